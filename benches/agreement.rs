@@ -1,4 +1,5 @@
-//! Measures the agreement of judges with people and with each other, beside the plain walk over the same rows of the index.
+//! Measures the agreement of judges with people and with each other, beside the plain walk over the
+//! same rows of the index.
 use crate::corpus::said::RUNS;
 use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, spread, until};
@@ -10,8 +11,11 @@ use std::time::{Duration, Instant};
 const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.judged, v.same FROM reviews v JOIN runs r ON r.key = v.run \
                     WHERE v.problem IS NULL";
 const ROUNDS: usize = 9;
-const PAIRS: [(&str, &str); 3] =
-    [("people", "sopr:ours:local"), ("people", "relevance:ours:local"), ("sopr:ours:local", "relevance:ours:local")];
+const PAIRS: [(&str, &str); 3] = [
+    ("people", "sopr:ours:local"),
+    ("people", "relevance:ours:local"),
+    ("sopr:ours:local", "relevance:ours:local"),
+];
 
 /// On the folder in which everything was said.
 pub(crate) fn run(dir: &Path) {
@@ -32,17 +36,22 @@ pub(crate) fn run(dir: &Path) {
         let (took, rows, bytes) = walk(&home.index());
         walked += cpu_s() - worked;
         if n == 0 {
-            println!("agreement: floor: a walk over {rows} rows with {} MB of text", bytes / 1_000_000);
+            println!(
+                "agreement: floor: a walk over {rows} rows with {} MB of text",
+                bytes / 1_000_000
+            );
         }
         walks.push(took);
-        // All runs pass, but each time by another filter, so that what is remembered does not answer.
+        // All runs pass, but each time by another filter, so that what is remembered does not
+        // answer.
         let filter = format!("size:<{}mb", 10 + n);
         let (started, worked) = (Instant::now(), cpu_s());
         let told = trust(&filter);
         counts.push(started.elapsed());
         counted += cpu_s() - worked;
         if n == 0 {
-            let pairs: Vec<String> = told.pairs.iter().map(|pair| format!("{} of {}", pair.same, pair.n)).collect();
+            let pairs: Vec<String> =
+                told.pairs.iter().map(|pair| format!("{} of {}", pair.same, pair.n)).collect();
             println!(
                 "agreement: {} raters, {} reviewed, the same: {}",
                 told.raters.len(),
@@ -56,7 +65,11 @@ pub(crate) fn run(dir: &Path) {
     }
     let each = |seconds: f64| seconds * 1_000.0 / ROUNDS as f64;
     println!("agreement: floor: {} (processor {:.1} ms each)", spread(&mut walks), each(walked));
-    println!("agreement: of all raters: {} (processor {:.1} ms each)", spread(&mut counts), each(counted));
+    println!(
+        "agreement: of all raters: {} (processor {:.1} ms each)",
+        spread(&mut counts),
+        each(counted)
+    );
     println!("agreement: asked again: {}", spread(&mut again));
     for (first, second) in PAIRS {
         let mut times: Vec<Duration> = Vec::new();
@@ -73,7 +86,8 @@ pub(crate) fn run(dir: &Path) {
 
 /// The least that counting can take: every row is read, and nothing is done with it.
 fn walk(index: &Path) -> (Duration, u64, u64) {
-    let sql = Connection::open_with_flags(index, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap_or_else(|e| panic!("{e}"));
+    let sql = Connection::open_with_flags(index, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .unwrap_or_else(|e| panic!("{e}"));
     let started = Instant::now();
     let mut statement = sql.prepare(SAID).unwrap_or_else(|e| panic!("{e}"));
     let mut rows = statement.query([]).unwrap_or_else(|e| panic!("{e}"));

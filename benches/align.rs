@@ -1,6 +1,6 @@
-//! Measures how long it takes to align runs that have much, little and nothing in common, and two to four of them. Aligning two
-//! runs of 200 steps should take less than 50 ms. `cargo bench --package touchstone-scoring --bench align` prints a table; fails
-//! nothing.
+//! Measures how long it takes to align runs that have much, little and nothing in common, and two
+//! to four of them. Aligning two runs of 200 steps should take less than 50 ms. `cargo bench
+//! --package touchstone-scoring --bench align` prints a table; fails nothing.
 #![expect(clippy::print_stdout, reason = "the table is what this is for")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -60,11 +60,19 @@ fn measure(name: &str, steps: usize, seeds: &[u64], change: Change) {
 fn run(steps: usize, seed: u64, change: Change) -> Run {
     let mut dice = Dice(1);
     let mut own = Dice(seed + 100);
-    let mut all = vec![step(StepKind::User, None, vec![part("message", Language::Markdown, words(&mut dice, 60))])];
+    let mut all = vec![step(
+        StepKind::User,
+        None,
+        vec![part("message", Language::Markdown, words(&mut dice, 60))],
+    )];
     while all.len() < steps {
         let mut text = words(&mut dice, 25);
-        let mut sql =
-            format!("SELECT {} FROM {} WHERE {}", words(&mut dice, 12), words(&mut dice, 8), words(&mut dice, 40));
+        let mut sql = format!(
+            "SELECT {} FROM {} WHERE {}",
+            words(&mut dice, 12),
+            words(&mut dice, 8),
+            words(&mut dice, 40)
+        );
         let other = match change {
             Change::Few => own.below(10) == 0,
             Change::Words => false,
@@ -93,7 +101,13 @@ fn run(steps: usize, seed: u64, change: Change) -> Run {
 }
 
 fn step(kind: StepKind, title: Option<&str>, parts: Vec<Part>) -> Step {
-    Step { kind, title: title.map(str::to_owned), failed: title.map(|_| false), parts, ..Step::default() }
+    Step {
+        kind,
+        title: title.map(str::to_owned),
+        failed: title.map(|_| false),
+        parts,
+        ..Step::default()
+    }
 }
 
 fn part(label: &str, language: Language, text: String) -> Part {

@@ -1,6 +1,7 @@
-//! Measures raw answers of `StableToolBench`: milliseconds for each file to look at it, to read it whole and to convert it, beside what
-//! `serde_json` needs to read the same bytes. Takes the folder that `TOUCHSTONE_ANSWERS` names, else the small ones of the tests. Prints a
-//! table; fails nothing.
+//! Measures raw answers of `StableToolBench`: milliseconds for each file to look at it, to read it
+//! whole and to convert it, beside what `serde_json` needs to read the same bytes. Takes the folder
+//! that `TOUCHSTONE_ANSWERS` names, else the small ones of the tests. Prints a table; fails
+//! nothing.
 use fs_err as fs;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use touchstone_formats::stabletoolbench::answers::raw;
 const ROUNDS: u32 = 40;
 
 fn main() {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stabletoolbench/answers");
+    let ours =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stabletoolbench/answers");
     let folder = std::env::var_os("TOUCHSTONE_ANSWERS").map_or(ours, PathBuf::from);
     let files = answers(&folder);
     let bytes: usize = files.iter().map(Vec::len).sum();

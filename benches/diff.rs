@@ -1,8 +1,13 @@
-//! Measures the comparison of answers: 10,000 rows against 10,000, with and without a key, and texts of 100,000 lines.
-//! Prints a line for each case with the middle and the worst of many rounds; fails nothing.
+//! Measures the comparison of answers: 10,000 rows against 10,000, with and without a key, and
+//! texts of 100,000 lines. Prints a line for each case with the middle and the worst of many
+//! rounds; fails nothing.
 //!
-//! `cargo bench --package touchstone-scoring --bench diff` runs all; a word after `--` picks by name.
-#![expect(clippy::cast_precision_loss, reason = "counts here are far below where a float is coarse")]
+//! `cargo bench --package touchstone-scoring --bench diff` runs all; a word after `--` picks by
+//! name.
+#![expect(
+    clippy::cast_precision_loss,
+    reason = "counts here are far below where a float is coarse"
+)]
 use std::time::{Duration, Instant};
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{Columns, Diff, Options, Table, diff};
@@ -43,7 +48,8 @@ const CASES: [Case; 13] = [
     }),
     ("rows, a tenth missing and a tenth extra", |dice| {
         let (rows, other) = (rows(dice, true), rows(&mut Dice(8), true));
-        let kept: Vec<Value> = rows.iter().skip(ROWS / 10).chain(&other[..ROWS / 10]).cloned().collect();
+        let kept: Vec<Value> =
+            rows.iter().skip(ROWS / 10).chain(&other[..ROWS / 10]).cloned().collect();
         (list(&rows), list(&permuted(dice, &kept)))
     }),
     ("rows without a key, one in ten wrong", |dice| {
@@ -65,13 +71,17 @@ const CASES: [Case; 13] = [
         (list(&numbers), list(&permuted(dice, &numbers)))
     }),
     ("text, one line in a hundred wrong", |dice| {
-        let lines: Vec<String> = (0..LINES).map(|n| format!("line {n}: {}", sentence(dice, 8))).collect();
-        let other =
-            lines.iter().map(|line| if dice.below(100) == 0 { line.replace("line", "row") } else { line.clone() });
+        let lines: Vec<String> =
+            (0..LINES).map(|n| format!("line {n}: {}", sentence(dice, 8))).collect();
+        let other = lines.iter().map(|line| {
+            if dice.below(100) == 0 { line.replace("line", "row") } else { line.clone() }
+        });
         (text(&lines), text(&other.collect::<Vec<_>>()))
     }),
     ("text, lines of five words, shuffled", |dice| {
-        let side = |dice: &mut Dice| (0..LINES).map(|_| WORDS[dice.below(5)].to_owned()).collect::<Vec<_>>();
+        let side = |dice: &mut Dice| {
+            (0..LINES).map(|_| WORDS[dice.below(5)].to_owned()).collect::<Vec<_>>()
+        };
         (text(&side(dice)), text(&side(dice)))
     }),
     ("text, nothing in common", |dice| {
@@ -103,15 +113,25 @@ fn measure(name: &str, expected: &Value, actual: &Value) {
     let lines = Columns::of(&diff).folded(3).len();
     let columns = started.elapsed();
     let started = Instant::now();
-    let rows = Table::of(&diff).map_or(0, |table| (0..table.len()).filter_map(|at| table.row(at)).count());
+    let rows =
+        Table::of(&diff).map_or(0, |table| (0..table.len()).filter_map(|at| table.row(at)).count());
     let table = started.elapsed();
     let started = Instant::now();
     let summary = diff.summary();
     let told = started.elapsed();
     times.sort();
     let busy = busy / ROUNDS as f64;
-    println!("{name}: {} (worst {}), processor {busy:.1} ms", ms(times[ROUNDS / 2]), ms(times[ROUNDS - 1]));
-    println!("  lines {} ({lines}), table {} ({rows}), sentence {}: {summary}", ms(columns), ms(table), ms(told));
+    println!(
+        "{name}: {} (worst {}), processor {busy:.1} ms",
+        ms(times[ROUNDS / 2]),
+        ms(times[ROUNDS - 1])
+    );
+    println!(
+        "  lines {} ({lines}), table {} ({rows}), sentence {}: {summary}",
+        ms(columns),
+        ms(table),
+        ms(told)
+    );
 }
 
 /// Chance that repeats: splitmix64.
@@ -134,13 +154,14 @@ fn ms(time: Duration) -> String {
 /// Processor time of this process so far: the figure that a busy machine does not spoil.
 fn busy_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let nanoseconds: f64 = stat.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or_default();
+    let nanoseconds: f64 =
+        stat.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or_default();
     nanoseconds / 1e6
 }
 
 const WORDS: [&str; 12] = [
-    "ticket", "project", "free", "base", "advanced", "downtime", "the", "plan", "customer", "revenue", "since",
-    "reports",
+    "ticket", "project", "free", "base", "advanced", "downtime", "the", "plan", "customer",
+    "revenue", "since", "reports",
 ];
 
 fn sentence(dice: &mut Dice, words: usize) -> String {
@@ -157,9 +178,18 @@ fn rows(dice: &mut Dice, keyed: bool) -> Vec<Value> {
         }
         add("plan", Value::from(WORDS[2 + dice.below(3)]));
         add("category", Value::from(WORDS[dice.below(6)]));
-        add("project_total_revenue", Value::Number(format!("{}.{:02}", dice.below(5_000), dice.below(100))));
-        add("owner_total_revenue", Value::Number(format!("{}.{:02}", dice.below(50_000), dice.below(100))));
-        add("created", Value::Text(format!("2024-{:02}-{:02}", 1 + dice.below(12), 1 + dice.below(28))));
+        add(
+            "project_total_revenue",
+            Value::Number(format!("{}.{:02}", dice.below(5_000), dice.below(100))),
+        );
+        add(
+            "owner_total_revenue",
+            Value::Number(format!("{}.{:02}", dice.below(50_000), dice.below(100))),
+        );
+        add(
+            "created",
+            Value::Text(format!("2024-{:02}-{:02}", 1 + dice.below(12), 1 + dice.below(28))),
+        );
         add("priority_score", Value::Number(format!("{}.{}", dice.below(100), dice.below(10))));
         add("why", Value::Text(sentence(dice, 6)));
         Value::Map(entries)
@@ -174,7 +204,9 @@ fn wrong(dice: &mut Dice, rows: &[Value], one_in: usize) -> Vec<Value> {
         if dice.below(one_in) == 0 {
             for (key, value) in &mut entries {
                 match key.text() {
-                    Some("priority_score") => *value = Value::Number(format!("{}.5", 100 + dice.below(100))),
+                    Some("priority_score") => {
+                        *value = Value::Number(format!("{}.5", 100 + dice.below(100)));
+                    }
                     Some("why") => *value = Value::Text(sentence(dice, 6)),
                     _ => {}
                 }

@@ -24,7 +24,8 @@ pub(crate) fn list(dir: &Path) -> Vec<(PathBuf, u64)> {
 pub(crate) fn read_and_hash(files: &[(PathBuf, u64)], threads: usize) -> u64 {
     let chunk = files.len().div_ceil(threads).max(1);
     thread::scope(|scope| {
-        let parts: Vec<_> = files.chunks(chunk).map(|part| scope.spawn(move || hash_all(part))).collect();
+        let parts: Vec<_> =
+            files.chunks(chunk).map(|part| scope.spawn(move || hash_all(part))).collect();
         parts.into_iter().map(|p| p.join().unwrap_or(0)).fold(0, u64::wrapping_add)
     })
 }
@@ -48,10 +49,12 @@ pub(crate) fn peak_mb() -> u64 {
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
 
-/// Processor time of this process so far, in seconds: the figure that a busy machine does not spoil.
+/// Processor time of this process so far, in seconds: the figure that a busy machine does not
+/// spoil.
 pub(crate) fn cpu_s() -> f64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    let ticks: u64 = after.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
+    let ticks: u64 =
+        after.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
     ticks as f64 / 100.0
 }

@@ -50,7 +50,8 @@ pub(crate) fn run(dir: &Path) {
         })
         .collect();
     println!("overview: another fold: {}", spread(&mut folds));
-    let json = serde_json::to_string(&overview(&app, "", false, &[], 600)).map_or(0, |text| text.len());
+    let json =
+        serde_json::to_string(&overview(&app, "", false, &[], 600)).map_or(0, |text| text.len());
     println!("overview: {PAGE} rows are {} KB on their way to the page", json / 1000);
     counting();
 }
@@ -62,7 +63,11 @@ fn counting() {
     let (started, worked) = (Instant::now(), cpu_s());
     let matrix = Matrix::of(&runs, &Arc::default(), &Filter::default(), Vec::new());
     let (took, worked) = (started.elapsed(), cpu_s() - worked);
-    println!("overview: {} scored runs gathered in {} (processor {worked:.2} s)", runs.len(), ms(took));
+    println!(
+        "overview: {} scored runs gathered in {} (processor {worked:.2} s)",
+        runs.len(),
+        ms(took)
+    );
     let worked = cpu_s();
     let mut times: Vec<Duration> = (0..100)
         .map(|n| {
@@ -72,13 +77,21 @@ fn counting() {
         })
         .collect();
     let each = (cpu_s() - worked) * 1_000.0 / times.len() as f64;
-    println!("overview: {PAGE} rows with intervals: {} (processor {each:.1} ms each)", spread(&mut times));
+    println!(
+        "overview: {PAGE} rows with intervals: {} (processor {each:.1} ms each)",
+        spread(&mut times)
+    );
 }
 
 fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
     let (repeat, column, variation, task) = (n % 8, n / 8 % 12, n / 96 % 5, n / 480);
     let score = f64::from(u32::try_from(dice.below(1_000)).unwrap_or(0)) / 1_000.0;
-    let path = format!("task{task}-{}-{}-variation{variation}-run{}.yaml", column / 4, column % 4, repeat + 1);
+    let path = format!(
+        "task{task}-{}-{}-variation{variation}-run{}.yaml",
+        column / 4,
+        column % 4,
+        repeat + 1
+    );
     ScoredRun {
         id: format!("{n:016x}"),
         path,
@@ -116,7 +129,14 @@ fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
 
 fn request(filter: &str, folded: bool, except: &[String], offset: u32) -> OverviewRequest {
     let span = Span { offset, limit: PAGE };
-    OverviewRequest { filter: filter.to_owned(), scorer: None, folded, except: except.to_vec(), find: None, span }
+    OverviewRequest {
+        filter: filter.to_owned(),
+        scorer: None,
+        folded,
+        except: except.to_vec(),
+        find: None,
+        span,
+    }
 }
 
 fn overview(app: &App, filter: &str, folded: bool, except: &[String], offset: u32) -> Overview {

@@ -8,7 +8,8 @@ use touchstone_engine::app::{App, AppConfig};
 use touchstone_engine::rows::{Column, ListRequest, RunPage, Sort, Span, Stale};
 
 /// On 10,000 transcripts.
-pub(crate) const LARGE: [&str; 7] = ["floor", "cold", "warm", "search", "open-5mb", "new-file", "new-file-busy"];
+pub(crate) const LARGE: [&str; 7] =
+    ["floor", "cold", "warm", "search", "open-5mb", "new-file", "new-file-busy"];
 /// On 100,000 transcripts.
 pub(crate) const MANY: [&str; 3] = ["many-floor", "many-cold", "many-warm"];
 
@@ -66,7 +67,11 @@ fn cold(dir: &Path) {
     app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let total = page(&app, "", Column::Modified, 0).total;
     println!("cold: list of {total} and text search ready {}", ms(started.elapsed()));
-    println!("  memory when the list is ready {} MB, processor {:.2} s", floor::peak_mb(), floor::cpu_s());
+    println!(
+        "  memory when the list is ready {} MB, processor {:.2} s",
+        floor::peak_mb(),
+        floor::cpu_s()
+    );
     app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
     println!("cold: full-text index complete {}", ms(started.elapsed()));
 }
@@ -76,7 +81,12 @@ fn warm(dir: &Path) {
     let started = Instant::now();
     let app = home.open();
     let first = page(&app, "", Column::Modified, 0);
-    println!("warm: first page of {} of {} after {}", first.rows.len(), first.total, ms(started.elapsed()));
+    println!(
+        "warm: first page of {} of {} after {}",
+        first.rows.len(),
+        first.total,
+        ms(started.elapsed())
+    );
     app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     until("the rescan is done", || app.index_report().is_ok_and(|r| r.files > 0 && r.index_ms > 0));
     let report = app.index_report().unwrap_or_else(|e| panic!("{e}"));
@@ -97,7 +107,8 @@ fn search(dir: &Path) {
         let mut times: Vec<Duration> = Vec::new();
         let mut found = 0;
         for n in 0..9 {
-            // Another order each time, so that the remembered list of the last question does not answer.
+            // Another order each time, so that the remembered list of the last question does not
+            // answer.
             let column = [Column::Modified, Column::Size, Column::Tokens][n % 3];
             let started = Instant::now();
             found = page(&app, &format!("{text} turns:>{}", n / 3), column, 0).total;
@@ -153,8 +164,10 @@ fn many_warm(dir: &Path) {
         Column::Size,
         Column::Modified,
     ];
-    let mut sorts: Vec<Duration> =
-        columns.iter().flat_map(|c| [timed(&app, "", *c, 0), timed(&app, "system:tool_calling", *c, 0)]).collect();
+    let mut sorts: Vec<Duration> = columns
+        .iter()
+        .flat_map(|c| [timed(&app, "", *c, 0), timed(&app, "system:tool_calling", *c, 0)])
+        .collect();
     println!("many: first page in a new order: {}", spread(&mut sorts));
     let filters = [
         "model:o1",
@@ -165,11 +178,13 @@ fn many_warm(dir: &Path) {
         "path:*suite0500*",
         "state:answered cost:<0.05",
     ];
-    let mut filtered: Vec<Duration> = filters.iter().flat_map(|f| columns.map(|c| timed(&app, f, c, 0))).collect();
+    let mut filtered: Vec<Duration> =
+        filters.iter().flat_map(|f| columns.map(|c| timed(&app, f, c, 0))).collect();
     println!("many: first page of a new filter and order: {}", spread(&mut filtered));
     let mut dice = corpus::Dice::new(7);
-    let mut pages: Vec<Duration> =
-        (0..300).map(|_| timed(&app, "", Column::Modified, u32::try_from(dice.below(99_800)).unwrap_or(0))).collect();
+    let mut pages: Vec<Duration> = (0..300)
+        .map(|_| timed(&app, "", Column::Modified, u32::try_from(dice.below(99_800)).unwrap_or(0)))
+        .collect();
     println!("many: page anywhere: {}", spread(&mut pages));
 }
 
@@ -179,7 +194,8 @@ fn timed(app: &App, filter: &str, column: Column, offset: u32) -> Duration {
     started.elapsed()
 }
 
-/// From the rename of a file to the moment a list shows it: in a folder that is there, and in one made the same moment.
+/// From the rename of a file to the moment a list shows it: in a folder that is there, and in one
+/// made the same moment.
 fn new_files(dir: &Path, busy: bool) {
     let copy = dir.with_file_name(format!("new-files-{busy}"));
     fs::remove_dir_all(&copy).ok();
@@ -217,7 +233,9 @@ fn new_files(dir: &Path, busy: bool) {
     println!("new file{word}: in a folder made the same moment {}", spread(&mut new));
     if let Some(noise) = noise {
         noise.join().ok();
-        until("the noise is listed too", || page(&app, "task:*noise*", Column::Modified, 0).total == 5_000);
+        until("the noise is listed too", || {
+            page(&app, "task:*noise*", Column::Modified, 0).total == 5_000
+        });
     }
     drop(subscription);
     drop(app);
@@ -232,7 +250,8 @@ fn noise(folder: PathBuf) -> std::thread::JoinHandle<()> {
             let here = folder.join(format!("n{}", n / 100));
             fs::create_dir_all(&here).unwrap_or_else(|e| panic!("{e}"));
             let temporary = here.join(format!(".part{n}"));
-            fs::write(&temporary, corpus::transcript(&mut dice, 4_000)).unwrap_or_else(|e| panic!("{e}"));
+            fs::write(&temporary, corpus::transcript(&mut dice, 4_000))
+                .unwrap_or_else(|e| panic!("{e}"));
             fs::rename(&temporary, here.join(format!("noise{n}-tool_calling-o1-variation0.yaml")))
                 .unwrap_or_else(|e| panic!("{e}"));
         }
@@ -241,7 +260,8 @@ fn noise(folder: PathBuf) -> std::thread::JoinHandle<()> {
 
 pub(crate) fn page(app: &App, filter: &str, column: Column, offset: u32) -> RunPage {
     let sort = Sort { column, descending: true };
-    let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 100 } };
+    let request =
+        ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 100 } };
     app.list_runs(request).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -312,7 +332,10 @@ pub(crate) fn ms(time: Duration) -> String {
 pub(crate) fn spread(times: &mut [Duration]) -> String {
     times.sort();
     let at = |part: usize| {
-        times.get((times.len() * part / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
+        times
+            .get((times.len() * part / 100).min(times.len().saturating_sub(1)))
+            .copied()
+            .unwrap_or_default()
     };
     format!("p50 {}, p95 {}, max {} (n={})", ms(at(50)), ms(at(95)), ms(at(100)), times.len())
 }

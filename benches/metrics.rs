@@ -1,6 +1,7 @@
-//! Measures the text metrics on pairs of about 200 words: documents for each second of processor time, all metrics and each alone, and
-//! what the first use costs. Asks azure-ai-evaluation for the same in the same run when `TOUCHSTONE_METRICS_PYTHON` names a Python that
-//! has it (`scripts/metrics-peer.py` says what it needs). Prints a table; fails nothing.
+//! Measures the text metrics on pairs of about 200 words: documents for each second of processor
+//! time, all metrics and each alone, and what the first use costs. Asks azure-ai-evaluation for the
+//! same in the same run when `TOUCHSTONE_METRICS_PYTHON` names a Python that has it
+//! (`scripts/metrics-peer.py` says what it needs). Prints a table; fails nothing.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -25,7 +26,8 @@ const WORDS: usize = 200;
 /// How often all pairs are measured.
 const ROUNDS: usize = 10;
 /// What the package calls all six: ROUGE once by words and once by order.
-const SIX: [Metric; 6] = [Metric::F1, Metric::Bleu, Metric::Gleu, Metric::Meteor, Metric::Rouge1, Metric::RougeL];
+const SIX: [Metric; 6] =
+    [Metric::F1, Metric::Bleu, Metric::Gleu, Metric::Meteor, Metric::Rouge1, Metric::RougeL];
 
 const PROSE: &str = "The committee met on Thursday to review the budget for the coming year. Several members asked why travel costs had \
 doubled since March. The treasurer explained that two conferences had moved overseas, and that fares were higher than planned. Nobody \
@@ -46,7 +48,11 @@ fn main() {
     let first = seconds(|| {
         measure(Metric::Meteor, "dogs ran", "a hound walks", Nltk::default());
     });
-    println!("first use of WordNet's words: {:.1} ms, {} MB", first * 1000.0, floor::peak_mb() - before);
+    println!(
+        "first use of WordNet's words: {:.1} ms, {} MB",
+        first * 1000.0,
+        floor::peak_mb() - before
+    );
     println!("documents/s on one core, {PAIRS} pairs of {WORDS} words:");
     show("all ten", rate(&pairs, &Metric::ALL));
     show("all six of the package", rate(&pairs, &SIX));
@@ -97,7 +103,9 @@ fn pairs() -> Vec<(String, String)> {
     let mut pick = |list: &[&'static str]| list[dice.below(list.len() as u64) as usize];
     let mut pair = || {
         let mut response = Vec::new();
-        while response.iter().map(|sentence: &&str| sentence.split(' ').count()).sum::<usize>() < WORDS {
+        while response.iter().map(|sentence: &&str| sentence.split(' ').count()).sum::<usize>()
+            < WORDS
+        {
             response.push(pick(&sentences));
         }
         let truth: Vec<&str> = response
@@ -107,7 +115,9 @@ fn pairs() -> Vec<(String, String)> {
         let mut written = |text: &[&'static str]| {
             let text = text.iter().flat_map(|sentence| sentence.split(' '));
             let tenth = ["", "", "", "", "", "", "", "", "", "x"];
-            text.map(|word| if pick(&tenth).is_empty() { word } else { pick(&words) }).collect::<Vec<_>>().join(" ")
+            text.map(|word| if pick(&tenth).is_empty() { word } else { pick(&words) })
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         (written(&response), written(&truth))
     };
@@ -120,7 +130,8 @@ fn line((id, (response, truth)): (usize, &(String, String))) -> String {
 
 /// The same pairs, measured by the package: the six that its own figures are of.
 fn peer(lines: &[String]) -> Result<f64, String> {
-    let python = std::env::var_os("TOUCHSTONE_METRICS_PYTHON").ok_or("TOUCHSTONE_METRICS_PYTHON is not set")?;
+    let python = std::env::var_os("TOUCHSTONE_METRICS_PYTHON")
+        .ok_or("TOUCHSTONE_METRICS_PYTHON is not set")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/metrics-peer.py");
     let mut child = Command::new(python)
         .arg(script)
@@ -133,5 +144,8 @@ fn peer(lines: &[String]) -> Result<f64, String> {
         into.write_all(lines.join("\n").as_bytes()).map_err(|why| why.to_string())?;
     }
     let output = child.wait_with_output().map_err(|why| why.to_string())?;
-    String::from_utf8_lossy(&output.stdout).trim().parse().map_err(|_| "it did not say how fast it was".to_owned())
+    String::from_utf8_lossy(&output.stdout)
+        .trim()
+        .parse()
+        .map_err(|_| "it did not say how fast it was".to_owned())
 }

@@ -1,7 +1,9 @@
-//! Measures the results flow against the floor: listing, reading and hashing the same files in the same run.
-//! Each measurement is a process of its own, so that its peak memory is its own. Prints a table; fails nothing.
+//! Measures the results flow against the floor: listing, reading and hashing the same files in the
+//! same run. Each measurement is a process of its own, so that its peak memory is its own. Prints a
+//! table; fails nothing.
 //!
-//! `cargo bench --bench results` runs all; a word after `--` picks by name. The corpus lies in `target/corpus`.
+//! `cargo bench --bench results` runs all; a word after `--` picks by name. The corpus lies in
+//! `target/corpus`.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -51,17 +53,28 @@ fn main() {
     for name in measures::MATRIX.iter().filter(|name| wanted(name)) {
         let folder = corpus::matrix::write(&root);
         println!("# 200 tasks × 5 variations × 12 columns × 8 repeats");
-        child(name, &folder.unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display())));
+        child(
+            name,
+            &folder.unwrap_or_else(|e| {
+                panic!("cannot write the corpus below {}: {e}", root.display())
+            }),
+        );
     }
     for name in measures::SAID.iter().filter(|name| wanted(name)) {
         let folder = corpus::said::write(&root);
         println!("# 100,000 transcripts, each reviewed and judged twice");
-        child(name, &folder.unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display())));
+        child(
+            name,
+            &folder.unwrap_or_else(|e| {
+                panic!("cannot write the corpus below {}: {e}", root.display())
+            }),
+        );
     }
 }
 
 fn write(root: &Path, shape: corpus::Shape) -> PathBuf {
-    corpus::write(root, shape).unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display()))
+    corpus::write(root, shape)
+        .unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display()))
 }
 
 fn child(name: &str, dir: &Path) {

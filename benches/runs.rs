@@ -1,8 +1,9 @@
-//! Measures what a run costs beside the provider: conversations a second, processor time and added time of a turn, and memory with
-//! a thousand requests under way, against a bare loop of requests to the same provider in the same minute.
+//! Measures what a run costs beside the provider: conversations a second, processor time and added
+//! time of a turn, and memory with a thousand requests under way, against a bare loop of requests
+//! to the same provider in the same minute.
 //!
-//! The provider is a process of its own, and so is each measurement. `cargo bench --bench runs` runs all, some times over; a word
-//! after `--` picks by name. Prints a table; fails nothing.
+//! The provider is a process of its own, and so is each measurement. `cargo bench --bench runs`
+//! runs all, some times over; a word after `--` picks by name. Prints a table; fails nothing.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -33,27 +34,42 @@ use std::time::Duration;
 
 /// What is measured: a name, and how.
 const MEASURES: [(&str, Measure); 9] = [
-    ("full speed, bare loop", Measure { who: Who::Bare, conversations: 1200, at_once: 64, think_ms: 0, held: false }),
+    (
+        "full speed, bare loop",
+        Measure { who: Who::Bare, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+    ),
     (
         "full speed, bare, synced",
         Measure { who: Who::Synced, conversations: 1200, at_once: 64, think_ms: 0, held: false },
     ),
-    ("full speed, engine", Measure { who: Who::Engine, conversations: 1200, at_once: 64, think_ms: 0, held: false }),
+    (
+        "full speed, engine",
+        Measure { who: Who::Engine, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+    ),
     (
         "full speed, with index",
         Measure { who: Who::Program, conversations: 1200, at_once: 64, think_ms: 0, held: false },
     ),
-    ("at leisure, bare loop", Measure { who: Who::Bare, conversations: 120, at_once: 8, think_ms: 40, held: false }),
+    (
+        "at leisure, bare loop",
+        Measure { who: Who::Bare, conversations: 120, at_once: 8, think_ms: 40, held: false },
+    ),
     (
         "at leisure, bare, synced",
         Measure { who: Who::Synced, conversations: 120, at_once: 8, think_ms: 40, held: false },
     ),
-    ("at leisure, engine", Measure { who: Who::Engine, conversations: 120, at_once: 8, think_ms: 40, held: false }),
+    (
+        "at leisure, engine",
+        Measure { who: Who::Engine, conversations: 120, at_once: 8, think_ms: 40, held: false },
+    ),
     (
         "at leisure, with index",
         Measure { who: Who::Program, conversations: 120, at_once: 8, think_ms: 40, held: false },
     ),
-    ("1,000 under way", Measure { who: Who::Program, conversations: 1000, at_once: 1000, think_ms: 0, held: true }),
+    (
+        "1,000 under way",
+        Measure { who: Who::Program, conversations: 1000, at_once: 1000, think_ms: 0, held: true },
+    ),
 ];
 
 /// How often everything is measured.
@@ -67,7 +83,8 @@ enum Who {
     Synced,
     /// The engine without an open folder.
     Engine,
-    /// The engine as the program uses it: its index watches the folder that the runs are written to.
+    /// The engine as the program uses it: its index watches the folder that the runs are written
+    /// to.
     Program,
 }
 
@@ -87,7 +104,9 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args.as_slice() {
-        ["--provide", think_ms, held] => provider::serve(think_ms.parse().unwrap_or(0), *held == "true"),
+        ["--provide", think_ms, held] => {
+            provider::serve(think_ms.parse().unwrap_or(0), *held == "true");
+        }
         ["--measure", name] => {
             if let Some((_, measure)) = MEASURES.iter().find(|(known, _)| known == name) {
                 println!("{name:24} {}", measured(measure));
@@ -96,7 +115,9 @@ fn main() {
         words => {
             for round in 1..=ROUNDS {
                 println!("# round {round}");
-                for (name, _) in MEASURES.iter().filter(|(name, _)| words.iter().all(|word| name.contains(word))) {
+                for (name, _) in
+                    MEASURES.iter().filter(|(name, _)| words.iter().all(|word| name.contains(word)))
+                {
                     apart(name);
                 }
             }
@@ -114,7 +135,8 @@ fn place() -> PathBuf {
 
 /// Measures in a process of its own, so that its memory and its processor time are its own.
 fn apart(name: &str) {
-    let me = std::env::current_exe().unwrap_or_else(|why| panic!("cannot find this program: {why}"));
+    let me =
+        std::env::current_exe().unwrap_or_else(|why| panic!("cannot find this program: {why}"));
     let status = Command::new(me).args(["--measure", name]).status();
     if !status.as_ref().is_ok_and(std::process::ExitStatus::success) {
         println!("{name}: did not finish ({status:?})");

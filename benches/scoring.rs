@@ -1,5 +1,5 @@
-//! Measures scoring: a first index of runs that all have something expected, the same runs once every suite changed, and a report of
-//! 5,000 of them.
+//! Measures scoring: a first index of runs that all have something expected, the same runs once
+//! every suite changed, and a report of 5,000 of them.
 use crate::corpus::matrix::{RUNS, put_suites};
 use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, ms, page};
@@ -48,11 +48,13 @@ fn report(app: &App, format: ReportFormat) {
     println!("  {} runs, {} KB", report.runs, report.bytes / 1_000);
 }
 
-/// Waits until all runs are scored by this scorer. Asks seldom, for what is asked takes time of the same processors.
+/// Waits until all runs are scored by this scorer. Asks seldom, for what is asked takes time of the
+/// same processors.
 fn wait_scored(app: &App, scorer: &str) {
     let started = Instant::now();
     let is_done = || {
-        app.status().scoring.is_none() && page(app, &format!("scorer:{scorer}"), Column::Path, 0).total == RUNS as u64
+        app.status().scoring.is_none()
+            && page(app, &format!("scorer:{scorer}"), Column::Path, 0).total == RUNS as u64
     };
     while !is_done() {
         assert!(started.elapsed() < LONG, "waited in vain for scores by {scorer}");

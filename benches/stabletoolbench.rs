@@ -1,6 +1,7 @@
-//! Measures how query sets become tasks, against parsing the same texts with `serde_json` in the same run; then what is made of them:
-//! pools of tools, definitions of functions, lookups. Six generated sets of the size of the real ones, or the JSON files of the directory
-//! that `TOUCHSTONE_QUERIES` names. Prints a table; fails nothing.
+//! Measures how query sets become tasks, against parsing the same texts with `serde_json` in the
+//! same run; then what is made of them: pools of tools, definitions of functions, lookups. Six
+//! generated sets of the size of the real ones, or the JSON files of the directory that
+//! `TOUCHSTONE_QUERIES` names. Prints a table; fails nothing.
 use fs_err as fs;
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -53,7 +54,8 @@ fn main() {
 }
 
 fn read(sets: &[String]) -> Vec<Task> {
-    let set = |text: &String| suite::read(text, "set").map_or_else(|_| Vec::new(), |suite| suite.tasks);
+    let set =
+        |text: &String| suite::read(text, "set").map_or_else(|_| Vec::new(), |suite| suite.tasks);
     sets.iter().flat_map(set).collect()
 }
 
@@ -78,7 +80,8 @@ fn generated(count: usize) -> String {
         text.push_str("\n        \"api_list\": [");
         for at in 0..APIS {
             let tool = (id * 7 + at) % 300;
-            let template = "\\u00e9 a reply, with words in it and \\\"quotes\\\" ".repeat(TEMPLATE / 48);
+            let template =
+                "\\u00e9 a reply, with words in it and \\\"quotes\\\" ".repeat(TEMPLATE / 48);
             let _ = write!(
                 text,
                 "{}\n            {{\"category_name\": \"Category_{}\", \"tool_name\": \"Tool number {tool}\", \"api_name\": \"API {at} of {id}\", \"api_description\": \"Says what there is to be said of {id}.\", \"required_parameters\": [{{\"name\": \"city\", \"type\": \"STRING\", \"description\": \"A city\", \"default\": \"Bern\"}}], \"optional_parameters\": [{{\"name\": \"days\", \"type\": \"NUMBER\", \"description\": \"How many\", \"default\": {at}}}], \"method\": \"GET\", \"template_response\": {{\"status\": \"str\", \"items\": [{{\"text\": \"{template}\", \"count\": 3}}]}}}}",

@@ -1,11 +1,14 @@
-//! Measures what intervals and tests cost, beside the floor: drawing as many random positions and adding as many numbers.
-//! Prints a table; fails nothing. `cargo bench -p touchstone-scoring --bench stats`.
+//! Measures what intervals and tests cost, beside the floor: drawing as many random positions and
+//! adding as many numbers. Prints a table; fails nothing. `cargo bench -p touchstone-scoring
+//! --bench stats`.
 #![expect(clippy::cast_possible_truncation, reason = "positions among some hundred")]
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use touchstone_scoring::standing::{Counted, End, Standing};
-use touchstone_scoring::stats::{Clusters, Power, Resampling, detectable_rate_difference, sign_flips};
+use touchstone_scoring::stats::{
+    Clusters, Power, Resampling, detectable_rate_difference, sign_flips,
+};
 
 const SCORES: u32 = 5_000;
 const CLUSTERS: usize = 200;
@@ -17,8 +20,10 @@ const COARSE: Duration = Duration::from_millis(50);
 fn main() {
     let rows: Vec<(u32, f64)> = scores().collect();
     let clusters = Clusters::gather(rows.iter().copied()).unwrap();
-    let few =
-        Clusters::gather(rows.iter().filter(|(task, _)| *task < 32).map(|(task, score)| (*task, score - 0.5))).unwrap();
+    let few = Clusters::gather(
+        rows.iter().filter(|(task, _)| *task < 32).map(|(task, score)| (*task, score - 0.5)),
+    )
+    .unwrap();
     let many = Clusters::gather(rows.iter().map(|(task, score)| (*task, score - 0.5))).unwrap();
     let resampling = Resampling { times: TIMES, seed: 1 };
     println!("{:>9}  {TIMES} resamples of {SCORES} scores in {CLUSTERS} tasks", "best");
@@ -31,9 +36,15 @@ fn main() {
     measure("permutation test, 32 tasks, counted", || sign_flips(&few, resampling));
     let tasks: Vec<String> = (0..CLUSTERS).map(|task| format!("task {task}")).collect();
     let runs = runs(&tasks);
-    measure("how 12 systems stand, 4,800 runs, all against the first", || Standing::of(&runs, None));
-    measure("smallest difference of 200 pairs", || detectable_rate_difference(200, 0.3, Power::default()));
-    measure("smallest difference of 1,000 pairs", || detectable_rate_difference(1_000, 0.3, Power::default()));
+    measure("how 12 systems stand, 4,800 runs, all against the first", || {
+        Standing::of(&runs, None)
+    });
+    measure("smallest difference of 200 pairs", || {
+        detectable_rate_difference(200, 0.3, Power::default())
+    });
+    measure("smallest difference of 1,000 pairs", || {
+        detectable_rate_difference(1_000, 0.3, Power::default())
+    });
 }
 
 /// 200 tasks, 12 systems, two repeats each: 4,800 runs.
@@ -41,7 +52,8 @@ fn runs(tasks: &[String]) -> Vec<Counted<'_>> {
     const SYSTEMS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
     let mut state = 5_u64;
     let mut runs = Vec::new();
-    for (at, task) in (0..2 * SYSTEMS.len()).flat_map(|at| tasks.iter().map(move |task| (at, task))) {
+    for (at, task) in (0..2 * SYSTEMS.len()).flat_map(|at| tasks.iter().map(move |task| (at, task)))
+    {
         let hundredths = next(&mut state) % 101;
         let score = f64::from(hundredths as u32) / 100.0;
         runs.push(Counted {
@@ -61,7 +73,9 @@ fn runs(tasks: &[String]) -> Vec<Counted<'_>> {
 fn scores() -> impl Iterator<Item = (u32, f64)> {
     let mut state = 9_u64;
     let tasks = u32::try_from(CLUSTERS).unwrap();
-    (0..SCORES).map(move |at| (at % tasks, f64::from(u8::try_from(next(&mut state) % 101).unwrap()) / 100.0))
+    (0..SCORES).map(move |at| {
+        (at % tasks, f64::from(u8::try_from(next(&mut state) % 101).unwrap()) / 100.0)
+    })
 }
 
 fn next(state: &mut u64) -> u64 {
@@ -88,7 +102,8 @@ fn measure<T>(what: &str, mut act: impl FnMut() -> T) {
         let (begun, ran) = (Instant::now(), spent());
         black_box(act());
         let took = begun.elapsed();
-        // What takes long is interrupted on a busy machine; the system's own count of that is too coarse for what does not.
+        // What takes long is interrupted on a busy machine; the system's own count of that is too
+        // coarse for what does not.
         let ran = spent().zip(ran).map(|(after, before)| after.saturating_sub(before));
         if took < COARSE { took } else { ran.unwrap_or(took) }
     };

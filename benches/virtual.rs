@@ -1,5 +1,6 @@
-//! Measures how long a cached reply of a virtual API takes, in this process and over HTTP from the program, for files with few and many
-//! entries, against the least a server of this machine takes: one that sends back what it is sent.
+//! Measures how long a cached reply of a virtual API takes, in this process and over HTTP from the
+//! program, for files with few and many entries, against the least a server of this machine takes:
+//! one that sends back what it is sent.
 //!
 //! `cargo bench --bench virtual`. Prints a table; fails nothing.
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
@@ -21,7 +22,8 @@ const CALLS: usize = 3_000;
 const WARM: usize = 200;
 
 fn main() {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("virtual-{}", std::process::id()));
+    let home =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("virtual-{}", std::process::id()));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let floor = runtime.block_on(floor());
     println!("{:<44} {:>10} {:>10} {:>10}", "a reply, in milliseconds", "p50", "p95", "p99");
@@ -31,7 +33,9 @@ fn main() {
         let folder = home.join(entries.to_string());
         let size = fill(&folder, entries);
         let app = App::new(AppConfig::from_system(None));
-        let door = app.open_virtual(&VirtualWish { folder: folder.clone(), ..VirtualWish::default() }).unwrap();
+        let door = app
+            .open_virtual(&VirtualWish { folder: folder.clone(), ..VirtualWish::default() })
+            .unwrap();
         let begun = Instant::now();
         runtime.block_on(door.answer(body(0).as_bytes()));
         let first = begun.elapsed();
@@ -46,7 +50,11 @@ fn main() {
             &format!("over HTTP, {entries} entries"),
             &measured(|n| assert!(connection.post(&body(n % entries)).contains("name"))),
         );
-        println!("{:<44} {:>10.3}", format!("  the first, which reads {entries} entries"), first.as_secs_f64() * 1e3);
+        println!(
+            "{:<44} {:>10.3}",
+            format!("  the first, which reads {entries} entries"),
+            first.as_secs_f64() * 1e3
+        );
     }
     fs::remove_dir_all(home).unwrap();
 }

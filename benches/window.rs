@@ -1,7 +1,8 @@
-//! Measures the real window, in a release build: from the start of the process to rows on screen, and the frames while 100,000
-//! rows scroll. Prints figures; fails nothing.
+//! Measures the real window, in a release build: from the start of the process to rows on screen,
+//! and the frames while 100,000 rows scroll. Prints figures; fails nothing.
 //!
-//! `cargo bench --bench window`. Needs Xvfb and `WebKitWebDriver`, and the corpus that `cargo bench --bench results` writes.
+//! `cargo bench --bench window`. Needs Xvfb and `WebKitWebDriver`, and the corpus that `cargo bench
+//! --bench results` writes.
 #![expect(
     clippy::unwrap_used,
     dead_code,
@@ -40,23 +41,37 @@ const SCROLL: &str = "
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let home = root.join("target/corpus/window");
-    for (what, folder) in [("the demo", root.join("demo")), ("100,000 runs", root.join("target/corpus/100000x700"))] {
+    for (what, folder) in
+        [("the demo", root.join("demo")), ("100,000 runs", root.join("target/corpus/100000x700"))]
+    {
         if !folder.exists() {
             println!("{what}: {} is not there", folder.display());
             continue;
         }
         let (cache, state) = (home.join("cache"), home.join("state"));
-        let environment = [("TOUCHSTONE_CACHE_DIR", cache.as_path()), ("TOUCHSTONE_STATE_DIR", state.as_path())];
+        let environment =
+            [("TOUCHSTONE_CACHE_DIR", cache.as_path()), ("TOUCHSTONE_STATE_DIR", state.as_path())];
         // A complete index first, so that every round is a warm start.
-        let indexed =
-            Command::new(BINARY).arg("index").arg(&folder).envs(environment).stdout(Stdio::null()).status().unwrap();
+        let indexed = Command::new(BINARY)
+            .arg("index")
+            .arg(&folder)
+            .envs(environment)
+            .stdout(Stdio::null())
+            .status()
+            .unwrap();
         assert!(indexed.success(), "{what} could not be indexed");
         for round in 1..=6 {
             let window = Window::open(&[folder.to_str().unwrap()], &environment);
-            window.until("rows are listed", "return document.querySelectorAll('[data-testid=run-row]').length > 5");
+            window.until(
+                "rows are listed",
+                "return document.querySelectorAll('[data-testid=run-row]').length > 5",
+            );
             let seen = since(started());
             let word = if round == 1 { " (first: the web view is not in memory yet)" } else { "" };
-            println!("{what}: rows on screen {} ms after the start of the process{word}", seen.as_millis());
+            println!(
+                "{what}: rows on screen {} ms after the start of the process{word}",
+                seen.as_millis()
+            );
             if round == 6 && what != "the demo" {
                 scroll(&window);
             }
@@ -65,7 +80,10 @@ fn main() {
 }
 
 fn scroll(window: &Window) {
-    window.until("the list is complete", "return /100[.,\\s]?000 runs/.test(document.body.innerText)");
+    window.until(
+        "the list is complete",
+        "return /100[.,\\s]?000 runs/.test(document.body.innerText)",
+    );
     window.run(SCROLL);
     let seen = window.until("the scrolling is done", "return window.scrolled ?? null");
     let mut frames: Vec<u64> =
@@ -84,11 +102,14 @@ fn scroll(window: &Window) {
 
 /// When the newest process of the program was started, after 1970.
 fn started() -> Duration {
-    let uptime: f64 = fs::read_to_string("/proc/uptime").unwrap().split(' ').next().unwrap().parse().unwrap();
+    let uptime: f64 =
+        fs::read_to_string("/proc/uptime").unwrap().split(' ').next().unwrap().parse().unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let newest = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let command = fs::read(entry.path().join("cmdline")).ok()?;
-        command.starts_with(BINARY.as_bytes()).then(|| fs::read_to_string(entry.path().join("stat")).ok())?
+        command
+            .starts_with(BINARY.as_bytes())
+            .then(|| fs::read_to_string(entry.path().join("stat")).ok())?
     });
     let ticks = newest
         .filter_map(|stat| stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse::<u32>().ok())

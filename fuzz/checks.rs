@@ -1,11 +1,13 @@
 //! What must hold for any input, shared by the fuzz targets and the test that replays their seeds.
 use touchstone_formats::benchmark::{self, Parts, python};
-use touchstone_formats::{answer, json, names, suite, template, transcript, value::Value, workspace, yaml};
+use touchstone_formats::{
+    answer, json, names, suite, template, transcript, value::Value, workspace, yaml,
+};
 
 const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 
-/// Reads any text as JSON, strictly, leniently and as a Python literal: nothing panics, and strict JSON is written and read again
-/// as it was.
+/// Reads any text as JSON, strictly, leniently and as a Python literal: nothing panics, and strict
+/// JSON is written and read again as it was.
 pub(crate) fn json_value(text: &str) {
     if let Ok(value) = json::read(text) {
         for pretty in [false, true] {
@@ -19,8 +21,8 @@ pub(crate) fn json_value(text: &str) {
     let _ = benchmark::read(&Parts { history: Some(text.as_bytes()), ..Parts::default() });
 }
 
-/// Reads any text as a suite, a template, a workspace file or a file name: nothing panics, and a name that is read is written the
-/// same.
+/// Reads any text as a suite, a template, a workspace file or a file name: nothing panics, and a
+/// name that is read is written the same.
 pub(crate) fn suite(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(suite) = suite::read(text, "folder/task") {
@@ -29,8 +31,10 @@ pub(crate) fn suite(bytes: &[u8]) {
         }
     }
     let _ = workspace::read(text);
-    let parameters =
-        [("data".to_owned(), Value::Text("last 20".into())), ("name".to_owned(), Value::Text(text.into()))];
+    let parameters = [
+        ("data".to_owned(), Value::Text("last 20".into())),
+        ("name".to_owned(), Value::Text(text.into())),
+    ];
     let _ = template::render(text, &["data", "name", "more"], &parameters);
     let _ = template::check(text, &["data", "name"]);
     if let Some(coordinates) = names::read(text, &MODELS) {
@@ -39,8 +43,8 @@ pub(crate) fn suite(bytes: &[u8]) {
     }
 }
 
-/// Reads any bytes as a transcript: nothing panics, the fast way and the full parser agree, the outline agrees with the whole, and
-/// what was read is what is written and read again.
+/// Reads any bytes as a transcript: nothing panics, the fast way and the full parser agree, the
+/// outline agrees with the whole, and what was read is what is written and read again.
 pub(crate) fn yaml_transcript(bytes: &[u8]) {
     let outline = transcript::outline(bytes);
     assert_eq!(outline, transcript::read(bytes).map(|run| run.outline()));

@@ -27,20 +27,33 @@ const SHOTS = {
   },
   overview: async (page) => {
     await goTo(page, "#/overview");
-    await page.getByRole("grid", { name: /overview|tasks/i }).first().waitFor();
+    await page
+      .getByRole("grid", { name: /overview|tasks/i })
+      .first()
+      .waitFor();
   },
   answer: async (page) => {
     await page.getByTestId("filter").fill("class:wrong_answer");
     await page.getByTestId("total").waitFor();
     await rows(page).first().locator("a").first().click();
     await page.waitForFunction(() => location.hash.startsWith("#/run/"));
-    await page.evaluate(() => (location.hash += `${location.hash.includes("?") ? "&" : "?"}view=answer`));
+    await page.evaluate(
+      () => (location.hash += `${location.hash.includes("?") ? "&" : "?"}view=answer`),
+    );
     await page.getByText("only differences").first().waitFor();
   },
   compare: async (page) => {
     const ids = await page.evaluate(async () => {
-      const request = { filter: "system:tool_calling state:answered", sort: { column: "path", descending: false }, span: { offset: 0, limit: 2 } };
-      const reply = await fetch("/api/list_runs", { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify({ request }) });
+      const request = {
+        filter: "system:tool_calling state:answered",
+        sort: { column: "path", descending: false },
+        span: { offset: 0, limit: 2 },
+      };
+      const reply = await fetch("/api/list_runs", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-touchstone": "1" },
+        body: JSON.stringify({ request }),
+      });
       return (await reply.json()).rows.map((row) => row.id);
     });
     await goTo(page, `#/compare?${ids.map((id) => `run=${id}`).join("&")}`);
@@ -77,7 +90,8 @@ const SHOTS = {
   launch: async (page) => {
     await goTo(page, "#/launch?system=tool_calling&model=replay");
     await page.getByTestId("run").and(page.locator(":enabled")).waitFor();
-    for (const fold of await page.getByTestId("plan").locator("button[aria-expanded=false]").all()) await fold.click();
+    for (const fold of await page.getByTestId("plan").locator("button[aria-expanded=false]").all())
+      await fold.click();
   },
   progress: async (page) => {
     await goTo(page, "#/launch?system=tool_calling&model=replay&variation=0");
@@ -86,11 +100,15 @@ const SHOTS = {
     const run = page.getByTestId("run").and(page.locator(":enabled"));
     if ((await run.count()) > 0) await run.click();
     else await page.getByRole("link", { name: /so far/ }).click();
-    await page.waitForFunction(() => document.querySelector("[data-testid=launch-state]")?.textContent === "Done");
+    await page.waitForFunction(
+      () => document.querySelector("[data-testid=launch-state]")?.textContent === "Done",
+    );
     await page.getByTestId("launch-run").last().waitFor();
     // When it was and how long it took are another at each drawing.
     await page.evaluate(() => {
-      const times = document.querySelectorAll("[data-testid=summary] h1 + .muted, [data-testid=launch-run] > :last-child");
+      const times = document.querySelectorAll(
+        "[data-testid=summary] h1 + .muted, [data-testid=launch-run] > :last-child",
+      );
       for (const time of times) time.style.visibility = "hidden";
     });
   },
@@ -109,14 +127,20 @@ const server = await serve(place, { args: ["--allow-run"] });
 try {
   for (const [name, go] of Object.entries(SHOTS)) {
     for (const colorScheme of ["light", "dark"]) {
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme, reducedMotion: "reduce" });
+      const context = await browser.newContext({
+        viewport: { width: 1440, height: 900 },
+        colorScheme,
+        reducedMotion: "reduce",
+      });
       const page = await context.newPage();
       await page.goto(await server.another());
       await rows(page).first().waitFor();
       await go(page);
       // Grey bars stand where rows are still being read.
       await page.waitForFunction(() => document.querySelector(".bone, [aria-busy=true]") === null);
-      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      await page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+      );
       const path = join(PICTURES, `${name}-${colorScheme}.png`);
       await page.screenshot({ path });
       console.log(path.slice(ROOT.length));

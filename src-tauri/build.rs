@@ -1,4 +1,5 @@
-//! Build script: makes sure there is a page to embed, then lets Tauri check its configuration and make a permission of each command.
+//! Build script: makes sure there is a page to embed, then lets Tauri check its configuration and
+//! make a permission of each command.
 mod commands;
 
 use std::{fs, io, path::Path};
@@ -8,7 +9,10 @@ fn main() -> io::Result<()> {
     let index = Path::new("ui/dist/index.html");
     if !index.exists() {
         fs::create_dir_all("ui/dist")?;
-        fs::write(index, "<!doctype html><title>Touchstone</title><p>The page is not built yet: run make build.")?;
+        fs::write(
+            index,
+            "<!doctype html><title>Touchstone</title><p>The page is not built yet: run make build.",
+        )?;
     }
     println!("cargo:rerun-if-changed=ui/dist");
     println!("cargo:rerun-if-changed=src-tauri/capabilities");

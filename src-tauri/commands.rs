@@ -1,12 +1,13 @@
-//! **Pure.** All commands, and who may give them. The build script makes a permission of each; tests compare everything else with it.
+//! **Pure.** All commands, and who may give them. The build script makes a permission of each;
+//! tests compare everything else with it.
 
 /// Who may give a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Every page: it changes nothing, neither on disk nor in the program.
     Look,
-    /// A page that may run, and the window: it spends money, runs programs, writes files, touches keys, or says which folder is open
-    /// and which are remembered.
+    /// A page that may run, and the window: it spends money, runs programs, writes files, touches
+    /// keys, or says which folder is open and which are remembered.
     Act,
 }
 

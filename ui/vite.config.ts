@@ -1,7 +1,9 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
-const entities = decodeURIComponent(new URL("node_modules/decode-named-character-reference/index.js", import.meta.url).pathname);
+const entities = decodeURIComponent(
+  new URL("node_modules/decode-named-character-reference/index.js", import.meta.url).pathname,
+);
 
 export default defineConfig(({ mode }) => ({
   plugins: [svelte()],

@@ -1,4 +1,5 @@
-//! A folder as the overview has it: 200 tasks of 5 variations, made by 12 systems with models, 8 times each.
+//! A folder as the overview has it: 200 tasks of 5 variations, made by 12 systems with models, 8
+//! times each.
 use super::Dice;
 use fs_err as fs;
 use std::fmt::Write as _;
@@ -13,7 +14,8 @@ const MODELS: [&str; 4] = ["claude", "o1", "o3-mini", "replay"];
 const ROWS: u64 = 6;
 pub(crate) const RUNS: usize = TASKS * VARIATIONS * SYSTEMS.len() * MODELS.len() * REPEATS;
 
-/// Writes suites with expected outputs, and 96,000 runs that are right in part, unless they are there already.
+/// Writes suites with expected outputs, and 96,000 runs that are right in part, unless they are
+/// there already.
 pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
     let dir = root.join(format!("matrix{TASKS}x{VARIATIONS}x12x{REPEATS}"));
     let done = dir.join(".complete");
@@ -26,10 +28,13 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
         let results = dir.join(format!("results/group{}", task / 20));
         fs::create_dir_all(&results)?;
         for variation in 0..VARIATIONS {
-            for (system, model) in SYSTEMS.iter().flat_map(|system| MODELS.map(|model| (system, model))) {
+            for (system, model) in
+                SYSTEMS.iter().flat_map(|system| MODELS.map(|model| (system, model)))
+            {
                 for repeat in 1..=REPEATS {
                     let run = if repeat > 1 { format!("-run{repeat}") } else { String::new() };
-                    let name = format!("task{task:03}-{system}-{model}-variation{variation}{run}.yaml");
+                    let name =
+                        format!("task{task:03}-{system}-{model}-variation{variation}{run}.yaml");
                     fs::write(results.join(name), transcript(&mut dice))?;
                 }
             }
@@ -54,7 +59,10 @@ fn suite(scorer: &str) -> String {
         "promptql_prompt: list {{n}} tickets\ntool_calling_prompt: list {{n}} tickets\nresult_artifact_key: ticket_id\nrepeat: {REPEATS}\nscorers: [{scorer}]\nvariations:\n"
     );
     for variation in 0..VARIATIONS {
-        let _ = writeln!(text, "  - name: last {variation}\n    parameters: {{n: {variation}}}\n    expected_output:");
+        let _ = writeln!(
+            text,
+            "  - name: last {variation}\n    parameters: {{n: {variation}}}\n    expected_output:"
+        );
         for row in 0..ROWS {
             let _ = writeln!(text, "      - ticket_id: {row}\n        priority: {}", row * 7);
         }

@@ -1,5 +1,6 @@
-//! A seeded corpus of transcripts: the same bytes for the same seed, with sizes and shapes like those of real benchmark runs.
-//! Sizes are log-normal (median about 21 KB, p95 about 83 KB) with one of 5.6 MB; ten items a transcript on average.
+//! A seeded corpus of transcripts: the same bytes for the same seed, with sizes and shapes like
+//! those of real benchmark runs. Sizes are log-normal (median about 21 KB, p95 about 83 KB) with
+//! one of 5.6 MB; ten items a transcript on average.
 pub(crate) mod matrix;
 pub(crate) mod said;
 
@@ -24,9 +25,11 @@ pub(crate) struct Shape {
 }
 
 /// 10,000 transcripts, about 300 MB.
-pub(crate) const LARGE: Shape = Shape { files: 10_000, median: 21_000.0, sigma: 0.84, per_dir: 10, giant: 5_600_000 };
+pub(crate) const LARGE: Shape =
+    Shape { files: 10_000, median: 21_000.0, sigma: 0.84, per_dir: 10, giant: 5_600_000 };
 /// 100,000 small transcripts.
-pub(crate) const MANY: Shape = Shape { files: 100_000, median: 700.0, sigma: 0.3, per_dir: 90, giant: 0 };
+pub(crate) const MANY: Shape =
+    Shape { files: 100_000, median: 700.0, sigma: 0.3, per_dir: 90, giant: 0 };
 
 /// Writes the corpus below `root` unless it is there already, and says where it is.
 pub(crate) fn write(root: &Path, shape: Shape) -> io::Result<PathBuf> {
@@ -41,7 +44,8 @@ pub(crate) fn write(root: &Path, shape: Shape) -> io::Result<PathBuf> {
         if n % shape.per_dir == 0 {
             fs::create_dir_all(&folder)?;
         }
-        let size = if n == shape.files / 2 && shape.giant > 0 { shape.giant } else { dice.size(shape) };
+        let size =
+            if n == shape.files / 2 && shape.giant > 0 { shape.giant } else { dice.size(shape) };
         fs::write(folder.join(file_name(n, shape.per_dir)), transcript(&mut dice, size))?;
     }
     fs::write(done, b"")?;
@@ -81,14 +85,21 @@ pub(crate) fn transcript(dice: &mut Dice, size: usize) -> String {
 }
 
 fn answer(dice: &mut Dice, out: &mut String) {
-    let rows: Vec<(u64, u64)> = (0..3 + dice.below(6)).map(|_| (dice.below(9000), dice.below(1000))).collect();
+    let rows: Vec<(u64, u64)> =
+        (0..3 + dice.below(6)).map(|_| (dice.below(9000), dice.below(1000))).collect();
     out.push_str("    ```json\n    [\n");
     for (ticket, score) in &rows {
-        let _ = writeln!(out, "      {{\"ticket_id\": {ticket}, \"priority_score\": {}.{}}},", score / 10, score % 10);
+        let _ = writeln!(
+            out,
+            "      {{\"ticket_id\": {ticket}, \"priority_score\": {}.{}}},",
+            score / 10,
+            score % 10
+        );
     }
     out.push_str("    ]\n    ```\nanswer:\n");
     for (ticket, score) in &rows {
-        let _ = writeln!(out, "- ticket_id: {ticket}\n  priority_score: {}.{}", score / 10, score % 10);
+        let _ =
+            writeln!(out, "- ticket_id: {ticket}\n  priority_score: {}.{}", score / 10, score % 10);
     }
     let (input, output) = (500 + dice.below(20_000), 100 + dice.below(4_000));
     let _ = writeln!(
@@ -100,19 +111,25 @@ fn answer(dice: &mut Dice, out: &mut String) {
 }
 
 fn tool_call(dice: &mut Dice, out: &mut String, call: usize, budget: usize) {
-    let tool = if dice.below(2) == 0 { "query_support_tickets" } else { "query_control_plane_data" };
+    let tool =
+        if dice.below(2) == 0 { "query_support_tickets" } else { "query_control_plane_data" };
     let _ = writeln!(
         out,
         "- tool_call:\n    id: call_{call}_{}\n    name: {tool}\n    params:\n      sql: |\n",
         dice.uuid()
     );
     out.truncate(out.len() - 1);
-    for line in
-        ["SELECT t.id, t.subject, p.plan_name, i.amount", "FROM support_ticket t JOIN project p ON p.id = t.project_id"]
-    {
+    for line in [
+        "SELECT t.id, t.subject, p.plan_name, i.amount",
+        "FROM support_ticket t JOIN project p ON p.id = t.project_id",
+    ] {
         let _ = writeln!(out, "        {line}");
     }
-    let _ = writeln!(out, "        WHERE t.status = 'open' AND p.id <> '{}' ORDER BY t.created_at DESC", dice.uuid());
+    let _ = writeln!(
+        out,
+        "        WHERE t.status = 'open' AND p.id <> '{}' ORDER BY t.created_at DESC",
+        dice.uuid()
+    );
     if dice.below(20) == 0 {
         let _ = writeln!(out, "    error: 'no such column: {}'", dice.word());
         return;

@@ -1,4 +1,5 @@
-//! A folder in which everything was said: 100,000 small runs, each reviewed by a person and judged by two judges.
+//! A folder in which everything was said: 100,000 small runs, each reviewed by a person and judged
+//! by two judges.
 use super::Dice;
 use fs_err as fs;
 use std::io;
@@ -22,7 +23,8 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
         return Ok(dir);
     }
     let results = dir.join("results");
-    let (reviews, judgements) = (results.join(".touchstone/reviews"), results.join(".touchstone/judgements"));
+    let (reviews, judgements) =
+        (results.join(".touchstone/reviews"), results.join(".touchstone/judgements"));
     fs::create_dir_all(dir.join("tasks"))?;
     let mut dice = Dice::new(20_260_303);
     for n in 0..RUNS {
@@ -39,7 +41,10 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
         // Who answered well is often, and not always, said to have.
         let good = usize::from(dice.below(3) > 0);
         let person = ["wrong", "right"][slip(&mut dice, good, 2)];
-        fs::write(reviews.join(review::file_of(&run)), format!("verdict: {person}\nnote: The count was looked up.\n"))?;
+        fs::write(
+            reviews.join(review::file_of(&run)),
+            format!("verdict: {person}\nnote: The count was looked up.\n"),
+        )?;
         fs::write(judgements.join(judgement::file_of(&run)), sheet(&mut dice, &text, good))?;
         fs::write(results.join(run), text)?;
     }

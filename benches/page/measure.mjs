@@ -12,13 +12,21 @@ const require = createRequire(new URL("../../ui/package.json", import.meta.url))
 const { chromium } = require("playwright-core");
 const [binary, many, large, matrix, ...wanted] = process.argv.slice(2);
 const chrome = process.env.TOUCHSTONE_CHROMIUM ?? "/usr/bin/chromium";
-const flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
+const flags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--no-first-run",
+];
 
 /** Serves a folder from a cache of its own until `use` is done. */
 async function served(folder, use) {
   const cache = mkdtempSync(join(tmpdir(), "touchstone-bench-"));
   const env = { ...process.env, TOUCHSTONE_CACHE_DIR: cache, TOUCHSTONE_STATE_DIR: cache };
-  const server = spawn(binary, ["serve", folder, "--json"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const server = spawn(binary, ["serve", folder, "--json"], {
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   try {
     const url = await new Promise((resolve, reject) => {
       let out = "";
@@ -39,7 +47,9 @@ async function served(folder, use) {
 /** Remembers every task that kept the page busy for more than 50 ms. */
 const watchLongTasks = () => {
   window.longTasks = [];
-  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({
+  new PerformanceObserver((list) =>
+    window.longTasks.push(...list.getEntries().map((e) => Math.round(e.duration))),
+  ).observe({
     type: "longtask",
     buffered: true,
   });
@@ -48,15 +58,27 @@ const watchLongTasks = () => {
 /** What blocked the page: how often over 50 ms, how often over 100, and the longest. */
 const blocked = async (page) => {
   const tasks = await page.evaluate(() => window.longTasks.splice(0));
-  return { over_50_ms: tasks.length, over_100_ms: tasks.filter((ms) => ms > 100).length, longest_ms: Math.max(0, ...tasks) };
+  return {
+    over_50_ms: tasks.length,
+    over_100_ms: tasks.filter((ms) => ms > 100).length,
+    longest_ms: Math.max(0, ...tasks),
+  };
 };
 
 /** Jumps and glides through the table; a frame in whose middle there is no row with text is blank. */
 async function scroll() {
   const table = document.querySelector('[data-testid="runs-table"]');
-  const scroller = [table, ...table.querySelectorAll("*")].find((e) => e.scrollHeight > e.clientHeight + 1000);
+  const scroller = [table, ...table.querySelectorAll("*")].find(
+    (e) => e.scrollHeight > e.clientHeight + 1000,
+  );
   const box = scroller.getBoundingClientRect();
-  const seen = { gliding: 0, gliding_blank: 0, jumps: 0, jumps_not_filled_after_two_frames: 0, worst: 0 };
+  const seen = {
+    gliding: 0,
+    gliding_blank: 0,
+    jumps: 0,
+    jumps_not_filled_after_two_frames: 0,
+    worst: 0,
+  };
   let last = performance.now();
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const look = async (top, kind, missed) => {
@@ -67,24 +89,40 @@ async function scroll() {
     seen.worst = Math.max(seen.worst, Math.round(now - last));
     last = now;
     seen[kind] += 1;
-    const spots = [0.25, 0.5, 0.75].map((part) => document.elementFromPoint(box.left + 200, box.top + box.height * part));
-    const filled = spots.every((e) => (e?.closest('[data-testid="run-row"]')?.textContent ?? "").trim().length > 3);
+    const spots = [0.25, 0.5, 0.75].map((part) =>
+      document.elementFromPoint(box.left + 200, box.top + box.height * part),
+    );
+    const filled = spots.every(
+      (e) => (e?.closest('[data-testid="run-row"]')?.textContent ?? "").trim().length > 3,
+    );
     if (!filled) seen[missed] += 1;
   };
   for (let top = 0, n = 0; n < 300; n += 1, top += 120) await look(top, "gliding", "gliding_blank");
-  for (let n = 0; n < 60; n += 1) await look((scroller.scrollHeight * ((n * 37) % 60)) / 60, "jumps", "jumps_not_filled_after_two_frames");
+  for (let n = 0; n < 60; n += 1)
+    await look(
+      (scroller.scrollHeight * ((n * 37) % 60)) / 60,
+      "jumps",
+      "jumps_not_filled_after_two_frames",
+    );
   return seen;
 }
 
 const spread = (times) => {
   times.sort((a, b) => a - b);
-  return { p50: times[times.length >> 1], p95: times[Math.floor(times.length * 0.95)], max: times.at(-1), n: times.length };
+  return {
+    p50: times[times.length >> 1],
+    p95: times[Math.floor(times.length * 0.95)],
+    max: times.at(-1),
+    n: times.length,
+  };
 };
 
 /** Glides through the overview; a frame in which the middle of the grid is not within a row is blank. */
 async function glide() {
   const grid = document.querySelector('[data-testid="overview-grid"]');
-  const scroller = [grid, ...grid.querySelectorAll("*")].find((e) => e.scrollHeight > e.clientHeight + 1000);
+  const scroller = [grid, ...grid.querySelectorAll("*")].find(
+    (e) => e.scrollHeight > e.clientHeight + 1000,
+  );
   const box = scroller.getBoundingClientRect();
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
   const seen = { frames: 0, blank: 0, worst_ms: 0 };
@@ -97,7 +135,12 @@ async function glide() {
     seen.worst_ms = Math.max(seen.worst_ms, Math.round(now - last));
     last = now;
     seen.frames += 1;
-    if (document.elementFromPoint(box.left + 200, box.top + box.height / 2)?.closest('[data-testid="overview-row"]') == null) seen.blank += 1;
+    if (
+      document
+        .elementFromPoint(box.left + 200, box.top + box.height / 2)
+        ?.closest('[data-testid="overview-row"]') == null
+    )
+      seen.blank += 1;
   }
   scroller.scrollTop = 0;
   return seen;
@@ -108,7 +151,10 @@ async function overview(page) {
   await page.evaluate(() => {
     location.hash = "#/overview";
     window.pressed = [];
-    const note = ({ timeStamp }) => requestAnimationFrame(() => requestAnimationFrame(() => window.pressed.push(Math.round(performance.now() - timeStamp))));
+    const note = ({ timeStamp }) =>
+      requestAnimationFrame(() =>
+        requestAnimationFrame(() => window.pressed.push(Math.round(performance.now() - timeStamp))),
+      );
     addEventListener("keydown", note, { capture: true });
   });
   await page.getByTestId("overview-row").first().waitFor();
@@ -121,7 +167,11 @@ async function overview(page) {
     }
     return spread(await page.evaluate(() => window.pressed.splice(0)));
   };
-  const took = { row_down_ms: await keys("j", 100), column_right_ms: await keys("l", 11), fold_all_ms: await keys("F", 6) };
+  const took = {
+    row_down_ms: await keys("j", 100),
+    column_right_ms: await keys("l", 11),
+    fold_all_ms: await keys("F", 6),
+  };
   return { ...took, scroll: await page.evaluate(glide), blocked: await blocked(page) };
 }
 
@@ -135,11 +185,21 @@ const open = async () => {
 const settled = (page) =>
   page.evaluate(async () => {
     const headers = { "content-type": "application/json", "x-touchstone": "1" };
-    for (const began = performance.now(); performance.now() - began < 300_000; await new Promise((later) => setTimeout(later, 200))) {
+    for (
+      const began = performance.now();
+      performance.now() - began < 300_000;
+      await new Promise((later) => setTimeout(later, 200))
+    ) {
       const reply = await fetch("/api/status", { method: "POST", headers, body: "{}" });
       if (!reply.ok) throw new Error(`how the folder stands was answered with ${reply.status}`);
       const { phase, search, scoring } = await reply.json();
-      if (phase.kind === "ready" && scoring === null && search.indexed === search.total && search.total > 0) return;
+      if (
+        phase.kind === "ready" &&
+        scoring === null &&
+        search.indexed === search.total &&
+        search.total > 0
+      )
+        return;
     }
     throw new Error("the folder was not read in five minutes");
   });
@@ -163,13 +223,20 @@ async function newFiles(others) {
     // Only what is measured is listed, or the others would push it out of sight.
     await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("path:*fresh*")}`);
     let writing = others > 0;
-    const ended = writing && spawn(process.execPath, ["-e", WRITER, folder, String(others)], { stdio: "inherit" }).once("exit", () => (writing = false));
+    const ended =
+      writing &&
+      spawn(process.execPath, ["-e", WRITER, folder, String(others)], { stdio: "inherit" }).once(
+        "exit",
+        () => (writing = false),
+      );
     for (let n = 0; others > 0 ? writing || n < 10 : n < 40; n += 1) {
       const shown = page.evaluate(
         (name) =>
           new Promise((resolve) => {
             const look = () =>
-              [...document.querySelectorAll('[data-testid="run-row"]')].some((row) => row.textContent.includes(name))
+              [...document.querySelectorAll('[data-testid="run-row"]')].some((row) =>
+                row.textContent.includes(name),
+              )
                 ? resolve(Date.now())
                 : requestAnimationFrame(look);
             look();
@@ -179,12 +246,16 @@ async function newFiles(others) {
       const made = n % 2 === 1;
       const place = made ? join(folder, `made${n}`) : folder;
       mkdirSync(place, { recursive: true });
-      writeFileSync(join(place, ".part"), `conversation:\n- user_message: question ${n}\n- assistant_message: done\n`);
+      writeFileSync(
+        join(place, ".part"),
+        `conversation:\n- user_message: question ${n}\n- assistant_message: done\n`,
+      );
       renameSync(join(place, ".part"), join(place, `fresh${n}x-tool_calling-o1-variation0.yaml`));
       const renamed = Date.now();
       (made ? took.folder_made_now : took.known_folder).push((await shown) - renamed);
     }
-    if (ended && ended.exitCode === null) await new Promise((resolve) => ended.once("exit", resolve));
+    if (ended && ended.exitCode === null)
+      await new Promise((resolve) => ended.once("exit", resolve));
   });
   rmSync(folder, { recursive: true, force: true });
   return { known_folder: spread(took.known_folder), folder_made_now: spread(took.folder_made_now) };
@@ -193,14 +264,25 @@ async function newFiles(others) {
 function endless() {
   const folder = mkdtempSync(join(tmpdir(), "touchstone-endless-"));
   const lines = ["conversation:\n"];
-  for (let at = 0; at < 100_000; at += 1) lines.push(at === 1 ? `- assistant_message: ${"word ".repeat(2_000_000)}\n` : at % 2 ? `- assistant_message: answer ${at}\n` : `- user_message: question ${at}\n`);
+  for (let at = 0; at < 100_000; at += 1)
+    lines.push(
+      at === 1
+        ? `- assistant_message: ${"word ".repeat(2_000_000)}\n`
+        : at % 2
+          ? `- assistant_message: answer ${at}\n`
+          : `- user_message: question ${at}\n`,
+    );
   writeFileSync(join(folder, "endless-tool_calling-o1-variation0.yaml"), lines.join(""));
   return folder;
 }
 
 /** Opens the only run that is listed; how long after the press its first step is there, and the tasks that blocked the page, then while reading on. */
 async function opens(page, act) {
-  await page.waitForFunction(() => document.querySelectorAll('[data-testid="run-row"]').length === 1, undefined, { timeout: 60_000 });
+  await page.waitForFunction(
+    () => document.querySelectorAll('[data-testid="run-row"]').length === 1,
+    undefined,
+    { timeout: 60_000 },
+  );
   await page.evaluate(() => {
     window.longTasks.length = 0;
     // From the press on, and not from when the measuring begins to move the mouse.
@@ -208,7 +290,10 @@ async function opens(page, act) {
       addEventListener(
         "click",
         ({ timeStamp }) => {
-          const look = () => (document.querySelector('[data-testid="step"]') ? resolve(performance.now() - timeStamp) : requestAnimationFrame(look));
+          const look = () =>
+            document.querySelector('[data-testid="step"]')
+              ? resolve(performance.now() - timeStamp)
+              : requestAnimationFrame(look);
           look();
         },
         { capture: true, once: true },
@@ -244,7 +329,11 @@ const MEASURES = {
       const started = performance.now();
       await page.reload();
       await page.getByTestId("run-row").first().waitFor();
-      return { ...seen, blocked: scrolling, reload_to_rows_ms: Math.round(performance.now() - started) };
+      return {
+        ...seen,
+        blocked: scrolling,
+        reload_to_rows_ms: Math.round(performance.now() - started),
+      };
     }),
   new_file_on_screen_ms: () => newFiles(0),
   new_file_on_screen_while_5000_arrive_ms: () => newFiles(5000),
@@ -275,7 +364,8 @@ const MEASURES = {
 
 try {
   for (const [name, measure] of Object.entries(MEASURES)) {
-    if (wanted.length === 0 || wanted.includes(name)) console.log(JSON.stringify({ [name]: await measure() }));
+    if (wanted.length === 0 || wanted.includes(name))
+      console.log(JSON.stringify({ [name]: await measure() }));
   }
 } finally {
   await browser.close();

@@ -1,4 +1,5 @@
-//! The least that any client has to do: send the conversation so far, read the reply, answer its calls, send again.
+//! The least that any client has to do: send the conversation so far, read the reply, answer its
+//! calls, send again.
 use crate::provider::{NUMBERED, Provider, TURNS};
 use crate::{Measure, engine};
 use fs_err::{File, OpenOptions};
@@ -9,7 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// With a folder, each reply is kept there before the conversation goes on: no client that loses nothing can do less.
+/// With a folder, each reply is kept there before the conversation goes on: no client that loses
+/// nothing can do less.
 pub(crate) fn run(provider: &Provider, measure: &Measure, keep: Option<&Path>) -> Duration {
     let runtime = engine::runtime();
     let _ = rustls::crypto::ring::default_provider().install_default();
@@ -27,7 +29,9 @@ pub(crate) fn run(provider: &Provider, measure: &Measure, keep: Option<&Path>) -
                     if number >= conversations {
                         return;
                     }
-                    let journal = keep.as_ref().map(|folder| journal(&folder.join(format!("bare-{number}.jsonl"))));
+                    let journal = keep
+                        .as_ref()
+                        .map(|folder| journal(&folder.join(format!("bare-{number}.jsonl"))));
                     hold(&client, &url, number, journal).await;
                 }
             })
@@ -56,7 +60,8 @@ async fn hold(client: &reqwest::Client, url: &str, number: u32, journal: Option<
     let mut messages = vec![json!({ "role": "user", "content": format!("{NUMBERED}{number}.") })];
     for _ in 0..TURNS {
         let body = json!({ "model": "any", "messages": messages, "tools": tools }).to_string();
-        let sent = client.post(url).header("content-type", "application/json").body(body).send().await;
+        let sent =
+            client.post(url).header("content-type", "application/json").body(body).send().await;
         let reply = match sent {
             Ok(response) => response.bytes().await.unwrap_or_default().to_vec(),
             Err(_) => return,

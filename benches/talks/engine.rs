@@ -1,4 +1,5 @@
-//! The engine at work: a folder with one task of many variations, made with everything that a real launch has.
+//! The engine at work: a folder with one task of many variations, made with everything that a real
+//! launch has.
 use crate::Measure;
 use crate::provider::{NUMBERED, Provider};
 use fs_err as fs;
@@ -22,7 +23,8 @@ use touchstone_engine::runs::setup::Setup;
 use touchstone_formats::{suite, workspace};
 
 const PATIENCE: Duration = Duration::from_mins(5);
-/// A provider takes so many requests of one model at first, so with so many models a thousand are under way at once.
+/// A provider takes so many requests of one model at first, so with so many models a thousand are
+/// under way at once.
 const MODELS: u32 = 50;
 
 pub(crate) fn runtime() -> Runtime {
@@ -31,11 +33,15 @@ pub(crate) fn runtime() -> Runtime {
 }
 
 pub(crate) fn run(provider: &Provider, measure: &Measure, with_index: bool) -> Duration {
-    // It stays until all is measured: a disk that has just lost many files is slow at making new ones.
+    // It stays until all is measured: a disk that has just lost many files is slow at making new
+    // ones.
     let home = tempfile::Builder::new().disable_cleanup(true).tempdir_in(crate::place());
     let home = home.unwrap_or_else(|why| panic!("no folder: {why}"));
-    let models: Vec<String> =
-        if measure.held { (0..MODELS).map(|n| format!("m{n}")).collect() } else { vec!["m0".to_owned()] };
+    let models: Vec<String> = if measure.held {
+        (0..MODELS).map(|n| format!("m{n}")).collect()
+    } else {
+        vec!["m0".to_owned()]
+    };
     let each = measure.conversations / models.len() as u32;
     let written = write(&home.path().join("folder"), &provider.url(), &models, each);
     written.unwrap_or_else(|why| panic!("the folder cannot be written: {why}"));
@@ -46,14 +52,24 @@ pub(crate) fn run(provider: &Provider, measure: &Measure, with_index: bool) -> D
     }
 }
 
-fn write(folder: &Path, url: &str, models: &[String], variations: u32) -> Result<(), Box<dyn std::error::Error>> {
+fn write(
+    folder: &Path,
+    url: &str,
+    models: &[String],
+    variations: u32,
+) -> Result<(), Box<dyn std::error::Error>> {
     fs::create_dir_all(folder.join("tasks"))?;
     fs::create_dir_all(folder.join("results"))?;
     let mut workspace = "input_dir: tasks\noutput_dir: results\nmodels:\n".to_owned();
     for model in models {
-        writeln!(workspace, "  {model}: {{ provider: openai, base_url: '{url}', price: {{ input: 1, output: 2 }} }}")?;
+        writeln!(
+            workspace,
+            "  {model}: {{ provider: openai, base_url: '{url}', price: {{ input: 1, output: 2 }} }}"
+        )?;
     }
-    workspace.push_str("tools:\n  look: { kind: sql, database: 'sqlite:things.db', description: Things. }\n");
+    workspace.push_str(
+        "tools:\n  look: { kind: sql, database: 'sqlite:things.db', description: Things. }\n",
+    );
     fs::write(folder.join("touchstone.yaml"), workspace)?;
     let mut task = format!("tool_calling_prompt: {NUMBERED}{{number}}.\nvariations:\n");
     for number in 0..variations {
@@ -61,8 +77,9 @@ fn write(folder: &Path, url: &str, models: &[String], variations: u32) -> Result
     }
     fs::write(folder.join("tasks/count.yaml"), task)?;
     let database = rusqlite::Connection::open(folder.join("things.db"))?;
-    database
-        .execute_batch("CREATE TABLE things (name TEXT, number INTEGER); INSERT INTO things VALUES ('stones', 3);")?;
+    database.execute_batch(
+        "CREATE TABLE things (name TEXT, number INTEGER); INSERT INTO things VALUES ('stones', 3);",
+    )?;
     Ok(())
 }
 
@@ -77,7 +94,12 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
         app.open(&home.join("folder"))?;
         app.wait_ready(PATIENCE)?;
         let systems = vec!["tool_calling".to_owned()];
-        let request = LaunchRequest { systems, models, concurrency: Some(measure.at_once), ..LaunchRequest::default() };
+        let request = LaunchRequest {
+            systems,
+            models,
+            concurrency: Some(measure.at_once),
+            ..LaunchRequest::default()
+        };
         let begun = Instant::now();
         Ok((begun, app.start_launch(&request)?.launch))
     };
@@ -102,15 +124,20 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     let read = workspace::read(&text("touchstone.yaml")).unwrap_or_else(|why| panic!("{why}"));
     let mut setup = Setup::of(&read);
     setup.rules.concurrency = measure.at_once;
-    let tasks = suite::read(&text("tasks/count.yaml"), "count").unwrap_or_else(|why| panic!("{why}")).tasks;
+    let tasks =
+        suite::read(&text("tasks/count.yaml"), "count").unwrap_or_else(|why| panic!("{why}")).tasks;
     let tasks: Vec<_> = tasks.into_iter().map(Arc::new).collect();
     let wish = Wish { systems: vec!["tool_calling".to_owned()], models, ..Wish::default() };
     let rules = plan::Rules::default();
-    let jobs: Vec<Job> =
-        plan::matrix(&tasks, &wish).slots.into_iter().map(|slot| Job { slot, rules, message: None }).collect();
+    let jobs: Vec<Job> = plan::matrix(&tasks, &wish)
+        .slots
+        .into_iter()
+        .map(|slot| Job { slot, rules, message: None })
+        .collect();
     let runtime = runtime();
     let secrets = Secrets::default();
-    let toolbox = runtime.block_on(Toolbox::open(&setup, folder, &secrets, |_: &str| true, None, None));
+    let toolbox =
+        runtime.block_on(Toolbox::open(&setup, folder, &secrets, |_: &str| true, None, None));
     let (teller, events) = Teller::new();
     let output_dir = folder.join("results");
     let listeners = log::listener(&output_dir, "bench").into_iter().collect();

@@ -1,5 +1,5 @@
-//! The provider of a measurement, in a process of its own: says what a model would say, and notes how long each conversation takes
-//! from the end of a reply to its next request.
+//! The provider of a measurement, in a process of its own: says what a model would say, and notes
+//! how long each conversation takes from the end of a reply to its next request.
 use crate::conversation::{Conversation, Wire};
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use serde_json::{Value, json};
@@ -31,9 +31,11 @@ pub(crate) struct Stats {
 
 impl Provider {
     pub(crate) fn start(think_ms: u64, held: bool) -> Self {
-        let me = std::env::current_exe().unwrap_or_else(|why| panic!("cannot find this program: {why}"));
+        let me =
+            std::env::current_exe().unwrap_or_else(|why| panic!("cannot find this program: {why}"));
         let words = ["--provide".to_owned(), think_ms.to_string(), held.to_string()];
-        let child = Command::new(me).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let child =
+            Command::new(me).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = child.unwrap_or_else(|why| panic!("the provider does not start: {why}"));
         let mut address = String::new();
         if let Some(out) = child.stdout.take() {
@@ -50,7 +52,11 @@ impl Provider {
     pub(crate) fn stats(&self) -> Stats {
         let stats = self.get("/stats");
         let ms = |key: &str| stats[key].as_f64().unwrap_or(f64::NAN);
-        Stats { asked: stats["asked"].as_u64().unwrap_or(0), p50_ms: ms("p50_ms"), p95_ms: ms("p95_ms") }
+        Stats {
+            asked: stats["asked"].as_u64().unwrap_or(0),
+            p50_ms: ms("p50_ms"),
+            p95_ms: ms("p95_ms"),
+        }
     }
 
     /// Lets it speak.
@@ -126,8 +132,12 @@ pub(crate) fn serve(think_ms: u64, held: bool) {
 fn told(notes: &Mutex<Notes>) -> Value {
     let Ok(mut notes) = notes.lock() else { return Value::Null };
     notes.gaps.sort_unstable();
-    let at =
-        |part: f64| notes.gaps.get((notes.gaps.len() as f64 * part) as usize).map(|gap| gap.as_secs_f64() * 1000.0);
+    let at = |part: f64| {
+        notes
+            .gaps
+            .get((notes.gaps.len() as f64 * part) as usize)
+            .map(|gap| gap.as_secs_f64() * 1000.0)
+    };
     json!({ "asked": notes.asked, "p50_ms": at(0.5), "p95_ms": at(0.95) })
 }
 

@@ -1,4 +1,5 @@
-//! The commands by name, with arguments and replies as JSON: what the served page posts. One line for each.
+//! The commands by name, with arguments and replies as JSON: what the served page posts. One line
+//! for each.
 use crate::commands::{Access, COMMANDS};
 use crate::surroundings::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -6,8 +7,9 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        DataFile, DiffRequest, EvaluateRequest, JudgeRequest, LaunchRequest, ListRequest, OverviewRequest,
-        PublishedRequest, ReportRequest, Review, RowRequest, Sort, Span, StepRef, TaskRequest,
+        DataFile, DiffRequest, EvaluateRequest, JudgeRequest, LaunchRequest, ListRequest,
+        OverviewRequest, PublishedRequest, ReportRequest, Review, RowRequest, Sort, Span, StepRef,
+        TaskRequest,
     },
 };
 
@@ -214,11 +216,18 @@ impl Say {
 }
 
 /// Runs one command for the served page.
-pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
+pub(crate) fn call(
+    app: &App,
+    may_run: bool,
+    name: &str,
+    arguments: &[u8],
+) -> Result<Vec<u8>, AppError> {
     if !may_run && COMMANDS.contains(&(name, Access::Act)) {
-        let error = AppError::new(Code::NotAllowed, "This page may look, but not run or change anything.");
+        let error =
+            AppError::new(Code::NotAllowed, "This page may look, but not run or change anything.");
         let is_about_folders =
-            ["open_recent", "forget_recent", "open_demo", "pick_folder", "close_folder"].contains(&name);
+            ["open_recent", "forget_recent", "open_demo", "pick_folder", "close_folder"]
+                .contains(&name);
         return Err(error.hint(if is_about_folders {
             "For another folder, start: touchstone serve FOLDER"
         } else {
@@ -236,14 +245,22 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "close_folder" => reply(json, |Nothing {}| app.close_folder()),
         "facets" => reply(json, |Nothing {}| app.facets()),
         "list_runs" => reply(json, |List { request }| app.list_runs(request)),
-        "locate_run" => reply(json, |Locate { filter, sort, id }| app.locate_run(&filter, sort, &id)),
-        "runs_around" => reply(json, |Locate { filter, sort, id }| app.runs_around(&filter, sort, &id)),
+        "locate_run" => {
+            reply(json, |Locate { filter, sort, id }| app.locate_run(&filter, sort, &id))
+        }
+        "runs_around" => {
+            reply(json, |Locate { filter, sort, id }| app.runs_around(&filter, sort, &id))
+        }
         "search" => reply(json, |Text { text, span }| app.search(&text, span)),
         "problems" => reply(json, |Part { span }| app.problems(span)),
         "open_run" => reply(json, |Id { id }| app.open_run(&id)),
-        "read_steps" => reply(json, |Steps { id, version, span }| app.read_steps(&id, &version, span)),
+        "read_steps" => {
+            reply(json, |Steps { id, version, span }| app.read_steps(&id, &version, span))
+        }
         "read_tree" => reply(json, |Tree { id, version }| app.read_tree(&id, &version)),
-        "read_text" => reply(json, |Read { id, part, offset, limit }| app.read_text(&id, &part, offset, limit)),
+        "read_text" => {
+            reply(json, |Read { id, part, offset, limit }| app.read_text(&id, &part, offset, limit))
+        }
         "read_rows" => reply(json, |Rows { id, part, request }| app.read_rows(&id, &part, request)),
         "read_csv" => reply(json, |Table { id, part }| app.read_csv(&id, &part)),
         "find_in_run" => reply(json, |Find { id, text }| app.find_in_run(&id, &text)),
@@ -254,8 +271,12 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "launch" => reply(json, |OneLaunch { id, span }| app.launch(&id, span)),
         "stop_launch" => reply(json, |StopLaunch { id, now }| app.stop_launch(&id, now)),
         "retry_launch" => reply(json, |Id { id }| app.retry_launch(&id)),
-        "nudge_run" => reply(json, |Nudge { id, message, in_place }| app.nudge_run(&id, &message, in_place)),
-        "fork_run" => reply(json, |Fork { id, step, message }| app.fork_run(&id, step, message.as_deref())),
+        "nudge_run" => {
+            reply(json, |Nudge { id, message, in_place }| app.nudge_run(&id, &message, in_place))
+        }
+        "fork_run" => {
+            reply(json, |Fork { id, step, message }| app.fork_run(&id, step, message.as_deref()))
+        }
         "keys" => reply(json, |Nothing {}| app.keys()),
         "set_key" => reply(json, |Key { name, key }| app.set_key(&name, key)),
         "forget_key" => reply(json, |Name { name }| app.forget_key(&name)),
@@ -284,7 +305,9 @@ fn of_judges(app: &App, may_run: bool, name: &str, json: &[u8]) -> Result<Vec<u8
         "judge_options" => reply(json, |Nothing {}| app.judge_options(may_run)),
         "judgings" => reply(json, |Nothing {}| Ok(app.judgings())),
         "trust" => reply(json, |Filter { filter }| app.trust(&filter)),
-        "agreement" => reply(json, |Two { first, second, filter }| app.agreement(&first, &second, &filter)),
+        "agreement" => {
+            reply(json, |Two { first, second, filter }| app.agreement(&first, &second, &filter))
+        }
         "plan_judging" => reply(json, |Judge { request }| app.plan_judging(&request)),
         "start_judging" => reply(json, |Judge { request }| app.start_judging(&request)),
         "stop_judging" => reply(json, |StopLaunch { id, now }| app.stop_judging(&id, now)),
@@ -304,26 +327,38 @@ fn of_judges(app: &App, may_run: bool, name: &str, json: &[u8]) -> Result<Vec<u8
 
 /// A page may not open folders of this machine; whoever starts the server may.
 fn pick_folder() -> Result<bool, AppError> {
-    let error = AppError::new(Code::NotAllowed, "A served page cannot pick a folder of the machine that serves it.");
+    let error = AppError::new(
+        Code::NotAllowed,
+        "A served page cannot pick a folder of the machine that serves it.",
+    );
     Err(error.hint("Start it with the folder instead: touchstone serve FOLDER"))
 }
 
 /// The same for files of rows: those of the folder that is served are in its list.
 fn pick_file() -> Result<Option<DataFile>, AppError> {
-    let error = AppError::new(Code::NotAllowed, "A served page cannot pick a file of the machine that serves it.");
-    Err(error.hint("Choose one of the folder, or evaluate it there: touchstone evaluate --data FILE"))
+    let error = AppError::new(
+        Code::NotAllowed,
+        "A served page cannot pick a file of the machine that serves it.",
+    );
+    Err(error
+        .hint("Choose one of the folder, or evaluate it there: touchstone evaluate --data FILE"))
 }
 
 /// Nor does it open windows there.
 fn reveal_file() -> Result<(), AppError> {
-    let error =
-        AppError::new(Code::NotAllowed, "A served page cannot open the file manager of the machine that serves it.");
+    let error = AppError::new(
+        Code::NotAllowed,
+        "A served page cannot open the file manager of the machine that serves it.",
+    );
     Err(error.hint("Copy the path instead."))
 }
 
 /// A page keeps what it makes where its browser puts downloads.
 fn save_report() -> Result<bool, AppError> {
-    let error = AppError::new(Code::NotAllowed, "A served page cannot write to the machine that serves it.");
+    let error = AppError::new(
+        Code::NotAllowed,
+        "A served page cannot write to the machine that serves it.",
+    );
     Err(error.hint("Download the report, or write it there: touchstone report FOLDER"))
 }
 
@@ -332,9 +367,11 @@ where
     A: DeserializeOwned,
     T: Serialize,
 {
-    let arguments = serde_json::from_slice(json)
-        .map_err(|why| AppError::new(Code::BadRequest, format!("The arguments could not be read: {why}.")))?;
+    let arguments = serde_json::from_slice(json).map_err(|why| {
+        AppError::new(Code::BadRequest, format!("The arguments could not be read: {why}."))
+    })?;
     let value = act(arguments)?;
-    serde_json::to_vec(&value)
-        .map_err(|why| AppError::new(Code::Failed, format!("The reply could not be written: {why}.")))
+    serde_json::to_vec(&value).map_err(|why| {
+        AppError::new(Code::Failed, format!("The reply could not be written: {why}."))
+    })
 }

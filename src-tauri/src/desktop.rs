@@ -1,4 +1,5 @@
-//! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
+//! The window: one page, one command for each thing a person can do, and nothing else. Owns no
+//! decisions but where the page may go.
 mod judging;
 mod reveal;
 
@@ -17,15 +18,17 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
-        LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
-        Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView,
-        RunsAround, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
+        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState,
+        LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest, Matches,
+        Overview, OverviewRequest, Place, ProblemPage, Published, PublishedRequest, Report,
+        ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, RunsAround, Sort,
+        Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
         TreeView,
     },
 };
 
-/// The one event that all of the engine's events travel in; `ui/src/backend/tauri.ts` listens to it.
+/// The one event that all of the engine's events travel in; `ui/src/backend/tauri.ts` listens to
+/// it.
 const EVENT: &str = "app_event";
 /// The one that what failed without being asked for travels in.
 const TROUBLE: &str = "app_trouble";
@@ -34,9 +37,17 @@ type Engine<'a> = State<'a, App>;
 type Reply<T> = Result<T, AppError>;
 
 /// Runs a command where it may take its time: neither the window nor other commands wait for it.
-async fn run<T: Send + 'static>(app: Engine<'_>, act: impl FnOnce(&App) -> Reply<T> + Send + 'static) -> Reply<T> {
+async fn run<T: Send + 'static>(
+    app: Engine<'_>,
+    act: impl FnOnce(&App) -> Reply<T> + Send + 'static,
+) -> Reply<T> {
     let app = App::clone(&app);
-    let broken = |_| Err(AppError::new(Code::Failed, "The command broke off because of a mistake in Touchstone."));
+    let broken = |_| {
+        Err(AppError::new(
+            Code::Failed,
+            "The command broke off because of a mistake in Touchstone.",
+        ))
+    };
     tauri::async_runtime::spawn_blocking(move || act(&app)).await.unwrap_or_else(broken)
 }
 
@@ -110,11 +121,22 @@ async fn read_tree(app: Engine<'_>, id: String, version: String) -> Reply<TreeVi
     run(app, move |app| app.read_tree(&id, &version)).await
 }
 #[tauri::command]
-async fn read_text(app: Engine<'_>, id: String, part: String, offset: u64, limit: u64) -> Reply<TextPiece> {
+async fn read_text(
+    app: Engine<'_>,
+    id: String,
+    part: String,
+    offset: u64,
+    limit: u64,
+) -> Reply<TextPiece> {
     run(app, move |app| app.read_text(&id, &part, offset, limit)).await
 }
 #[tauri::command]
-async fn read_rows(app: Engine<'_>, id: String, part: String, request: RowRequest) -> Reply<RowPiece> {
+async fn read_rows(
+    app: Engine<'_>,
+    id: String,
+    part: String,
+    request: RowRequest,
+) -> Reply<RowPiece> {
     run(app, move |app| app.read_rows(&id, &part, request)).await
 }
 #[tauri::command]
@@ -154,11 +176,21 @@ async fn retry_launch(app: Engine<'_>, id: String) -> Reply<Launched> {
     run(app, move |app| app.retry_launch(&id)).await
 }
 #[tauri::command(rename_all = "snake_case")]
-async fn nudge_run(app: Engine<'_>, id: String, message: String, in_place: bool) -> Reply<Launched> {
+async fn nudge_run(
+    app: Engine<'_>,
+    id: String,
+    message: String,
+    in_place: bool,
+) -> Reply<Launched> {
     run(app, move |app| app.nudge_run(&id, &message, in_place)).await
 }
 #[tauri::command]
-async fn fork_run(app: Engine<'_>, id: String, step: u32, message: Option<String>) -> Reply<Copied> {
+async fn fork_run(
+    app: Engine<'_>,
+    id: String,
+    step: u32,
+    message: Option<String>,
+) -> Reply<Copied> {
     run(app, move |app| app.fork_run(&id, step, message.as_deref())).await
 }
 #[tauri::command]
@@ -210,7 +242,12 @@ async fn run_scorers(app: Engine<'_>, filter: String) -> Reply<u64> {
     run(app, move |app| app.run_scorers(&filter)).await
 }
 #[tauri::command]
-async fn review_run(app: Engine<'_>, folder: Option<String>, id: String, review: Option<Review>) -> Reply<()> {
+async fn review_run(
+    app: Engine<'_>,
+    folder: Option<String>,
+    id: String,
+    review: Option<Review>,
+) -> Reply<()> {
     run(app, move |app| app.review_run_of(folder.as_deref(), &id, review.as_ref())).await
 }
 #[tauri::command]
@@ -225,7 +262,8 @@ async fn read_task(app: Engine<'_>, id: String) -> Reply<TaskView> {
 async fn save_report(window: AppHandle, app: Engine<'_>, request: ReportRequest) -> Reply<bool> {
     run(app, move |app| {
         let made = app.make_report(&request, true)?;
-        let asked = window.dialog().file().set_title("Save the report").set_file_name(&made.file_name);
+        let asked =
+            window.dialog().file().set_title("Save the report").set_file_name(&made.file_name);
         match asked.blocking_save_file().map(tauri_plugin_dialog::FilePath::into_path) {
             None => Ok(false),
             Some(path) => app.keep_report(&made, &path.map_err(not_a_path)?).map(|()| true),
@@ -249,7 +287,9 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
             WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
                 open_dropped(window.app_handle(), paths.clone());
             }
-            WindowEvent::CloseRequested { api, .. } if !may_close(window.app_handle()) => api.prevent_close(),
+            WindowEvent::CloseRequested { api, .. } if !may_close(window.app_handle()) => {
+                api.prevent_close();
+            }
             _ => {}
         })
         .setup(move |tauri| {
@@ -296,7 +336,8 @@ fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
 /// Why runs are stopping, where they are shown.
 const CLOSED: &str = "The window was closed, and goes away when these runs have stopped.";
 
-/// Whether the window closes at once. While runs are in progress it stays until they have stopped, and says so.
+/// Whether the window closes at once. While runs are in progress it stays until they have stopped,
+/// and says so.
 fn may_close(handle: &AppHandle) -> bool {
     match handle.state::<Leaving>().wish(&handle.state::<App>(), CLOSED) {
         Wish::Granted => return true,
@@ -309,7 +350,9 @@ fn may_close(handle: &AppHandle) -> bool {
     );
     let _ = handle.emit(
         TROUBLE,
-        told.hint("Close it once more to give up what is in flight. Runs that were stopped go on later."),
+        told.hint(
+            "Close it once more to give up what is in flight. Runs that were stopped go on later.",
+        ),
     );
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
@@ -336,7 +379,8 @@ fn close_on_signals(handle: AppHandle) {
     });
 }
 
-/// Opens the first folder of what was dropped. Nobody waits for the reply, so what fails is told by an event.
+/// Opens the first folder of what was dropped. Nobody waits for the reply, so what fails is told by
+/// an event.
 fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
@@ -366,7 +410,9 @@ fn may_go_to(url: &Url) -> bool {
     if let Some(made) = url.as_str().strip_prefix("blob:") {
         return Url::parse(made).is_ok_and(|made| may_go_to(&made) && made.scheme() != "blob");
     }
-    let plain = url.username().is_empty() && url.password().is_none() && (url.port().is_none() || developed);
+    let plain = url.username().is_empty()
+        && url.password().is_none()
+        && (url.port().is_none() || developed);
     plain && (built_in || developed)
 }
 

@@ -1,10 +1,12 @@
-//! How the program ends while runs are in progress: the first wish lets what is in flight be finished and saved, the second gives it
-//! up. Owns the waiting and its words; the window and the server decide what a wish is.
+//! How the program ends while runs are in progress: the first wish lets what is in flight be
+//! finished and saved, the second gives it up. Owns the waiting and its words; the window and the
+//! server decide what a wish is.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use touchstone_engine::app::App;
 
-/// How often it is looked whether another wish came, or a launch that began meanwhile has to be stopped, too.
+/// How often it is looked whether another wish came, or a launch that began meanwhile has to be
+/// stopped, too.
 const GLANCE: Duration = Duration::from_millis(100);
 /// How long what was given up may take to end. A program that does not end by then ends with us.
 const LAST_WORDS: Duration = Duration::from_secs(3);

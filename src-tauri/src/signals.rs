@@ -15,7 +15,11 @@ impl EndSignals {
     /// Begins to listen. Has to be called inside a runtime.
     pub(crate) fn listen() -> io::Result<Self> {
         let hang_up = if outlives_terminal() { None } else { Some(signal(SignalKind::hangup())?) };
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())?, hang_up })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hang_up,
+        })
     }
 
     /// Waits for the next one.
@@ -43,7 +47,9 @@ fn outlives_terminal() -> bool {
 /// Reads the ignored signals of a process, a bit for each from SIGHUP on.
 fn ignores_hang_up(status: &str) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    ignored.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()).is_some_and(|bits| bits & 1 == 1)
+    ignored
+        .and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
+        .is_some_and(|bits| bits & 1 == 1)
 }
 
 #[cfg(test)]

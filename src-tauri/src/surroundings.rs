@@ -1,5 +1,8 @@
-//! What the program finds around it: a display, a terminal, its own files. Owns where the sample data and our own directories are.
-use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
+//! What the program finds around it: a display, a terminal, its own files. Owns where the sample
+//! data and our own directories are.
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit,
+};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use touchstone_engine::app::{App, AppConfig};
@@ -31,8 +34,11 @@ impl Surroundings {
     pub(crate) fn listen_to_mistakes(&self) {
         let filter = EnvFilter::new(self.log.as_deref().unwrap_or("warn"));
         // A second call, as in tests, changes nothing.
-        let _ =
-            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).try_init();
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_writer(std::io::stderr)
+            .with_ansi(false)
+            .try_init();
     }
 
     /// The engine, with its directories.
@@ -45,11 +51,15 @@ impl Surroundings {
         })
     }
 
-    /// The sample data: where it was said to be, beside the program, where packages put it, or in the checkout.
+    /// The sample data: where it was said to be, beside the program, where packages put it, or in
+    /// the checkout.
     fn demo(&self) -> Option<PathBuf> {
         let beside = self.program.as_deref().and_then(Path::parent);
-        let installed = beside.into_iter().flat_map(|dir| [dir.join("demo"), dir.join("../share/touchstone/demo")]);
-        let checkout = cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("demo"));
+        let installed = beside
+            .into_iter()
+            .flat_map(|dir| [dir.join("demo"), dir.join("../share/touchstone/demo")]);
+        let checkout =
+            cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("demo"));
         self.demo_dir.clone().into_iter().chain(installed).chain(checkout).find(|dir| dir.is_dir())
     }
 }
@@ -63,10 +73,12 @@ pub(crate) fn keep_secrets() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
     // Failing only means that the limit was set before us.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    // Refused by no kernel that is known; where it were, the environment would be as readable as that of any program.
+    // Refused by no kernel that is known; where it were, the environment would be as readable as
+    // that of any program.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        let place =
+            panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
         let thread = std::thread::current();
         tracing::error!(
             "Touchstone made a mistake at {place} (thread {}). Please report this line.",
@@ -75,11 +87,13 @@ pub(crate) fn keep_secrets() {
     }));
 }
 
-/// Takes everything out of the environment that is not known to concern windows. The processes of the window are programs of
-/// their own, which other programs of the same user can look into; keys of any name are in the environment.
+/// Takes everything out of the environment that is not known to concern windows. The processes of
+/// the window are programs of their own, which other programs of the same user can look into; keys
+/// of any name are in the environment.
 ///
-/// To be called before a thread of ours begins, so that nobody reads what is being changed. The only other thread then is one that
-/// the library of the web view begins while it is loaded; it gives memory back and looks at no variable.
+/// To be called before a thread of ours begins, so that nobody reads what is being changed. The
+/// only other thread then is one that the library of the web view begins while it is loaded; it
+/// gives memory back and looks at no variable.
 pub(crate) fn give_no_keys_to_the_window() {
     keep_environment();
     #[cfg(target_os = "linux")]
@@ -88,7 +102,8 @@ pub(crate) fn give_no_keys_to_the_window() {
     }
 }
 
-/// Whether a variable says how windows are drawn, where files and libraries are, or which way leads out.
+/// Whether a variable says how windows are drawn, where files and libraries are, or which way leads
+/// out.
 fn concerns_windows(name: &OsStr) -> bool {
     const STARTS: [&str; 35] = [
         "XDG_",
@@ -166,19 +181,28 @@ fn concerns_windows(name: &OsStr) -> bool {
         "GTK2_RC_FILES",
     ];
     let name = name.as_encoded_bytes();
-    STARTS.iter().any(|start| name.starts_with(start.as_bytes())) || NAMES.iter().any(|one| one.as_bytes() == name)
+    STARTS.iter().any(|start| name.starts_with(start.as_bytes()))
+        || NAMES.iter().any(|one| one.as_bytes() == name)
 }
 
 /// What the engine looked at, and what belongs to the front doors.
 pub(crate) fn with_ours(mut checks: Vec<Check>) -> Vec<Check> {
     let name = "Web view".to_owned();
     checks.push(match tauri::webview_version() {
-        Ok(version) => Check { name, ok: true, detail: format!("WebKitGTK {version} draws the window."), fix: None },
+        Ok(version) => Check {
+            name,
+            ok: true,
+            detail: format!("WebKitGTK {version} draws the window."),
+            fix: None,
+        },
         Err(why) => Check {
             name,
             ok: false,
             detail: format!("WebKitGTK does not say its version: {why}."),
-            fix: Some("Install libwebkit2gtk-4.1-0; `touchstone serve` works without it in a browser.".to_owned()),
+            fix: Some(
+                "Install libwebkit2gtk-4.1-0; `touchstone serve` works without it in a browser."
+                    .to_owned(),
+            ),
         },
     });
     checks
@@ -197,22 +221,33 @@ mod tests {
 
     #[test]
     fn sample_data_that_is_not_there_is_not_named() {
-        let nowhere = Surroundings { demo_dir: Some("/nowhere/at/all".into()), ..Surroundings::default() };
+        let nowhere =
+            Surroundings { demo_dir: Some("/nowhere/at/all".into()), ..Surroundings::default() };
         assert!(nowhere.demo().is_none_or(|dir| dir.is_dir()));
     }
 
     #[test]
     fn a_process_of_the_window_is_given_what_concerns_windows_and_nothing_else() {
-        for name in ["OPENAI_API_KEY", "MY_SECRET", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PATHS", "G"]
-        {
+        for name in [
+            "OPENAI_API_KEY",
+            "MY_SECRET",
+            "PGPASSWORD",
+            "AWS_SECRET_ACCESS_KEY",
+            "GITHUB_TOKEN",
+            "PATHS",
+            "G",
+        ] {
             assert!(!concerns_windows(OsStr::new(name)), "{name}");
         }
-        for name in ["PATH", "DISPLAY", "XDG_RUNTIME_DIR", "WEBKIT_DISABLE_DMABUF_RENDERER", "GDK_BACKEND"] {
+        for name in
+            ["PATH", "DISPLAY", "XDG_RUNTIME_DIR", "WEBKIT_DISABLE_DMABUF_RENDERER", "GDK_BACKEND"]
+        {
             assert!(concerns_windows(OsStr::new(name)), "{name}");
         }
     }
 
-    /// Run by the next test in a process of its own: what happens at a panic is set for a whole process.
+    /// Run by the next test in a process of its own: what happens at a panic is set for a whole
+    /// process.
     #[test]
     #[ignore = "sets what happens at a panic, for which the next test makes a process"]
     fn a_panic_about_a_secret() {
@@ -221,22 +256,35 @@ mod tests {
         }
         Surroundings::default().listen_to_mistakes();
         keep_secrets();
-        let broken =
-            std::thread::Builder::new().name("run".to_owned()).spawn(|| panic!("the key is canary-0123456789"));
+        let broken = std::thread::Builder::new()
+            .name("run".to_owned())
+            .spawn(|| panic!("the key is canary-0123456789"));
         let why = broken.unwrap().join().unwrap_err();
-        assert_eq!(why.downcast_ref::<&str>(), Some(&"the key is canary-0123456789"), "it was about a secret");
+        assert_eq!(
+            why.downcast_ref::<&str>(),
+            Some(&"the key is canary-0123456789"),
+            "it was about a secret"
+        );
     }
 
     #[test]
     fn a_panic_says_where_it_was_and_not_what_it_was_about() {
         let ran = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "surroundings::tests::a_panic_about_a_secret", "--ignored", "--nocapture"])
+            .args([
+                "--exact",
+                "surroundings::tests::a_panic_about_a_secret",
+                "--ignored",
+                "--nocapture",
+            ])
             .env("TEST_PANICS", "1")
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
         assert!(ran.status.success() && said.contains("1 passed"), "{said}");
-        assert!(said.contains("Touchstone made a mistake at src-tauri/src/surroundings.rs:"), "{said}");
+        assert!(
+            said.contains("Touchstone made a mistake at src-tauri/src/surroundings.rs:"),
+            "{said}"
+        );
         assert!(said.contains("(thread run)") && !said.contains("canary"), "{said}");
     }
 }

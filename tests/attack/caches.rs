@@ -1,5 +1,6 @@
-//! A cache that is damaged, while nobody looks and while it is served. Whatever happens to its files, answers are those of a
-//! new one: at once by the next command, and within a bound by a page that is open.
+//! A cache that is damaged, while nobody looks and while it is served. Whatever happens to its
+//! files, answers are those of a new one: at once by the next command, and within a bound by a page
+//! that is open.
 use crate::chance::Chance;
 use crate::program;
 use crate::sandbox::Sandbox;
@@ -15,27 +16,35 @@ const ASKED: [&[&str]; 3] =
 #[test]
 fn a_cache_that_was_damaged_answers_as_a_new_one() {
     let chance = crate::chance();
-    crate::attack("damaged caches", crate::cases("CACHES", 3), |case| damaged(case, chance.for_case(case)));
+    crate::attack("damaged caches", crate::cases("CACHES", 3), |case| {
+        damaged(case, chance.for_case(case))
+    });
 }
 
 #[test]
 fn a_cache_that_is_damaged_while_it_is_served_answers_as_before() {
     let chance = crate::chance();
-    crate::attack("caches damaged while open", crate::cases("CACHES", 3), |case| served(case, chance.for_case(case)));
+    crate::attack("caches damaged while open", crate::cases("CACHES", 3), |case| {
+        served(case, chance.for_case(case))
+    });
 }
 
-/// Returns how long an open page may be without its answers: five seconds, and more where much else is tested at the same time.
+/// Returns how long an open page may be without its answers: five seconds, and more where much else
+/// is tested at the same time.
 fn healed_within() -> Duration {
     Duration::from_secs(if crate::is_campaign() { 5 } else { 30 })
 }
 
-/// Damages the cache of a folder that is served, and compares what the page is answered with what it was answered before.
+/// Damages the cache of a folder that is served, and compares what the page is answered with what
+/// it was answered before.
 fn served(case: usize, mut chance: Chance) -> Result<(), String> {
     let sandbox = Sandbox::with(&format!("attack-open-{case}"), &[]);
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("demo"), &sandbox.folder);
     let server = Served::start(&sandbox, &[]);
-    let is_ready =
-        |status: &Value| status["phase"]["kind"] == "ready" && status["search"]["indexed"] == status["search"]["total"];
+    let is_ready = |status: &Value| {
+        status["phase"]["kind"] == "ready"
+            && status["search"]["indexed"] == status["search"]["total"]
+    };
     until(&server, "status", &json!({}), is_ready);
     let span = json!({ "offset": 0, "limit": 100 });
     let list = json!({ "request": { "filter": "", "sort": { "column": "path", "descending": false }, "span": span } });
@@ -46,7 +55,9 @@ fn served(case: usize, mut chance: Chance) -> Result<(), String> {
         (listed.0, listed.1["rows"].clone(), found.0, found.1)
     };
     let before = answers();
-    if before.0 != 200 || before.1.as_array().is_none_or(Vec::is_empty) || before.3.as_array().is_none_or(Vec::is_empty)
+    if before.0 != 200
+        || before.1.as_array().is_none_or(Vec::is_empty)
+        || before.3.as_array().is_none_or(Vec::is_empty)
     {
         return Err(format!("nothing is answered: {} and {}", before.0, before.2));
     }
@@ -54,7 +65,8 @@ fn served(case: usize, mut chance: Chance) -> Result<(), String> {
         let what = damage(&sandbox.folder.parent().unwrap().join("cache"), &mut chance);
         let begun = Instant::now();
         loop {
-            // What was read into memory stays right for a while; what comes from the disk must be right or refused.
+            // What was read into memory stays right for a while; what comes from the disk must be
+            // right or refused.
             let now = answers();
             if now == before {
                 break;
@@ -89,7 +101,8 @@ fn damaged(case: usize, mut chance: Chance) -> Result<(), String> {
             }
             // How often the index was written is no answer.
             let lines = ended.out.lines().map(|line| {
-                let mut said: Value = serde_json::from_str(line).map_err(|why| format!("{asked:?}: {why}: {line}"))?;
+                let mut said: Value = serde_json::from_str(line)
+                    .map_err(|why| format!("{asked:?}: {why}: {line}"))?;
                 said.as_object_mut().and_then(|fields| fields.remove("generation"));
                 Ok::<_, String>(said)
             });
@@ -97,7 +110,8 @@ fn damaged(case: usize, mut chance: Chance) -> Result<(), String> {
         }
         Ok::<_, String>(all)
     };
-    let indexed = program::run(&mut sandbox.command(&["index", ".", "--json"]), Duration::from_mins(2))?;
+    let indexed =
+        program::run(&mut sandbox.command(&["index", ".", "--json"]), Duration::from_mins(2))?;
     indexed.check(800)?;
     let fresh = answers()?;
     for round in 0..3 {

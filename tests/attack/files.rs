@@ -1,5 +1,6 @@
-//! Broken files of every layout that is read. Whatever lies in a folder, the program ends with a status of its own, holds
-//! a bounded amount of memory, and every file that belonged to a layout before it was broken still has a row.
+//! Broken files of every layout that is read. Whatever lies in a folder, the program ends with a
+//! status of its own, holds a bounded amount of memory, and every file that belonged to a layout
+//! before it was broken still has a row.
 use crate::chance::Chance;
 use crate::program;
 use crate::sandbox::Sandbox;
@@ -22,7 +23,8 @@ fn broken_files_of_every_layout_leave_rows_and_stop_nothing() {
     crate::attack("folders of broken files", files.div_ceil(FILES_A_FOLDER), |folder| {
         let mut chance = chance.for_case(folder);
         let many = FILES_A_FOLDER.min(files - folder * FILES_A_FOLDER);
-        let broken: Vec<(String, Vec<u8>)> = (0..many).map(|number| broken(number, &corpus, &mut chance)).collect();
+        let broken: Vec<(String, Vec<u8>)> =
+            (0..many).map(|number| broken(number, &corpus, &mut chance)).collect();
         check(folder, &broken)
     });
 }
@@ -33,7 +35,8 @@ struct Original {
     bytes: Vec<u8>,
 }
 
-/// Our own fixtures and the sample data, and the real files beside the project where they are there.
+/// Our own fixtures and the sample data, and the real files beside the project where they are
+/// there.
 fn corpus() -> Vec<Original> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let places = [
@@ -69,7 +72,10 @@ fn collect(dir: &Path, into: &mut Vec<PathBuf>) {
         }
         if entry.file_type().unwrap().is_dir() {
             collect(&entry.path(), into);
-        } else if ["yaml", "json", "result", "history", "api", "err", "time"].iter().any(|end| name.ends_with(end)) {
+        } else if ["yaml", "json", "result", "history", "api", "err", "time"]
+            .iter()
+            .any(|end| name.ends_with(end))
+        {
             into.push(entry.path());
         }
     }
@@ -138,8 +144,10 @@ fn break_bytes(bytes: &mut Vec<u8>, chance: &mut Chance) {
         }
         8 => {
             // A value becomes another one: what stands between two quotes, or after a colon.
-            let to =
-                bytes[at..].iter().position(|byte| *byte == b'\n' || *byte == b',').map_or(bytes.len(), |len| at + len);
+            let to = bytes[at..]
+                .iter()
+                .position(|byte| *byte == b'\n' || *byte == b',')
+                .map_or(bytes.len(), |len| at + len);
             let odd = chance.pick(&ODD).as_bytes().to_vec();
             bytes.splice(at..to, odd);
         }
@@ -164,18 +172,28 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
     let rows: Vec<serde_json::Value> = listed
         .out
         .lines()
-        .map(|line| serde_json::from_str(line).map_err(|why| format!("a row is no JSON: {why}: {line}")))
+        .map(|line| {
+            serde_json::from_str(line).map_err(|why| format!("a row is no JSON: {why}: {line}"))
+        })
         .collect::<Result<_, _>>()?;
-    let seen: BTreeSet<&str> = rows.iter().filter_map(|row| row["path"].as_str()?.split('/').nth(1)).collect();
+    let seen: BTreeSet<&str> =
+        rows.iter().filter_map(|row| row["path"].as_str()?.split('/').nth(1)).collect();
     let lost: Vec<&str> = files
         .iter()
         .map(|(name, _)| name.as_str())
-        .filter(|name| has_a_row_of_its_own(name) && !seen.contains(name.split('/').next().unwrap_or_default()))
+        .filter(|name| {
+            has_a_row_of_its_own(name) && !seen.contains(name.split('/').next().unwrap_or_default())
+        })
         .collect();
     if !lost.is_empty() {
-        unrecognised(folder, &files.iter().filter(|(name, _)| lost.contains(&name.as_str())).collect::<Vec<_>>())?;
+        unrecognised(
+            folder,
+            &files.iter().filter(|(name, _)| lost.contains(&name.as_str())).collect::<Vec<_>>(),
+        )?;
     }
-    for looks in [&["search", "ticket", "."][..], &["stats", ".", "--json"], &["score", ".", "--json"]] {
+    for looks in
+        [&["search", "ticket", "."][..], &["stats", ".", "--json"], &["score", ".", "--json"]]
+    {
         run(looks)?;
     }
     run(&["report", ".", "--out", "reports", "--format", "html,md,csv,json,jsonl,junit"])?;
@@ -186,19 +204,25 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
     Ok(())
 }
 
-/// Accepts files without a row where each is named as something that is not a transcript: too little was left of it to
-/// recognise. Keeps the others for a look.
+/// Accepts files without a row where each is named as something that is not a transcript: too
+/// little was left of it to recognise. Keeps the others for a look.
 fn unrecognised(folder: usize, files: &[&(String, Vec<u8>)]) -> Result<(), String> {
     let sandbox = Sandbox::with(&format!("attack-files-{folder}-lost"), &[]);
     write(&sandbox.folder, files);
-    let ended = program::run(&mut sandbox.command(&["index", ".", "--json"]), Duration::from_mins(5))?;
-    let told: serde_json::Value = serde_json::from_str(&ended.out).map_err(|why| why.to_string())?;
+    let ended =
+        program::run(&mut sandbox.command(&["index", ".", "--json"]), Duration::from_mins(5))?;
+    let told: serde_json::Value =
+        serde_json::from_str(&ended.out).map_err(|why| why.to_string())?;
     if told["not_transcripts"] == files.len() {
         return Ok(());
     }
     let kept = std::env::temp_dir().join(format!("touchstone-attack-lost-{folder}"));
     write(&kept, files);
-    Err(format!("{} files have no row, and not each is told as no transcript; kept in {}", files.len(), kept.display()))
+    Err(format!(
+        "{} files have no row, and not each is told as no transcript; kept in {}",
+        files.len(),
+        kept.display()
+    ))
 }
 
 fn write(folder: &Path, files: &[&(String, Vec<u8>)]) {
@@ -211,9 +235,11 @@ fn write(folder: &Path, files: &[&(String, Vec<u8>)]) {
     }
 }
 
-/// Whether a file makes rows alone; the companions of a benchmark run belong to the row of their run.
+/// Whether a file makes rows alone; the companions of a benchmark run belong to the row of their
+/// run.
 fn has_a_row_of_its_own(name: &str) -> bool {
-    let is_result = name.contains("/results/") || name.contains("/answers/") || name.contains("/transcripts/");
+    let is_result =
+        name.contains("/results/") || name.contains("/answers/") || name.contains("/transcripts/");
     let extension = Path::new(name).extension();
     extension.is_some_and(|extension| extension == "yaml" || extension == "json") && is_result
 }

@@ -1,9 +1,10 @@
-//! Attacks on the real program with generated input: providers that misbehave, broken files, damaged caches, and hostile
-//! texts and calls in the window.
+//! Attacks on the real program with generated input: providers that misbehave, broken files,
+//! damaged caches, and hostile texts and calls in the window.
 //!
 //! `make test` tries a few cases of each. `make attack` tries many more
-//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`), with other ones each time; `TOUCHSTONE_SEED` repeats what a
-//! failure printed, and `TOUCHSTONE_ATTACK_ONLY` one case of it.
+//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`), with other ones
+//! each time; `TOUCHSTONE_SEED` repeats what a failure printed, and `TOUCHSTONE_ATTACK_ONLY` one
+//! case of it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod caches;
@@ -42,7 +43,8 @@ fn is_campaign() -> bool {
     std::env::var_os("TOUCHSTONE_ATTACK_PROVIDERS").is_some()
 }
 
-/// Returns the random numbers of a campaign: the same ones each time for the few cases of `make test`.
+/// Returns the random numbers of a campaign: the same ones each time for the few cases of `make
+/// test`.
 fn chance() -> chance::Chance {
     if is_campaign() || std::env::var_os("TOUCHSTONE_SEED").is_some() {
         return chance::Chance::seeded();
@@ -57,7 +59,8 @@ fn cases(kind: &str, few: usize) -> usize {
 
 /// Runs every case on four threads, prints how many were tried, and fails with all that went wrong.
 fn attack(kind: &str, cases: usize, case: impl Fn(usize) -> Result<(), String> + Sync) {
-    let only: Option<usize> = std::env::var("TOUCHSTONE_ATTACK_ONLY").ok().map(|text| text.parse().unwrap());
+    let only: Option<usize> =
+        std::env::var("TOUCHSTONE_ATTACK_ONLY").ok().map(|text| text.parse().unwrap());
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..4 {

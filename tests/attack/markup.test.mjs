@@ -9,7 +9,8 @@ import { ROOT, folderWith, openBrowser, serve } from "../browser/stage.mjs";
 import { write } from "./payloads.mjs";
 
 const COUNT = Number(process.env.TOUCHSTONE_ATTACK_MARKUP ?? 120);
-const FRAMES = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))));
+const FRAMES = () =>
+  new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))));
 
 test("no text of a file runs as code, asks anybody or leads away, wherever the page shows it", async () => {
   let asked = 0;
@@ -17,12 +18,28 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
   await new Promise((done) => sink.once("listening", done));
   const place = folderWith({});
   const counts = write(place.folder, COUNT, `http://127.0.0.1:${sink.address().port}`);
-  const env = { ...process.env, TOUCHSTONE_CACHE_DIR: join(place.root, "cache"), TOUCHSTONE_STATE_DIR: join(place.root, "state") };
-  const command = (...args) => execFileSync(join(ROOT, "target/debug/touchstone"), args, { cwd: place.folder, env, encoding: "utf8", maxBuffer: 1 << 28 });
-  const runs = command("list", ".", "--json").trim().split("\n").map((line) => JSON.parse(line));
+  const env = {
+    ...process.env,
+    TOUCHSTONE_CACHE_DIR: join(place.root, "cache"),
+    TOUCHSTONE_STATE_DIR: join(place.root, "state"),
+  };
+  const command = (...args) =>
+    execFileSync(join(ROOT, "target/debug/touchstone"), args, {
+      cwd: place.folder,
+      env,
+      encoding: "utf8",
+      maxBuffer: 1 << 28,
+    });
+  const runs = command("list", ".", "--json")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
   const server = await serve(place);
   const browser = await openBrowser();
-  const context = await browser.newContext({ viewport: { width: 1280, height: 820 }, reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 820 },
+    reducedMotion: "reduce",
+  });
   const page = await context.newPage();
   const [wrong, opened] = [[], []];
   let at = "";
@@ -33,13 +50,17 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
   page.on("framenavigated", (frame) => frame === page.mainFrame() && opened.push(frame.url()));
   page.on("request", (request) => {
     const { protocol, host } = new URL(request.url());
-    if (!["data:", "blob:"].includes(protocol) && host !== new URL(server.url).host) wrong.push(`${at}: request to ${request.url()}`);
+    if (!["data:", "blob:"].includes(protocol) && host !== new URL(server.url).host)
+      wrong.push(`${at}: request to ${request.url()}`);
   });
   await page.addInitScript(() => {
     window.refused = [];
-    document.addEventListener("securitypolicyviolation", (event) => window.refused.push(`${event.violatedDirective} ${event.blockedURI}`));
+    document.addEventListener("securitypolicyviolation", (event) =>
+      window.refused.push(`${event.violatedDirective} ${event.blockedURI}`),
+    );
   });
-  const SINKS = "script:not([src]), iframe:not([title]), object, embed, base, meta[http-equiv], img[src^=http], [onerror], [onload], [onclick], a[href^=javascript], a[href^=data], a[href^=vbscript], form[action]";
+  const SINKS =
+    "script:not([src]), iframe:not([title]), object, embed, base, meta[http-equiv], img[src^=http], [onerror], [onload], [onclick], a[href^=javascript], a[href^=data], a[href^=vbscript], form[action]";
   const look = async (where) => {
     at = where;
     await page.evaluate((hash) => (location.hash = hash), where);
@@ -47,8 +68,19 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
     await page.locator("main, [role=main]").first().waitFor();
     await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
     await page.evaluate(FRAMES);
-    const state = await page.evaluate((sinks) => ({ pwned: window.pwned ?? Object.prototype.pwned ?? null, refused: window.refused, found: [...document.body.querySelectorAll(sinks)].map((node) => node.outerHTML.slice(0, 200)), title: document.title }), SINKS);
-    if (state.pwned !== null || state.refused.length > 0 || state.found.length > 0) wrong.push(`${where}: ${JSON.stringify(state)}`);
+    const state = await page.evaluate(
+      (sinks) => ({
+        pwned: window.pwned ?? Object.prototype.pwned ?? null,
+        refused: window.refused,
+        found: [...document.body.querySelectorAll(sinks)].map((node) =>
+          node.outerHTML.slice(0, 200),
+        ),
+        title: document.title,
+      }),
+      SINKS,
+    );
+    if (state.pwned !== null || state.refused.length > 0 || state.found.length > 0)
+      wrong.push(`${where}: ${JSON.stringify(state)}`);
     await page.evaluate(() => (window.refused = []));
   };
   try {
@@ -59,25 +91,46 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
       await look(`#/run/${run.id}`);
       // Folded calls open, and links are tried as a person would.
       await page.keyboard.press("f");
-      for (const link of await page.locator("main a:not([href^='#'])").all()) await link.click({ timeout: 2_000 }).catch(() => undefined);
+      for (const link of await page.locator("main a:not([href^='#'])").all())
+        await link.click({ timeout: 2_000 }).catch(() => undefined);
       await page.keyboard.press("Escape");
       await look(`#/run/${run.id}`);
     }
-    for (const where of ["overview", "runs", "tasks", "trust", "problems", "evaluate", "launch", "settings", "report"]) await look(`#/${where}`);
+    for (const where of [
+      "overview",
+      "runs",
+      "tasks",
+      "trust",
+      "problems",
+      "evaluate",
+      "launch",
+      "settings",
+      "report",
+    ])
+      await look(`#/${where}`);
     const comparable = runs.filter((run) => run.state !== "damaged");
-    for (let pair = 0; pair + 1 < Math.min(comparable.length, 110); pair += 2) await look(`#/compare?runs=${comparable[pair].id},${comparable[pair + 1].id}`);
+    for (let pair = 0; pair + 1 < Math.min(comparable.length, 110); pair += 2)
+      await look(`#/compare?runs=${comparable[pair].id},${comparable[pair + 1].id}`);
     assert.equal(page.url().split("#")[0], first, "the page was left");
     command("report", ".", "--out", join(place.root, "reports"), "--format", "html");
     // The same texts do act on a page that takes them as markup, or this test would see nothing.
     const bare = await (await browser.newContext()).newPage();
     await bare.setContent("<script>window.pwned=1</script><object></object>");
-    assert.deepEqual(await bare.evaluate((sinks) => [window.pwned, document.body.querySelectorAll(sinks).length], SINKS), [1, 1]);
+    assert.deepEqual(
+      await bare.evaluate(
+        (sinks) => [window.pwned, document.body.querySelectorAll(sinks).length],
+        SINKS,
+      ),
+      [1, 1],
+    );
   } finally {
     await browser.close();
     await server.stop();
     sink.close();
     place.remove();
   }
-  console.log(`figure: page: ${COUNT} texts (${JSON.stringify(counts)}), ${runs.length} runs, ${wrong.length} wrong, ${asked} requests elsewhere`);
+  console.log(
+    `figure: page: ${COUNT} texts (${JSON.stringify(counts)}), ${runs.length} runs, ${wrong.length} wrong, ${asked} requests elsewhere`,
+  );
   assert.deepEqual([wrong.slice(0, 10), asked], [[], 0]);
 });

@@ -16,7 +16,8 @@ const MARKUP = [
   (n) => `<svg onload=${act(n)}>`,
   (n) => `<svg><animate onbegin=${act(n)} attributeName=x dur=1s>`,
   (n) => `<svg><a xlink:href="javascript:${act(n)}"><text>x</text></a></svg>`,
-  (n) => `<math><maction actiontype="statusline#x" xlink:href="javascript:${act(n)}">x</maction></math>`,
+  (n) =>
+    `<math><maction actiontype="statusline#x" xlink:href="javascript:${act(n)}">x</maction></math>`,
   (n) => `<iframe srcdoc="<script>parent.pwned=${n}</script>"></iframe>`,
   (n, sink) => `<iframe src="${sink}/${n}"></iframe>`,
   (n) => `<details open ontoggle=${act(n)}>`,
@@ -39,15 +40,20 @@ const MARKUP = [
   (n) => `'-alert(1)-'; ${act(n)}//`,
   (n) => `</textarea></title></style></script><script>${act(n)}</script>`,
   (n) => `<x onclick=${act(n)} onpointerover=${act(n)} tabindex=0>x</x>`,
-  (n) => `{{constructor.constructor('${act(n)}')()}} \${${act(n)}} {@html "<img src=x onerror=${act(n)}>"}`,
+  (n) =>
+    `{{constructor.constructor('${act(n)}')()}} \${${act(n)}} {@html "<img src=x onerror=${act(n)}>"}`,
   (n) => `[x](javascript:${act(n)}) ![x](javascript:${act(n)}) <javascript:${act(n)}>`,
-  (n) => `[x](java\tscript:${act(n)}) [x](data:text/html,<script>${act(n)}</script>) [x](vbscript:${n})`,
+  (n) =>
+    `[x](java\tscript:${act(n)}) [x](data:text/html,<script>${act(n)}</script>) [x](vbscript:${n})`,
   (n, sink) => `![x](${sink}/${n}.png) [x]: ${sink}/${n} "x" [x][x] <${sink}/${n}>`,
-  (n) => `$\\href{javascript:${act(n)}}{x}$ $$\\url{javascript:${act(n)}}$$ \\(\\htmlData{x=1}{x}\\)`,
+  (n) =>
+    `$\\href{javascript:${act(n)}}{x}$ $$\\url{javascript:${act(n)}}$$ \\(\\htmlData{x=1}{x}\\)`,
   (n) => `\`\`\`<script>${act(n)}</script>\nx\n\`\`\``,
   (n) => `\`\`\`json\n{"x": "<img src=x onerror=${act(n)}>", "__proto__": {"pwned": ${n}}}\n\`\`\``,
-  (n) => `| <img src=x onerror=${act(n)}> | [x](javascript:${act(n)}) |\n|---|---|\n| <svg onload=${act(n)}> | x |`,
-  (n) => `\u001b]0;pwned ${n}\u0007\u001b]8;;javascript:${act(n)}\u001b\\x\u001b]8;;\u001b\\ \u001b]52;c;cHduZWQ=\u0007\u001b[2J`,
+  (n) =>
+    `| <img src=x onerror=${act(n)}> | [x](javascript:${act(n)}) |\n|---|---|\n| <svg onload=${act(n)}> | x |`,
+  (n) =>
+    `\u001b]0;pwned ${n}\u0007\u001b]8;;javascript:${act(n)}\u001b\\x\u001b]8;;\u001b\\ \u001b]52;c;cHduZWQ=\u0007\u001b[2J`,
   (n) => `\u202e${n}=denwp.wodniw\u202c \u2066<script>\u2069${act(n)} \u200b\ufeff`,
   (n) => `=HYPERLINK("javascript:${act(n)}") @SUM(1) +cmd|'/c calc'!A${n}`,
 ];
@@ -97,8 +103,13 @@ export function write(folder, count, sink) {
   while (counts.suites === undefined || counts.suites < share(0.1)) {
     const [prompt, expected, name, tag, parameter] = take("suites", 5);
     put(`tasks/task${task}.yaml`, {
-      name, tags: [tag], tool_calling_prompt: prompt, expected_tool_calls: ["look"],
-      variations: [{ name: tag, parameters: { x: parameter }, expected_output: [{ id: 1, value: expected }] }],
+      name,
+      tags: [tag],
+      tool_calling_prompt: prompt,
+      expected_tool_calls: ["look"],
+      variations: [
+        { name: tag, parameters: { x: parameter }, expected_output: [{ id: 1, value: expected }] },
+      ],
     });
     task += 1;
   }
@@ -109,10 +120,22 @@ export function write(folder, count, sink) {
     put(`results/${stem}.yaml`, {
       run: { system: "tool_calling", model: ["o1", "claude", "o3-mini"][run % 3], turns: 2 },
       conversation: [
-        { user_message: p[0] }, { assistant_message: p[1] },
-        { tool_call: { id: p[2], name: p[3], params: { sql: p[4], [p[5]]: 1 }, result: [{ [p[6]]: p[7], b: 1 }, { [p[6]]: "x", b: 2 }] } },
+        { user_message: p[0] },
+        { assistant_message: p[1] },
+        {
+          tool_call: {
+            id: p[2],
+            name: p[3],
+            params: { sql: p[4], [p[5]]: 1 },
+            result: [
+              { [p[6]]: p[7], b: 1 },
+              { [p[6]]: "x", b: 2 },
+            ],
+          },
+        },
         { tool_call: { id: "c2", name: "look", params: {}, error: p[8] } },
-        { assistant_message: `${p[9]}\n\nharmless end` }, ...(run % 7 === 0 ? [{ error: p[10] }] : []),
+        { assistant_message: `${p[9]}\n\nharmless end` },
+        ...(run % 7 === 0 ? [{ error: p[10] }] : []),
       ],
       answer: [{ id: 1, value: p[11] }],
     });
@@ -120,16 +143,46 @@ export function write(folder, count, sink) {
   const rows = [];
   while ((counts.evaluations ?? 0) < share(0.1)) {
     const [query, response, reason, truth, id] = take("evaluations", 5);
-    rows.push({ "inputs.id": id, "inputs.query": query, "inputs.response": response, "inputs.ground_truth": truth, "outputs.relevance.relevance": 2.0, "outputs.relevance.relevance_result": "fail", "outputs.relevance.relevance_reason": reason });
+    rows.push({
+      "inputs.id": id,
+      "inputs.query": query,
+      "inputs.response": response,
+      "inputs.ground_truth": truth,
+      "outputs.relevance.relevance": 2.0,
+      "outputs.relevance.relevance_result": "fail",
+      "outputs.relevance.relevance_reason": reason,
+    });
   }
-  put("results/rows.json", { rows, metrics: { "relevance.relevance": 2.0 }, studio_url: `javascript:${act(0)}` });
+  put("results/rows.json", {
+    rows,
+    metrics: { "relevance.relevance": 2.0 },
+    studio_url: `javascript:${act(0)}`,
+  });
   const answers = {};
   while ((counts.benchmark ?? 0) < share(0.1)) {
     const [query, final, name, said] = take("benchmark", 4);
     answers[String(Object.keys(answers).length)] = {
-      query, available_tools: [], answer: {
-        method: "CoT@1", total_steps: 2, final_answer: JSON.stringify({ return_type: "give_answer", final_answer: final }),
-        answer_details: [{ role: "system", message: "", next: [{ role: "user", message: "", next: [{ role: "tool", message: { name, arguments: "{}", response: said }, next: [] }] }] }],
+      query,
+      available_tools: [],
+      answer: {
+        method: "CoT@1",
+        total_steps: 2,
+        final_answer: JSON.stringify({ return_type: "give_answer", final_answer: final }),
+        answer_details: [
+          {
+            role: "system",
+            message: "",
+            next: [
+              {
+                role: "user",
+                message: "",
+                next: [
+                  { role: "tool", message: { name, arguments: "{}", response: said }, next: [] },
+                ],
+              },
+            ],
+          },
+        ],
       },
     };
   }
@@ -137,12 +190,19 @@ export function write(folder, count, sink) {
   for (const stem of stems) {
     if (left.length === 0) break;
     const [note, by] = take("reviews", 2);
-    put(`results/.touchstone/reviews/${stem}.yaml`, { verdict: "wrong", note, by, at: "2026-11-23T10:00:00.000Z" });
+    put(`results/.touchstone/reviews/${stem}.yaml`, {
+      verdict: "wrong",
+      note,
+      by,
+      at: "2026-11-23T10:00:00.000Z",
+    });
   }
   while (left.length > 0) {
     const [text] = take("file names", 1);
     const name = Array.from(text.replaceAll("/", "∕").replaceAll("\0", "")).slice(0, 60).join("");
-    put(`results/${counts["file names"]} ${name}.yaml`, { conversation: [{ user_message: text }, { assistant_message: "harmless end" }] });
+    put(`results/${counts["file names"]} ${name}.yaml`, {
+      conversation: [{ user_message: text }, { assistant_message: "harmless end" }],
+    });
   }
   return counts;
 }

@@ -1,4 +1,5 @@
-//! Runs the program to its end under a deadline and tells how it ended and how much memory it held at most.
+//! Runs the program to its end under a deadline and tells how it ended and how much memory it held
+//! at most.
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Refuses an end that no input may cause: a crash, a signal, an unknown status, too much memory.
+    /// Refuses an end that no input may cause: a crash, a signal, an unknown status, too much
+    /// memory.
     pub(crate) fn check(&self, most_mib: u64) -> Result<(), String> {
         if self.err.contains("panicked") {
             return Err(format!("it panicked: {}", self.err));
@@ -31,7 +33,11 @@ impl Ended {
 
 /// Runs a command; one that has not ended within the time is killed and is an error.
 pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ended, String> {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|why| why.to_string())?;
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|why| why.to_string())?;
     let reader = |mut from: Box<dyn std::io::Read + Send>| {
         std::thread::spawn(move || {
             let mut bytes = Vec::new();

@@ -1,5 +1,6 @@
-//! Providers that misbehave on every wire. Whatever a provider says, the program ends with a status of its own, every
-//! transcript can be read, no key lies anywhere, nobody else is asked, and a second launch can go on.
+//! Providers that misbehave on every wire. Whatever a provider says, the program ends with a status
+//! of its own, every transcript can be read, no key lies anywhere, nobody else is asked, and a
+//! second launch can go on.
 use crate::canary;
 use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
@@ -22,8 +23,8 @@ const WIRES: [(&str, &str); 5] = [
     ("chat", "promptql"),
 ];
 const STATUSES: [u16; 26] = [
-    100, 201, 204, 206, 300, 301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 408, 409, 413, 418, 422, 429, 500, 502,
-    503, 529, 599,
+    100, 201, 204, 206, 300, 301, 302, 304, 307, 308, 400, 401, 402, 403, 404, 408, 409, 413, 418,
+    422, 429, 500, 502, 503, 529, 599,
 ];
 const HEADERS: [(&str, &str); 18] = [
     ("retry-after", "0"),
@@ -66,7 +67,9 @@ impl Misbehaviour {
         let len = good.body().len();
         match self.kind {
             0 => good.status(*chance.pick(&STATUSES)),
-            1 => good.status(*chance.pick(&[301, 302, 303, 307, 308])).header("location", elsewhere),
+            1 => {
+                good.status(*chance.pick(&[301, 302, 303, 307, 308])).header("location", elsewhere)
+            }
             2 => {
                 let (name, value) = *chance.pick(&HEADERS);
                 let status = *chance.pick(&[200, 429, 503]);
@@ -97,9 +100,11 @@ impl Misbehaviour {
             }
             11 => good.bytes(odd_body(chance).as_bytes()),
             12 => Reply::gzip_bomb(80),
-            13 => Reply::new(*chance.pick(&[400, 401, 403, 429, 500])).text("text/plain", &leak(chance)),
+            13 => Reply::new(*chance.pick(&[400, 401, 403, 429, 500]))
+                .text("text/plain", &leak(chance)),
             14 => {
-                let body = String::from_utf8_lossy(good.body()).replace("Here it is.", &leak(chance).replace('"', "'"));
+                let body = String::from_utf8_lossy(good.body())
+                    .replace("Here it is.", &leak(chance).replace('"', "'"));
                 good.bytes(body.as_bytes())
             }
             _ => Reply::reset_at_once(),
@@ -144,7 +149,8 @@ fn change_json(body: &[u8], chance: &mut Chance) -> Vec<u8> {
         return value.to_string().into_bytes();
     }
     let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
-    let events: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].starts_with("data: {")).collect();
+    let events: Vec<usize> =
+        (0..lines.len()).filter(|at| lines[*at].starts_with("data: {")).collect();
     if !events.is_empty() {
         let at = *chance.pick(&events);
         if let Ok(mut value) = serde_json::from_str::<Value>(&lines[at]["data: ".len()..]) {
@@ -263,7 +269,8 @@ fn workspace(url: &str) -> String {
     )
 }
 
-const TASK: &str = "tool_calling_prompt: Look.\npromptql_prompt: Look.\nexpected_promptql_artifact: table\n";
+const TASK: &str =
+    "tool_calling_prompt: Look.\npromptql_prompt: Look.\nexpected_promptql_artifact: table\n";
 
 #[test]
 fn whatever_a_provider_says_files_stay_readable_and_no_key_gets_out() {
@@ -276,7 +283,10 @@ fn provider(case: usize, chance: &Chance) -> Result<(), String> {
     let mut chance = chance.for_case(case);
     let (from, lasts) = (chance.index(3), chance.below(2) == 0);
     let kind = (case / WIRES.len()) % KINDS;
-    let told = format!("{model}/{system}, kind {kind}, from request {from}{}", if lasts { " on" } else { "" });
+    let told = format!(
+        "{model}/{system}, kind {kind}, from request {from}{}",
+        if lasts { " on" } else { "" }
+    );
     let elsewhere = Scripted::always(Reply::json(&json!({})));
     let target = elsewhere.url("/v1/chat/completions");
     let misbehaviour = Misbehaviour { from, lasts, chance: Mutex::new(chance), kind };
@@ -293,7 +303,8 @@ fn provider(case: usize, chance: &Chance) -> Result<(), String> {
     for _ in 0..2 {
         let mut command = sandbox.command(&launch);
         // A reply that does not end is given up after ten minutes.
-        let ended = program::run(command.env("CANARY_KEY", KEY), Duration::from_mins(11)).map_err(check)?;
+        let ended =
+            program::run(command.env("CANARY_KEY", KEY), Duration::from_mins(11)).map_err(check)?;
         ended.check(700).map_err(check)?;
         for (name, text) in [("output", &ended.out), ("messages", &ended.err)] {
             if let Some(form) = canary::spot(text.as_bytes(), KEY) {
@@ -317,7 +328,8 @@ fn readable(dir: &Path) -> Result<(), String> {
         let path = entry.path();
         if path.extension().is_some_and(|end| end == "yaml") {
             let bytes = std::fs::read(&path).map_err(|why| why.to_string())?;
-            Document::read(&bytes).map_err(|why| format!("{} cannot be read: {why}", path.display()))?;
+            Document::read(&bytes)
+                .map_err(|why| format!("{} cannot be read: {why}", path.display()))?;
         }
     }
     Ok(())

@@ -1,5 +1,5 @@
-//! Hostile texts and hostile calls in the real window: no text of a file runs as code, and no call of a command, however
-//! odd, ends the program or opens what it may not.
+//! Hostile texts and hostile calls in the real window: no text of a file runs as code, and no call
+//! of a command, however odd, ends the program or opens what it may not.
 use crate::chance::Chance;
 use crate::driver::Window;
 use crate::program;
@@ -40,7 +40,11 @@ fn window(sandbox: &Sandbox) -> Window {
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");
     Window::open(
         &[sandbox.folder.to_str().unwrap()],
-        &[("TOUCHSTONE_CACHE_DIR", &cache), ("TOUCHSTONE_STATE_DIR", &state), ("TOUCHSTONE_DEMO_DIR", &demo)],
+        &[
+            ("TOUCHSTONE_CACHE_DIR", &cache),
+            ("TOUCHSTONE_STATE_DIR", &state),
+            ("TOUCHSTONE_DEMO_DIR", &demo),
+        ],
     )
 }
 
@@ -50,19 +54,33 @@ fn no_text_of_a_file_runs_in_the_window_or_asks_anybody() {
     let (url, asked) = sink();
     let sandbox = Sandbox::with("attack-window", &[]);
     let generator = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attack/payloads.mjs");
-    let written = Command::new("node").arg(generator).arg(&sandbox.folder).arg(texts.to_string()).arg(&url).status();
+    let written = Command::new("node")
+        .arg(generator)
+        .arg(&sandbox.folder)
+        .arg(texts.to_string())
+        .arg(&url)
+        .status();
     assert!(written.unwrap().success());
-    let listed = program::run(&mut sandbox.command(&["list", ".", "--json"]), Duration::from_mins(2)).unwrap();
+    let listed =
+        program::run(&mut sandbox.command(&["list", ".", "--json"]), Duration::from_mins(2))
+            .unwrap();
     let ids: Vec<String> = listed
         .out
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
         .collect();
     let window = window(&sandbox);
-    window.until("the runs are listed", "return document.querySelector('[data-testid=run-row]') !== null");
+    window.until(
+        "the runs are listed",
+        "return document.querySelector('[data-testid=run-row]') !== null",
+    );
     window.run("window.refused = []; document.addEventListener('securitypolicyviolation', (e) => window.refused.push(e.violatedDirective)); return 1");
-    let places = ["overview", "runs", "tasks", "trust", "problems", "evaluate", "launch", "settings"];
-    let places = places.iter().map(|place| format!("#/{place}")).chain(ids.iter().map(|id| format!("#/run/{id}")));
+    let places =
+        ["overview", "runs", "tasks", "trust", "problems", "evaluate", "launch", "settings"];
+    let places = places
+        .iter()
+        .map(|place| format!("#/{place}"))
+        .chain(ids.iter().map(|id| format!("#/run/{id}")));
     let mut wrong = Vec::new();
     for place in places {
         window.run(&format!("location.hash = {}; return 1", json!(place)));
@@ -92,7 +110,8 @@ fn no_text_of_a_file_runs_in_the_window_or_asks_anybody() {
     assert!(wrong.is_empty() && asked.load(Ordering::SeqCst) == 0, "{wrong:?}");
     // The same look finds what is there: a text that became an element.
     window.run("const odd = document.createElement('object'); document.body.append(odd); return 1");
-    let found = window.run(&format!("return document.body.querySelectorAll({}).length", json!(SINKS)));
+    let found =
+        window.run(&format!("return document.body.querySelectorAll({}).length", json!(SINKS)));
     assert_eq!(found, json!(1));
 }
 
@@ -102,9 +121,14 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
     let mut chance = crate::chance();
     let sandbox = Sandbox::usual("attack-calls");
     let window = window(&sandbox);
-    window.until("the runs are listed", "return document.querySelector('[data-testid=run-row]') !== null");
-    let capabilities =
-        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/capabilities/main.json")).unwrap();
+    window.until(
+        "the runs are listed",
+        "return document.querySelector('[data-testid=run-row]') !== null",
+    );
+    let capabilities = std::fs::read(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("src-tauri/capabilities/main.json"),
+    )
+    .unwrap();
     let capabilities: Value = serde_json::from_slice(&capabilities).unwrap();
     let commands: Vec<String> = capabilities["permissions"]
         .as_array()
@@ -115,7 +139,8 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
         .collect();
     assert!(commands.len() > 40, "{commands:?}");
     for _ in 0..calls.div_ceil(20) {
-        let batch: Vec<Value> = (0..20).map(|_| json!([chance.pick(&commands), arguments(&mut chance)])).collect();
+        let batch: Vec<Value> =
+            (0..20).map(|_| json!([chance.pick(&commands), arguments(&mut chance)])).collect();
         let script = format!(
             "return Promise.all({}.map(([name, given]) => window.__TAURI_INTERNALS__.invoke(name, given).then((reply) => JSON.stringify(reply) ?? '', (error) => JSON.stringify(error) ?? '')))",
             json!(batch)
@@ -124,7 +149,10 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
         for (call, reply) in batch.iter().zip(replies.as_array().unwrap()) {
             let reply = reply.as_str().unwrap();
             assert!(!reply.contains("root:x:0:0"), "{call} read a file of the system");
-            assert!(!reply.contains("panicked") && !reply.contains("made a mistake"), "{call}: {reply}");
+            assert!(
+                !reply.contains("panicked") && !reply.contains("made a mistake"),
+                "{call}: {reply}"
+            );
         }
     }
     assert_eq!(
@@ -137,9 +165,9 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
 /// Arguments by chance: names that commands know, with values that they do not expect.
 fn arguments(chance: &mut Chance) -> Value {
     const NAMES: [&str; 26] = [
-        "id", "ids", "request", "filter", "sort", "span", "text", "path", "file", "folder", "version", "name", "key",
-        "value", "step", "from", "to", "format", "baseline", "task", "model", "system", "message", "verdict", "rows",
-        "launch",
+        "id", "ids", "request", "filter", "sort", "span", "text", "path", "file", "folder",
+        "version", "name", "key", "value", "step", "from", "to", "format", "baseline", "task",
+        "model", "system", "message", "verdict", "rows", "launch",
     ];
     let mut given = serde_json::Map::new();
     for _ in 0..chance.below(5) {
@@ -171,9 +199,13 @@ fn value(chance: &mut Chance, depth: usize) -> Value {
         4 => json!("x".repeat(chance.index(100_000))),
         5 => Value::Array((0..chance.below(4)).map(|_| value(chance, depth - 1)).collect()),
         _ => {
-            let names =
-                ["id", "filter", "from", "to", "start", "end", "offset", "limit", "path", "text", "kind", "key"];
-            (0..chance.below(5)).map(|_| ((*chance.pick(&names)).to_owned(), value(chance, depth - 1))).collect()
+            let names = [
+                "id", "filter", "from", "to", "start", "end", "offset", "limit", "path", "text",
+                "kind", "key",
+            ];
+            (0..chance.below(5))
+                .map(|_| ((*chance.pick(&names)).to_owned(), value(chance, depth - 1)))
+                .collect()
         }
     }
 }

@@ -9,45 +9,87 @@ let browser;
 before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
-const call = (n, sql, result = `[{id: ${n}}]`) => `  - tool_call: {id: c${n}, name: query_tickets, params: {sql: ${JSON.stringify(sql)}}, result: ${result}}\n`;
-const run = (steps, answer, user = "sort the tickets") => `conversation:\n  - user_message: ${user}\n${steps}  - assistant_message: sorted\nanswer: ${answer}\n`;
+const call = (n, sql, result = `[{id: ${n}}]`) =>
+  `  - tool_call: {id: c${n}, name: query_tickets, params: {sql: ${JSON.stringify(sql)}}, result: ${result}}\n`;
+const run = (steps, answer, user = "sort the tickets") =>
+  `conversation:\n  - user_message: ${user}\n${steps}  - assistant_message: sorted\nanswer: ${answer}\n`;
 const same = [1, 2, 3].map((n) => call(n, `select ${n} from tickets`)).join("");
 const HOSTILE = "<img src=x onerror=window.pwned=1><script>window.pwned=2</script>\u202egnp";
-const SUITE = "tool_calling_prompt: sort the tickets\nvariations:\n  - name: few\n    parameters: {}\n    expected_output: [{id: 1, score: 5}, {id: 2, score: 4}]\n";
-const [RIGHT, WRONG] = ["[{id: 1, score: 5}, {id: 2, score: 4}]", "[{id: 1, score: 5}, {id: 2, score: 3}]"];
-const path = (system, repeat = 1) => `results/sort-${system}-o1-variation0${repeat > 1 ? `-run${repeat}` : ""}.yaml`;
+const SUITE =
+  "tool_calling_prompt: sort the tickets\nvariations:\n  - name: few\n    parameters: {}\n    expected_output: [{id: 1, score: 5}, {id: 2, score: 4}]\n";
+const [RIGHT, WRONG] = [
+  "[{id: 1, score: 5}, {id: 2, score: 4}]",
+  "[{id: 1, score: 5}, {id: 2, score: 3}]",
+];
+const path = (system, repeat = 1) =>
+  `results/sort-${system}-o1-variation0${repeat > 1 ? `-run${repeat}` : ""}.yaml`;
 const FILES = {
   "tasks/sort.yaml": SUITE,
-  [path("tool_calling")]: run(same + call(4, "select id from tickets where open") + call(5, "select plan from plans"), RIGHT),
-  [path("tool_calling", 2)]: run(same + call(4, "select id from tickets where urgent", "[{id: 9}]") + call(5, "select plan from plans"), WRONG),
-  [path("tool_calling_python")]: run(same + `  - tool_call: {id: p, name: run_python, params: {code: ${JSON.stringify(`print('${HOSTILE}')`)}}, error: ${JSON.stringify(HOSTILE)}}\n`, WRONG),
+  [path("tool_calling")]: run(
+    same + call(4, "select id from tickets where open") + call(5, "select plan from plans"),
+    RIGHT,
+  ),
+  [path("tool_calling", 2)]: run(
+    same +
+      call(4, "select id from tickets where urgent", "[{id: 9}]") +
+      call(5, "select plan from plans"),
+    WRONG,
+  ),
+  [path("tool_calling_python")]: run(
+    same +
+      `  - tool_call: {id: p, name: run_python, params: {code: ${JSON.stringify(`print('${HOSTILE}')`)}}, error: ${JSON.stringify(HOSTILE)}}\n`,
+    WRONG,
+  ),
   [path("tool_calling", 3)]: "conversation: [unclosed\n",
 };
 
 /** Ids of runs, by their paths, once all of them are listed. */
 const idsOf = async (page, paths) => {
   const found = await page.waitForFunction(async (wanted) => {
-    const request = { filter: "", sort: { column: "path", descending: false }, span: { offset: 0, limit: 100 } };
-    const reply = await fetch("/api/list_runs", { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify({ request }) });
+    const request = {
+      filter: "",
+      sort: { column: "path", descending: false },
+      span: { offset: 0, limit: 100 },
+    };
+    const reply = await fetch("/api/list_runs", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-touchstone": "1" },
+      body: JSON.stringify({ request }),
+    });
     const { rows } = await reply.json();
-    const ids = wanted.map((path) => rows.find((row) => row.path.endsWith(path.replace("results/", "")))?.id);
+    const ids = wanted.map(
+      (path) => rows.find((row) => row.path.endsWith(path.replace("results/", "")))?.id,
+    );
     return ids.every((id) => id !== undefined) && ids;
   }, paths);
   return found.jsonValue();
 };
-const hashOf = (ids, row = null) => `#/compare?${ids.map((id) => `run=${id}`).join("&")}${row === null ? "" : `&row=${row}`}`;
+const hashOf = (ids, row = null) =>
+  `#/compare?${ids.map((id) => `run=${id}`).join("&")}${row === null ? "" : `&row=${row}`}`;
 async function compare(page, paths, row = null) {
   await page.locator("[data-testid=run-row], main.compare").first().waitFor();
   const ids = await idsOf(page, paths);
   await page.evaluate((hash) => (location.hash = hash), hashOf(ids, row));
-  await page.getByTestId("compared-run").nth(paths.length - 1).waitFor();
+  await page
+    .getByTestId("compared-run")
+    .nth(paths.length - 1)
+    .waitFor();
   return ids;
 }
 const press = async (page, ...keys) => {
   for (const key of keys) await page.keyboard.press(key);
 };
-const atRow = (page, row) => page.waitForFunction((wanted) => document.activeElement?.getAttribute("data-row") === String(wanted), row);
-const ALL = [path("tool_calling"), path("tool_calling", 2), path("tool_calling_python"), path("tool_calling", 3)];
+const atRow = (page, row) =>
+  page.waitForFunction(
+    (wanted) => document.activeElement?.getAttribute("data-row") === String(wanted),
+    row,
+  );
+const ALL = [
+  path("tool_calling"),
+  path("tool_calling", 2),
+  path("tool_calling_python"),
+  path("tool_calling", 3),
+];
 const TWO = ALL.slice(0, 2);
 
 for (const width of [1280, 800])
@@ -67,9 +109,19 @@ for (const width of [1280, 800])
       await compare(page, ALL);
       await page.getByText("Not compared:").waitFor();
       await accessible(page);
-      const widths = await page.getByTestId("compared-run").evaluateAll((heads) => heads.map((head) => head.offsetWidth));
-      assert.ok(widths.every((one) => one >= 300), `columns keep their least width: ${widths}`);
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
+      const widths = await page
+        .getByTestId("compared-run")
+        .evaluateAll((heads) => heads.map((head) => head.offsetWidth));
+      assert.ok(
+        widths.every((one) => one >= 300),
+        `columns keep their least width: ${widths}`,
+      );
+      assert.equal(
+        await page.evaluate(
+          () => document.documentElement.scrollWidth > document.documentElement.clientWidth,
+        ),
+        false,
+      );
     }));
 
 test("equal steps are folded, where the runs part is marked, and d leads there; link and reload lead there, too", () =>
@@ -95,8 +147,13 @@ test("equal steps are folded, where the runs part is marked, and d leads there; 
 test("runs are put in front, swapped and dropped by key, and the cursor stays on its step", () =>
   onPage(browser, { files: FILES }, async (page) => {
     const [a, b, c] = await compare(page, ALL.slice(0, 3));
-    const order = (...ids) => page.waitForFunction((hash) => location.hash.startsWith(hash), hashOf(ids));
-    const baseline = (name) => page.locator("[data-testid=compared-run]", { hasText: "baseline" }).filter({ hasText: name }).waitFor();
+    const order = (...ids) =>
+      page.waitForFunction((hash) => location.hash.startsWith(hash), hashOf(ids));
+    const baseline = (name) =>
+      page
+        .locator("[data-testid=compared-run]", { hasText: "baseline" })
+        .filter({ hasText: name })
+        .waitFor();
     await press(page, "d");
     await page.waitForFunction(() => document.activeElement?.hasAttribute("data-row"));
     await press(page, "l", "p");
@@ -107,9 +164,14 @@ test("runs are put in front, swapped and dropped by key, and the cursor stays on
     await baseline("run 1");
     await press(page, "x");
     await order(a, c);
-    await page.waitForFunction(() => document.querySelectorAll("[data-testid=compared-run]").length === 2);
+    await page.waitForFunction(
+      () => document.querySelectorAll("[data-testid=compared-run]").length === 2,
+    );
     await press(page, "O");
-    await page.waitForFunction((ids) => ids.some((id) => location.hash.startsWith(`#/run/${id}`)), [a, c]);
+    await page.waitForFunction(
+      (ids) => ids.some((id) => location.hash.startsWith(`#/run/${id}`)),
+      [a, c],
+    );
   }));
 
 test("the answers are beside each other and beside what was expected", () =>
@@ -118,8 +180,14 @@ test("the answers are beside each other and beside what was expected", () =>
     await press(page, "a");
     const answers = page.getByTestId("answers");
     await answers.locator("[role=table]").waitFor();
-    await answers.getByRole("group", { name: "Compared with" }).getByRole("button", { name: "expected" }).click();
-    await answers.getByRole("group", { name: "The answer of" }).getByRole("button", { name: "run 1" }).click();
+    await answers
+      .getByRole("group", { name: "Compared with" })
+      .getByRole("button", { name: "expected" })
+      .click();
+    await answers
+      .getByRole("group", { name: "The answer of" })
+      .getByRole("button", { name: "run 1" })
+      .click();
     await answers.locator(".summary.equal").waitFor();
     await press(page, "Escape");
     await page.waitForFunction(() => location.hash.startsWith("#/compare"));
@@ -133,7 +201,10 @@ test("nothing in a step that is compared becomes more than text", () =>
     await page.getByText("onerror=window.pwned").first().waitFor();
     assert.equal(await page.evaluate(() => window.pwned), undefined);
     assert.equal(await page.locator("#app script, #app img, #app [onerror]").count(), 0);
-    assert.ok(!/\u202e/.test(await page.locator("#app").innerText()), "direction marks are shown as labels");
+    assert.ok(
+      !/\u202e/.test(await page.locator("#app").innerText()),
+      "direction marks are shown as labels",
+    );
   }));
 
 test("a file that changes meanwhile is compared anew, where one was", () =>
@@ -141,7 +212,12 @@ test("a file that changes meanwhile is compared anew, where one was", () =>
     await compare(page, TWO);
     await press(page, "d");
     await atRow(page, 4);
-    const changed = run(same + call(4, "select id from tickets where late", "[{id: 9}]") + call(5, "select plan from plans"), WRONG);
+    const changed = run(
+      same +
+        call(4, "select id from tickets where late", "[{id: 9}]") +
+        call(5, "select plan from plans"),
+      WRONG,
+    );
     writeFileSync(join(folder, "next.tmp"), changed);
     renameSync(join(folder, "next.tmp"), join(folder, path("tool_calling", 2)));
     await page.locator("[data-row='4'] ins", { hasText: "late" }).waitFor();
@@ -149,15 +225,37 @@ test("a file that changes meanwhile is compared anew, where one was", () =>
   }));
 
 test("five thousand steps scroll, and only those in sight are drawn", () =>
-  onPage(browser, { files: { "results/long-tool_calling-o1-variation0.yaml": long("a"), "results/long-tool_calling-o1-variation0-run2.yaml": long("b") } }, async (page) => {
-    await compare(page, ["results/long-tool_calling-o1-variation0.yaml", "results/long-tool_calling-o1-variation0-run2.yaml"]);
-    await press(page, "F", "G");
-    await page.waitForFunction(() => Number(document.activeElement?.getAttribute("data-row")) >= 4_990);
-    assert.ok((await page.locator("[data-row]").count()) < 100);
-    await press(page, "D");
-    await page.waitForFunction(() => document.activeElement?.getAttribute("data-testid") === "compare-row");
-  }));
-const long = (word) => run(Array.from({ length: 4_996 }, (_, n) => call(n, `select ${n} from ${n % 500 === 0 ? word : "tickets"}`)).join(""), "1");
+  onPage(
+    browser,
+    {
+      files: {
+        "results/long-tool_calling-o1-variation0.yaml": long("a"),
+        "results/long-tool_calling-o1-variation0-run2.yaml": long("b"),
+      },
+    },
+    async (page) => {
+      await compare(page, [
+        "results/long-tool_calling-o1-variation0.yaml",
+        "results/long-tool_calling-o1-variation0-run2.yaml",
+      ]);
+      await press(page, "F", "G");
+      await page.waitForFunction(
+        () => Number(document.activeElement?.getAttribute("data-row")) >= 4_990,
+      );
+      assert.ok((await page.locator("[data-row]").count()) < 100);
+      await press(page, "D");
+      await page.waitForFunction(
+        () => document.activeElement?.getAttribute("data-testid") === "compare-row",
+      );
+    },
+  ));
+const long = (word) =>
+  run(
+    Array.from({ length: 4_996 }, (_, n) =>
+      call(n, `select ${n} from ${n % 500 === 0 ? word : "tickets"}`),
+    ).join(""),
+    "1",
+  );
 
 test("runs are chosen in the list with x and c, and one run leads to those of its task with c", () =>
   onPage(browser, { files: FILES }, async (page) => {

@@ -20,12 +20,16 @@ const files = (url = "http://127.0.0.1:9/v1", more = {}) => ({
 const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
 const open = async (page, hash = "#/evaluate") => {
   await page.evaluate((to) => (location.hash = to), hash);
-  await page.getByTestId("evaluate").getByRole("heading", { name: "Evaluate a data file" }).waitFor();
+  await page
+    .getByTestId("evaluate")
+    .getByRole("heading", { name: "Evaluate a data file" })
+    .waitFor();
 };
 const card = (page, name) => page.getByRole("region", { name: `Evaluator ${name}`, exact: true });
 const group = (page, name) => page.getByTestId("group").filter({ hasText: name });
 const start = (page) => page.getByTestId("evaluate-start");
-const state = (page, word) => page.getByTestId("evaluation-state").getByText(word, { exact: true }).waitFor();
+const state = (page, word) =>
+  page.getByTestId("evaluation-state").getByText(word, { exact: true }).waitFor();
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
 test(`text evaluators take their inputs from columns and give numbers with what they leave out`, () =>
@@ -35,7 +39,10 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     await look.getByText("4 rows · 3 columns").waitFor();
     await look.getByRole("cell", { name: "Das Wasser hat 26 °C." }).waitFor();
     await page.getByLabel("f1_score").check();
-    await card(page, "f1_score").getByTestId("lacks").filter({ hasText: "response, ground_truth" }).waitFor();
+    await card(page, "f1_score")
+      .getByTestId("lacks")
+      .filter({ hasText: "response, ground_truth" })
+      .waitFor();
     await accessible(page);
     await card(page, "f1_score").getByLabel("response").selectOption("answer");
     await card(page, "f1_score").getByLabel("ground_truth").selectOption("truth");
@@ -45,7 +52,10 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     const check = card(page, "string_check");
     await check.getByLabel("Text", { exact: true }).fill("{{item.answer}}");
     await check.getByLabel("Compared with", { exact: true }).fill("{{item.truth}}");
-    await page.getByTestId("evaluate-estimate").getByText("No model is asked, and nothing is paid").waitFor();
+    await page
+      .getByTestId("evaluate-estimate")
+      .getByText("No model is asked, and nothing is paid")
+      .waitFor();
     await accessible(page);
     await start(page).click();
     await state(page, "Done");
@@ -66,7 +76,11 @@ test(`text evaluators take their inputs from columns and give numbers with what 
     await page.getByRole("link", { name: "Evaluate again or another file" }).click();
     await page.getByText("It is there already").waitFor();
     assert.ok(await start(page).isDisabled());
-    assert.equal(await check.getByLabel("Text", { exact: true }).inputValue(), "{{item.answer}}", "the sheet is as it was left");
+    assert.equal(
+      await check.getByLabel("Text", { exact: true }).inputValue(),
+      "{{item.answer}}",
+      "the sheet is as it was left",
+    );
     await page.getByLabel("It is there already: replace it").check();
     await start(page).and(page.locator(":enabled")).waitFor();
     await page.keyboard.press("Control+Enter");
@@ -75,94 +89,123 @@ test(`text evaluators take their inputs from columns and give numbers with what 
 
 const ROWS = 40;
 test("a model judges rows, is stopped, and what it said is not paid for again", async () => {
-  const many = Array.from({ length: ROWS }, (_, at) => JSON.stringify({ question: `How deep is pool ${at}?`, answer: `${at} metres` })).join("\n");
+  const many = Array.from({ length: ROWS }, (_, at) =>
+    JSON.stringify({ question: `How deep is pool ${at}?`, answer: `${at} metres` }),
+  ).join("\n");
   const provider = await openProvider(() => says('{"explanation": "So it is.", "score": 4}'));
   try {
-    await onPage(browser, { files: files(provider.url, { "tasks/pool.jsonl": many }), args: ["--allow-run"] }, async (page) => {
-      await open(page, "#/evaluate?by=relevance");
-      const relevance = card(page, "relevance");
-      await relevance.getByLabel("query").selectOption("question");
-      await relevance.getByLabel("response").selectOption("answer");
-      await relevance.getByLabel("Passes from").fill("4.5");
-      await page.getByTestId("evaluate-estimate").getByText(/^40 rows · 40 to 80 requests · about .* tokens · about \$/).waitFor();
-      assert.equal(provider.asked.length, 0);
-      await accessible(page);
-      provider.hold();
-      await start(page).click();
-      await provider.until(1);
-      await state(page, "Running");
-      await page.getByRole("button", { name: /^Stop/ }).click();
-      await state(page, "Stopping");
-      await accessible(page);
-      provider.release();
-      await state(page, "Stopped");
-      assert.ok(provider.asked.length < ROWS);
-      await page.getByRole("link", { name: "Evaluate again or another file" }).click();
-      await page.getByTestId("evaluate-estimate").getByText(/there from before and not paid for again$/).waitFor();
-      const replace = page.getByLabel("It is there already: replace it");
-      if (await replace.isVisible()) await replace.check();
-      await start(page).click();
-      await state(page, "Done");
-      assert.equal(provider.asked.length, ROWS);
-      const numbers = await flat(page.getByTestId("metrics"));
-      assert.match(numbers, /relevance relevance 4 .* 40 0/);
-      assert.match(numbers, /binary_aggregate 0 /);
-      await page.getByTestId("earlier").getByText("Stopped").waitFor();
-    });
+    await onPage(
+      browser,
+      { files: files(provider.url, { "tasks/pool.jsonl": many }), args: ["--allow-run"] },
+      async (page) => {
+        await open(page, "#/evaluate?by=relevance");
+        const relevance = card(page, "relevance");
+        await relevance.getByLabel("query").selectOption("question");
+        await relevance.getByLabel("response").selectOption("answer");
+        await relevance.getByLabel("Passes from").fill("4.5");
+        await page
+          .getByTestId("evaluate-estimate")
+          .getByText(/^40 rows · 40 to 80 requests · about .* tokens · about \$/)
+          .waitFor();
+        assert.equal(provider.asked.length, 0);
+        await accessible(page);
+        provider.hold();
+        await start(page).click();
+        await provider.until(1);
+        await state(page, "Running");
+        await page.getByRole("button", { name: /^Stop/ }).click();
+        await state(page, "Stopping");
+        await accessible(page);
+        provider.release();
+        await state(page, "Stopped");
+        assert.ok(provider.asked.length < ROWS);
+        await page.getByRole("link", { name: "Evaluate again or another file" }).click();
+        await page
+          .getByTestId("evaluate-estimate")
+          .getByText(/there from before and not paid for again$/)
+          .waitFor();
+        const replace = page.getByLabel("It is there already: replace it");
+        if (await replace.isVisible()) await replace.check();
+        await start(page).click();
+        await state(page, "Done");
+        assert.equal(provider.asked.length, ROWS);
+        const numbers = await flat(page.getByTestId("metrics"));
+        assert.match(numbers, /relevance relevance 4 .* 40 0/);
+        assert.match(numbers, /binary_aggregate 0 /);
+        await page.getByTestId("earlier").getByText("Stopped").waitFor();
+      },
+    );
   } finally {
     await provider.close();
   }
 });
 
-for (const [screen, options] of [["on a wide screen", {}], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+for (const [screen, options] of [
+  ["on a wide screen", {}],
+  ["on a narrow screen", { viewport: { width: 420, height: 860 } }],
+])
   test(`a reload loses nothing of the sheet, and what was stopped is gone on with, ${screen}`, async () => {
-    const many = Array.from({ length: ROWS }, (_, at) => JSON.stringify({ item: { question: `How deep is pool ${at}?` }, answer: `${at} metres` })).join("\n");
+    const many = Array.from({ length: ROWS }, (_, at) =>
+      JSON.stringify({ item: { question: `How deep is pool ${at}?` }, answer: `${at} metres` }),
+    ).join("\n");
     const provider = await openProvider(() => says('{"explanation": "So it is.", "score": 4}'));
     try {
-      await onPage(browser, { files: files(provider.url, { "tasks/pool.jsonl": many }), args: ["--allow-run"], ...options }, async (page) => {
-        const snap = (name) => process.env.TOUCHSTONE_SNAPS && page.screenshot({ path: `${process.env.TOUCHSTONE_SNAPS}/evaluate-${name}-${screen.replaceAll(" ", "-")}.png` });
-        await open(page, "#/evaluate?by=relevance");
-        const relevance = card(page, "relevance");
-        await relevance.getByLabel("query", { exact: true }).selectOption({ label: "a path…" });
-        await relevance.getByLabel("Path of query").pressSequentially("item.question");
-        await relevance.getByLabel("response").selectOption("answer");
-        await page.getByLabel("Most money ($)").fill("2");
-        await page.getByRole("textbox", { name: "File", exact: true }).fill("depths");
-        const estimate = page.getByTestId("evaluate-estimate");
-        await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
-        await page.reload();
-        await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
-        assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
-        assert.equal(await page.getByLabel("Most money ($)").inputValue(), "2");
-        provider.hold();
-        await start(page).click();
-        await provider.until(1);
-        await page.getByRole("button", { name: /^Stop/ }).click();
-        await state(page, "Stopping");
-        provider.release();
-        await state(page, "Stopped");
-        // As somebody comes who knows nothing of the sheet.
-        await page.evaluate(() => sessionStorage.clear());
-        await page.evaluate(() => (location.hash = "#/runs"));
-        await page.reload();
-        await open(page);
-        const left = page.getByTestId("unfinished");
-        await left.getByText("by relevance → depths.json").waitFor();
-        await snap("unfinished");
-        await accessible(page);
-        assert.ok(await fits(page));
-        await left.getByRole("button", { name: "Go on…" }).click();
-        await estimate.getByText(/there from before and not paid for again$/).waitFor();
-        assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
-        await snap("again");
-        await accessible(page);
-        await start(page).click();
-        await state(page, "Done");
-        assert.equal(provider.asked.length, ROWS);
-        await page.getByRole("link", { name: "Evaluate again or another file" }).click();
-        await estimate.getByText("It is there already").waitFor();
-        await left.waitFor({ state: "detached" });
-      });
+      await onPage(
+        browser,
+        {
+          files: files(provider.url, { "tasks/pool.jsonl": many }),
+          args: ["--allow-run"],
+          ...options,
+        },
+        async (page) => {
+          const snap = (name) =>
+            process.env.TOUCHSTONE_SNAPS &&
+            page.screenshot({
+              path: `${process.env.TOUCHSTONE_SNAPS}/evaluate-${name}-${screen.replaceAll(" ", "-")}.png`,
+            });
+          await open(page, "#/evaluate?by=relevance");
+          const relevance = card(page, "relevance");
+          await relevance.getByLabel("query", { exact: true }).selectOption({ label: "a path…" });
+          await relevance.getByLabel("Path of query").pressSequentially("item.question");
+          await relevance.getByLabel("response").selectOption("answer");
+          await page.getByLabel("Most money ($)").fill("2");
+          await page.getByRole("textbox", { name: "File", exact: true }).fill("depths");
+          const estimate = page.getByTestId("evaluate-estimate");
+          await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
+          await page.reload();
+          await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
+          assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
+          assert.equal(await page.getByLabel("Most money ($)").inputValue(), "2");
+          provider.hold();
+          await start(page).click();
+          await provider.until(1);
+          await page.getByRole("button", { name: /^Stop/ }).click();
+          await state(page, "Stopping");
+          provider.release();
+          await state(page, "Stopped");
+          // As somebody comes who knows nothing of the sheet.
+          await page.evaluate(() => sessionStorage.clear());
+          await page.evaluate(() => (location.hash = "#/runs"));
+          await page.reload();
+          await open(page);
+          const left = page.getByTestId("unfinished");
+          await left.getByText("by relevance → depths.json").waitFor();
+          await snap("unfinished");
+          await accessible(page);
+          assert.ok(await fits(page));
+          await left.getByRole("button", { name: "Go on…" }).click();
+          await estimate.getByText(/there from before and not paid for again$/).waitFor();
+          assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
+          await snap("again");
+          await accessible(page);
+          await start(page).click();
+          await state(page, "Done");
+          assert.equal(provider.asked.length, ROWS);
+          await page.getByRole("link", { name: "Evaluate again or another file" }).click();
+          await estimate.getByText("It is there already").waitFor();
+          await left.waitFor({ state: "detached" });
+        },
+      );
     } finally {
       await provider.close();
     }
@@ -172,7 +215,10 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
   onPage(browser, { args: ["--allow-run"] }, async (page) => {
     await open(page, "#/evaluate?by=f1_score");
     await page.getByTestId("look").getByText("8 rows · 4 columns").waitFor();
-    await page.getByTestId("evaluate-estimate").getByText("8 rows · No model is asked, and nothing is paid").waitFor();
+    await page
+      .getByTestId("evaluate-estimate")
+      .getByText("8 rows · No model is asked, and nothing is paid")
+      .waitFor();
     await page.getByTestId("more-rows").locator("summary").click();
     await accessible(page);
     await start(page).click();
@@ -182,32 +228,57 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
 
 /** A run whose answer and whose expected answer are texts. */
 const RUN = {
-  "tasks/count.yaml": "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n",
-  "results/count-tool_calling-o1-variation0.yaml": "conversation:\n- user_message: How many plans?\n- assistant_message: Three plans, I say.\nanswer: Three plans.\n",
+  "tasks/count.yaml":
+    "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n",
+  "results/count-tool_calling-o1-variation0.yaml":
+    "conversation:\n- user_message: How many plans?\n- assistant_message: Three plans, I say.\nanswer: Three plans.\n",
 };
-for (const [screen, options] of [["on a wide screen", {}], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+for (const [screen, options] of [
+  ["on a wide screen", {}],
+  ["on a narrow screen", { viewport: { width: 420, height: 860 } }],
+])
   test(`rows of the runs of the folder are made, chosen and evaluated by the column that is a text, ${screen}`, () =>
-    onPage(browser, { files: files(undefined, RUN), args: ["--allow-run"], ...options }, async (page, { folder }) => {
-      await open(page, "#/evaluate?by=f1_score");
-      const runs = page.getByTestId("rows-of-runs");
-      await runs.locator("summary").click();
-      await runs.getByLabel("Which runs").fill("model:o1 task:count");
-      await runs.getByRole("button", { name: "Make rows" }).click();
-      await page.getByTestId("rows-made").getByText(/rows? in .*runs\.jsonl, chosen now/).waitFor();
-      await page.getByTestId("look").getByText(/^results\/evaluations\/runs\.jsonl/).waitFor();
-      const f1 = card(page, "f1_score");
-      await f1.getByTestId("lacks").getByText(/`response` is no text\. Map `response` to `response_text`\.$/).waitFor();
-      await accessible(page);
-      assert.ok(await fits(page));
-      await f1.getByLabel("response", { exact: true }).selectOption("response_text");
-      await page.getByTestId("evaluate-estimate").getByText(/No model is asked, and nothing is paid/).waitFor();
-      await start(page).click();
-      await state(page, "Done");
-      assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4}/);
-      const lines = readFileSync(join(folder, "results/evaluations/runs.jsonl"), "utf8").trim().split("\n");
-      const written = JSON.parse(readFileSync(join(folder, "results/evaluations/runs.json"), "utf8"));
-      assert.equal(written.rows.length, lines.length);
-    }));
+    onPage(
+      browser,
+      { files: files(undefined, RUN), args: ["--allow-run"], ...options },
+      async (page, { folder }) => {
+        await open(page, "#/evaluate?by=f1_score");
+        const runs = page.getByTestId("rows-of-runs");
+        await runs.locator("summary").click();
+        await runs.getByLabel("Which runs").fill("model:o1 task:count");
+        await runs.getByRole("button", { name: "Make rows" }).click();
+        await page
+          .getByTestId("rows-made")
+          .getByText(/rows? in .*runs\.jsonl, chosen now/)
+          .waitFor();
+        await page
+          .getByTestId("look")
+          .getByText(/^results\/evaluations\/runs\.jsonl/)
+          .waitFor();
+        const f1 = card(page, "f1_score");
+        await f1
+          .getByTestId("lacks")
+          .getByText(/`response` is no text\. Map `response` to `response_text`\.$/)
+          .waitFor();
+        await accessible(page);
+        assert.ok(await fits(page));
+        await f1.getByLabel("response", { exact: true }).selectOption("response_text");
+        await page
+          .getByTestId("evaluate-estimate")
+          .getByText(/No model is asked, and nothing is paid/)
+          .waitFor();
+        await start(page).click();
+        await state(page, "Done");
+        assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4}/);
+        const lines = readFileSync(join(folder, "results/evaluations/runs.jsonl"), "utf8")
+          .trim()
+          .split("\n");
+        const written = JSON.parse(
+          readFileSync(join(folder, "results/evaluations/runs.json"), "utf8"),
+        );
+        assert.equal(written.rows.length, lines.length);
+      },
+    ));
 
 /** Opens a row of the list by its name, and gives what was stored of it. */
 const openRow = async (page, name) => {
@@ -220,67 +291,96 @@ const openRow = async (page, name) => {
   return stored;
 };
 
-for (const [screen, options] of [["on a wide screen", {}], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+for (const [screen, options] of [
+  ["on a wide screen", {}],
+  ["on a narrow screen", { viewport: { width: 420, height: 860 } }],
+])
   test(`rows of a finished evaluation are in the list, each with its verdicts, reasons and replies, ${screen}`, async () => {
     const replied = '{"explanation": "<b>So</b> it is.", "score": 4}';
-    const provider = await openProvider((asked) => says(JSON.stringify(asked).includes("Two metres") ? "I would rather not say." : replied));
+    const provider = await openProvider((asked) =>
+      says(JSON.stringify(asked).includes("Two metres") ? "I would rather not say." : replied),
+    );
     try {
-      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], ...options }, async (page) => {
-        await open(page, "#/evaluate?by=relevance");
-        await card(page, "relevance").getByLabel("query").selectOption("question");
-        await card(page, "relevance").getByLabel("response").selectOption("answer");
-        await page.getByTestId("evaluate-estimate").getByText(/requests/).waitFor();
-        provider.hold();
-        await start(page).click();
-        await provider.until(1);
-        await state(page, "Running");
-        const address = page.url();
-        await page.evaluate(() => (location.hash = "#/runs"));
-        await page.getByTestId("evaluating").filter({ hasText: /evaluation running, \d of 4/ }).waitFor();
-        await accessible(page);
-        await page.getByTestId("evaluating").click();
-        assert.equal(page.url(), address);
-        provider.release();
-        await state(page, "Done");
-        await page.getByTestId("evaluating").waitFor({ state: "detached" });
-        await page.getByTestId("result-rows").click();
-        await rows(page).nth(3).waitFor();
-        assert.equal(await rows(page).count(), 4);
-        const stored = await openRow(page, "row-1");
-        const transcript = page.getByTestId("transcript");
-        const [first] = DATA.trim().split("\n").map((line) => JSON.parse(line));
-        await transcript.getByText(first.question).first().waitFor();
-        await transcript.getByText(first.answer).first().waitFor();
-        await stored.getByText("not counted among Touchstone’s scores").waitFor();
-        assert.match(await flat(stored.locator("summary")), /^relevance passes · threshold 3 4(\.0)?$/);
-        await stored.locator("summary").click();
-        await stored.getByText("<b>So</b> it is.", { exact: true }).waitFor();
-        assert.equal(await stored.locator("pre").innerText(), replied);
-        await accessible(page);
-        assert.ok(await fits(page));
-        await page.goBack();
-        const silent = await openRow(page, "row-2");
-        await silent.getByText("evaluator failed", { exact: true }).waitFor();
-        await silent.locator("summary").click();
-        await silent.locator("pre").first().waitFor();
-        assert.equal(await silent.locator("pre").first().innerText(), "I would rather not say.");
-        await silent.getByText("No result, which says nothing of the answer.").waitFor();
-        await silent.getByText("The reply of the judge could not be read").waitFor();
-        await accessible(page);
-      });
+      await onPage(
+        browser,
+        { files: files(provider.url), args: ["--allow-run"], ...options },
+        async (page) => {
+          await open(page, "#/evaluate?by=relevance");
+          await card(page, "relevance").getByLabel("query").selectOption("question");
+          await card(page, "relevance").getByLabel("response").selectOption("answer");
+          await page
+            .getByTestId("evaluate-estimate")
+            .getByText(/requests/)
+            .waitFor();
+          provider.hold();
+          await start(page).click();
+          await provider.until(1);
+          await state(page, "Running");
+          const address = page.url();
+          await page.evaluate(() => (location.hash = "#/runs"));
+          await page
+            .getByTestId("evaluating")
+            .filter({ hasText: /evaluation running, \d of 4/ })
+            .waitFor();
+          await accessible(page);
+          await page.getByTestId("evaluating").click();
+          assert.equal(page.url(), address);
+          provider.release();
+          await state(page, "Done");
+          await page.getByTestId("evaluating").waitFor({ state: "detached" });
+          await page.getByTestId("result-rows").click();
+          await rows(page).nth(3).waitFor();
+          assert.equal(await rows(page).count(), 4);
+          const stored = await openRow(page, "row-1");
+          const transcript = page.getByTestId("transcript");
+          const [first] = DATA.trim()
+            .split("\n")
+            .map((line) => JSON.parse(line));
+          await transcript.getByText(first.question).first().waitFor();
+          await transcript.getByText(first.answer).first().waitFor();
+          await stored.getByText("not counted among Touchstone’s scores").waitFor();
+          assert.match(
+            await flat(stored.locator("summary")),
+            /^relevance passes · threshold 3 4(\.0)?$/,
+          );
+          await stored.locator("summary").click();
+          await stored.getByText("<b>So</b> it is.", { exact: true }).waitFor();
+          assert.equal(await stored.locator("pre").innerText(), replied);
+          await accessible(page);
+          assert.ok(await fits(page));
+          await page.goBack();
+          const silent = await openRow(page, "row-2");
+          await silent.getByText("evaluator failed", { exact: true }).waitFor();
+          await silent.locator("summary").click();
+          await silent.locator("pre").first().waitFor();
+          assert.equal(await silent.locator("pre").first().innerText(), "I would rather not say.");
+          await silent.getByText("No result, which says nothing of the answer.").waitFor();
+          await silent.getByText("The reply of the judge could not be read").waitFor();
+          await accessible(page);
+        },
+      );
     } finally {
       await provider.close();
     }
   });
 
 test("rows that a judge fails on have a reason and count in no number", async () => {
-  const provider = await openProvider((asked) => says(JSON.stringify(asked).includes("Two metres") ? "I would rather not say." : '{"explanation": "So it is.", "score": 4}'));
+  const provider = await openProvider((asked) =>
+    says(
+      JSON.stringify(asked).includes("Two metres")
+        ? "I would rather not say."
+        : '{"explanation": "So it is.", "score": 4}',
+    ),
+  );
   try {
     await onPage(browser, { files: files(provider.url), args: ["--allow-run"] }, async (page) => {
       await open(page, "#/evaluate?by=relevance");
       await card(page, "relevance").getByLabel("query").selectOption("question");
       await card(page, "relevance").getByLabel("response").selectOption("answer");
-      await page.getByTestId("evaluate-estimate").getByText(/requests/).waitFor();
+      await page
+        .getByTestId("evaluate-estimate")
+        .getByText(/requests/)
+        .waitFor();
       await start(page).click();
       await state(page, "Done");
       await page.getByTestId("failed").filter({ hasText: "1 without a result" }).waitFor();
@@ -296,14 +396,39 @@ test("rows that a judge fails on have a reason and count in no number", async ()
 test("a page that may only look shows the file and evaluates nothing", () =>
   onPage(browser, { files: files(), mayFail: true }, async (page, { folder }) => {
     await open(page, "#/evaluate?by=f1_score");
-    await page.getByTestId("evaluate-why-not").getByText("touchstone serve --allow-run FOLDER").waitFor();
+    await page
+      .getByTestId("evaluate-why-not")
+      .getByText("touchstone serve --allow-run FOLDER")
+      .waitFor();
     await page.getByTestId("look").getByText("4 rows · 3 columns").waitFor();
     assert.ok(await start(page).isDisabled());
     const refused = await page.evaluate(async () => {
-      const post = async (name, body) => (await fetch(`/api/${name}`, { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify(body) })).json();
+      const post = async (name, body) =>
+        (
+          await fetch(`/api/${name}`, {
+            method: "POST",
+            headers: { "content-type": "application/json", "x-touchstone": "1" },
+            body: JSON.stringify(body),
+          })
+        ).json();
       const { files } = await post("evaluate_options", {});
-      const request = { data: files[0].id, evaluators: [], model: "", rounds: null, switches: [], out: "", replace: false, max_cost: null, again: "nothing" };
-      return [await post("plan_evaluating", { request }), await post("start_evaluating", { request }), await post("stop_evaluating", { id: "x", now: true }), await post("pick_file", {})].map((one) => one.code);
+      const request = {
+        data: files[0].id,
+        evaluators: [],
+        model: "",
+        rounds: null,
+        switches: [],
+        out: "",
+        replace: false,
+        max_cost: null,
+        again: "nothing",
+      };
+      return [
+        await post("plan_evaluating", { request }),
+        await post("start_evaluating", { request }),
+        await post("stop_evaluating", { id: "x", now: true }),
+        await post("pick_file", {}),
+      ].map((one) => one.code);
     });
     assert.deepEqual(refused, ["not_allowed", "not_allowed", "not_allowed", "not_allowed"]);
     assert.ok(!existsSync(join(folder, "results/evaluations")));
@@ -311,41 +436,69 @@ test("a page that may only look shows the file and evaluates nothing", () =>
   }));
 
 test("a folder without data files says what to do, and an evaluation that is gone says so", () =>
-  onPage(browser, { files: { "results/a.txt": "", "tasks/b.txt": "" }, args: ["--allow-run"] }, async (page) => {
-    await open(page);
-    await page.getByText("There is no data file here").waitFor();
-    await accessible(page);
-    await page.evaluate(() => (location.hash = "#/evaluate/gone"));
-    await page.getByText("There is no such evaluation").waitFor();
-    await accessible(page);
-  }));
+  onPage(
+    browser,
+    { files: { "results/a.txt": "", "tasks/b.txt": "" }, args: ["--allow-run"] },
+    async (page) => {
+      await open(page);
+      await page.getByText("There is no data file here").waitFor();
+      await accessible(page);
+      await page.evaluate(() => (location.hash = "#/evaluate/gone"));
+      await page.getByText("There is no such evaluation").waitFor();
+      await accessible(page);
+    },
+  ));
 
 test("two hundred columns, a hundred thousand rows and lines that are no rows are looked at on a narrow screen", () => {
-  const wide = [Array.from({ length: 200 }, (_, at) => `column ${at}`).join(","), ...Array.from({ length: 3 }, (_, row) => Array.from({ length: 200 }, (_, at) => `${row}.${at}`).join(","))].join("\n");
-  const long = Array.from({ length: 100_000 }, (_, at) => JSON.stringify({ response: `answer ${at}`, ground_truth: "answer" })).join("\n");
-  const more = { "tasks/wide.csv": wide, "tasks/long.jsonl": long, "tasks/broken.jsonl": '{"response": "a"}\n{"response": \n[1]\n' };
-  return onPage(browser, { files: files(undefined, more), args: ["--allow-run"], viewport: { width: 420, height: 860 } }, async (page) => {
-    await open(page, "#/evaluate?by=f1_score");
-    const file = page.getByLabel("Data file", { exact: true });
-    const choose = async (name) => file.selectOption(await file.locator("option").filter({ hasText: name }).getAttribute("value"));
-    await choose("wide.csv");
-    const look = page.getByTestId("look");
-    await look.getByText("3 rows · 200 columns").waitFor();
-    await look.getByRole("button", { name: "Show all 200 columns" }).click();
-    await look.getByRole("cell", { name: "2.199" }).waitFor();
-    await accessible(page);
-    assert.ok(await fits(page));
-    await choose("broken.jsonl");
-    await look.getByRole("list", { name: "Rows that cannot be read" }).getByText(/line 2/i).waitFor();
-    await page.getByTestId("evaluate-refused").getByText(/broken\.jsonl cannot be read whole\. .*Mend the line/).waitFor();
-    assert.ok(await start(page).isDisabled());
-    assert.equal(await flat(start(page)), "Evaluate");
-    await accessible(page);
-    assert.ok(await fits(page));
-    await choose("long.jsonl");
-    await look.getByText("100,000 rows · 2 columns").waitFor();
-    await page.getByTestId("evaluate-estimate").getByText("100,000 rows").waitFor();
-    assert.ok(await fits(page));
-    await accessible(page);
-  });
+  const wide = [
+    Array.from({ length: 200 }, (_, at) => `column ${at}`).join(","),
+    ...Array.from({ length: 3 }, (_, row) =>
+      Array.from({ length: 200 }, (_, at) => `${row}.${at}`).join(","),
+    ),
+  ].join("\n");
+  const long = Array.from({ length: 100_000 }, (_, at) =>
+    JSON.stringify({ response: `answer ${at}`, ground_truth: "answer" }),
+  ).join("\n");
+  const more = {
+    "tasks/wide.csv": wide,
+    "tasks/long.jsonl": long,
+    "tasks/broken.jsonl": '{"response": "a"}\n{"response": \n[1]\n',
+  };
+  return onPage(
+    browser,
+    { files: files(undefined, more), args: ["--allow-run"], viewport: { width: 420, height: 860 } },
+    async (page) => {
+      await open(page, "#/evaluate?by=f1_score");
+      const file = page.getByLabel("Data file", { exact: true });
+      const choose = async (name) =>
+        file.selectOption(
+          await file.locator("option").filter({ hasText: name }).getAttribute("value"),
+        );
+      await choose("wide.csv");
+      const look = page.getByTestId("look");
+      await look.getByText("3 rows · 200 columns").waitFor();
+      await look.getByRole("button", { name: "Show all 200 columns" }).click();
+      await look.getByRole("cell", { name: "2.199" }).waitFor();
+      await accessible(page);
+      assert.ok(await fits(page));
+      await choose("broken.jsonl");
+      await look
+        .getByRole("list", { name: "Rows that cannot be read" })
+        .getByText(/line 2/i)
+        .waitFor();
+      await page
+        .getByTestId("evaluate-refused")
+        .getByText(/broken\.jsonl cannot be read whole\. .*Mend the line/)
+        .waitFor();
+      assert.ok(await start(page).isDisabled());
+      assert.equal(await flat(start(page)), "Evaluate");
+      await accessible(page);
+      assert.ok(await fits(page));
+      await choose("long.jsonl");
+      await look.getByText("100,000 rows · 2 columns").waitFor();
+      await page.getByTestId("evaluate-estimate").getByText("100,000 rows").waitFor();
+      assert.ok(await fits(page));
+      await accessible(page);
+    },
+  );
 });

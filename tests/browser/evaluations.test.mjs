@@ -10,7 +10,11 @@ before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
 const fixture = (name) => readFileSync(join(ROOT, "tests/fixtures/azure/rows", name), "utf8");
-const FILES = { "results/pier_small.json": fixture("pier_small.json"), "results/berths.json": fixture("berths.json"), "results/kept.json": fixture("kept.json") };
+const FILES = {
+  "results/pier_small.json": fixture("pier_small.json"),
+  "results/berths.json": fixture("berths.json"),
+  "results/kept.json": fixture("kept.json"),
+};
 
 test("a row shows its query, its response, its calls and what was stored of it", () =>
   onPage(browser, { files: FILES }, async (page) => {
@@ -59,27 +63,41 @@ test(`what is stored of rows is asked for, compared and held against people`, ()
     const filter = page.getByTestId("filter");
     await filter.fill("stored:relev");
     await page.getByRole("option", { name: /relevance=fail/ }).click();
-    await page.waitForFunction(() => document.querySelectorAll("[data-testid=run-row]").length === 2);
+    await page.waitForFunction(
+      () => document.querySelectorAll("[data-testid=run-row]").length === 2,
+    );
     assert.equal((await filter.inputValue()).trim(), "stored:relevance=fail");
     await page.locator("#runs-grid").focus();
     for (const key of ["x", "j", "x", "c"]) await page.keyboard.press(key);
     const stored = page.getByTestId("compared-stored");
     await stored.locator("tbody tr").nth(1).waitFor();
     const lines = await stored.locator("tbody tr").allInnerTexts();
-    assert.deepEqual(lines.map((line) => line.replace(/\s+/g, " ").trim()), ["f1 0.0 does not pass 0.0 does not pass", "relevance 1.0 does not pass 1.0 does not pass"]);
+    assert.deepEqual(
+      lines.map((line) => line.replace(/\s+/g, " ").trim()),
+      ["f1 0.0 does not pass 0.0 does not pass", "relevance 1.0 does not pass 1.0 does not pass"],
+    );
     await accessible(page);
     await page.getByRole("navigation").getByRole("link", { name: "Trust" }).click();
     // Nothing can be told of one run that was reviewed, so the other pairs are folded until somebody asks.
     await page.getByRole("button", { name: "2 more pairs with too few runs to tell" }).click();
-    await page.getByTestId("trust-pairs").getByRole("link", { name: "people and stored: relevance" }).click();
+    await page
+      .getByTestId("trust-pairs")
+      .getByRole("link", { name: "people and stored: relevance" })
+      .click();
     await page.getByTestId("disagreements").getByText("It does not answer.").waitFor();
-    assert.match(await page.getByTestId("trust-raters").innerText(), /stored: relevance\s+5\s+1\s+–/);
+    assert.match(
+      await page.getByTestId("trust-raters").innerText(),
+      /stored: relevance\s+5\s+1\s+–/,
+    );
     await accessible(page);
     await page.evaluate(() => (location.hash = "#/report"));
     const sheet = page.frameLocator("iframe");
     await sheet.getByRole("heading", { name: "Stored verdicts" }).waitFor();
     // Nothing can be asked within a frame that may do nothing; the report itself is looked at elsewhere.
-    await page.getByRole("form", { name: "What to report" }).getByLabel("Markdown", { exact: true }).check();
+    await page
+      .getByRole("form", { name: "What to report" })
+      .getByLabel("Markdown", { exact: true })
+      .check();
     await page.getByRole("region", { name: "Preview" }).getByText("## Stored verdicts").waitFor();
     await accessible(page);
   });

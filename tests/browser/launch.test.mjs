@@ -11,20 +11,44 @@ before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
 const MAY = ["--allow-run"];
-const TASK = "tool_calling_prompt: How many {what} are there?\nvariations:\n  - what: users\n  - what: tickets\n  - what: comments\n";
+const TASK =
+  "tool_calling_prompt: How many {what} are there?\nvariations:\n  - what: users\n  - what: tickets\n  - what: comments\n";
 const FIRST = "results/count-tool_calling-slow-variation0.yaml";
 const lastOf = (asked) => asked.messages.at(-1);
 /** One call of the tool, then an answer; a later message gets an answer of its own. */
-const usual = (asked) => (lastOf(asked).role === "tool" ? says("There are many.\n\n```json\n[{\"n\": 13}]\n```") : asked.messages.length > 2 ? says(`You said: ${lastOf(asked).content}`) : calls("query_support_tickets", "SELECT count(*) AS n FROM users"));
+const usual = (asked) =>
+  lastOf(asked).role === "tool"
+    ? says('There are many.\n\n```json\n[{"n": 13}]\n```')
+    : asked.messages.length > 2
+      ? says(`You said: ${lastOf(asked).content}`)
+      : calls("query_support_tickets", "SELECT count(*) AS n FROM users");
 
 /** A page on a folder with one task and a model that the test holds in its hand. */
-async function onSlow(test, { reply = usual, files = {}, args = MAY, env, concurrency = 1, key = "" } = {}) {
+async function onSlow(
+  test,
+  { reply = usual, files = {}, args = MAY, env, concurrency = 1, key = "" } = {},
+) {
   const provider = await openProvider(reply);
   const model = `{ provider: openai, base_url: '${provider.url}', model: slow-1, price: { input: 1, output: 10 }${key && `, api_key_env: ${key}`} }`;
   const workspace = `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: ${model}\ntools:\n  query_support_tickets: { kind: sql, database: 'sqlite:data/support.db' }\nrun: { concurrency: ${concurrency} }\n`;
-  const prepare = (folder) => cpSync(join(ROOT, "demo/data"), join(folder, "data"), { recursive: true });
+  const prepare = (folder) =>
+    cpSync(join(ROOT, "demo/data"), join(folder, "data"), { recursive: true });
   try {
-    await onPage(browser, { files: { "touchstone.yaml": workspace, "tasks/count.yaml": TASK, "results/note.txt": "", ...files }, prepare, args, env }, (page, at) => test(page, { ...at, provider }));
+    await onPage(
+      browser,
+      {
+        files: {
+          "touchstone.yaml": workspace,
+          "tasks/count.yaml": TASK,
+          "results/note.txt": "",
+          ...files,
+        },
+        prepare,
+        args,
+        env,
+      },
+      (page, at) => test(page, { ...at, provider }),
+    );
   } finally {
     await provider.close();
   }
@@ -32,7 +56,11 @@ async function onSlow(test, { reply = usual, files = {}, args = MAY, env, concur
 
 const sheet = (page, asked) => page.evaluate((hash) => (location.hash = hash), `#/launch?${asked}`);
 const run = (page) => page.getByTestId("run");
-const state = (page, word) => page.waitForFunction((wanted) => document.querySelector("[data-testid=launch-state]")?.textContent === wanted, word);
+const state = (page, word) =>
+  page.waitForFunction(
+    (wanted) => document.querySelector("[data-testid=launch-state]")?.textContent === wanted,
+    word,
+  );
 const figures = (page) => page.getByTestId("summary").innerText();
 /** Launches what the sheet comes to, and is at its progress. */
 async function launch(page, asked) {
@@ -58,7 +86,10 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     await page.getByRole("checkbox", { name: /^tool_calling the/ }).check();
     await page.getByRole("checkbox", { name: /^o3-mini/ }).waitFor();
     // Its key is not set here, and the sheet says so; what is complete needs none.
-    assert.match(await page.getByRole("group", { name: "Models" }).innerText(), /OPENAI_API_KEY is not set/);
+    assert.match(
+      await page.getByRole("group", { name: "Models" }).innerText(),
+      /OPENAI_API_KEY is not set/,
+    );
     await page.getByRole("checkbox", { name: /^replay/ }).check();
     await run(page).and(page.locator(":enabled")).waitFor();
     assert.match(await page.getByTestId("plan").innerText(), /It was never run/);
@@ -86,7 +117,10 @@ test("a run is shown as it goes on: in the launch, in its own page without drawi
     await page.waitForFunction(() => location.hash.startsWith("#/run/"));
     await page.getByText("How many users are there?").first().waitFor();
     assert.match(await page.getByTestId("run-working").innerText(), /Running/);
-    await page.getByTestId("step").first().evaluate((step) => (step.markedByTest = true));
+    await page
+      .getByTestId("step")
+      .first()
+      .evaluate((step) => (step.markedByTest = true));
     provider.step();
     await provider.until(2);
     await page.getByText("query_support_tickets").first().waitFor();
@@ -95,7 +129,14 @@ test("a run is shown as it goes on: in the launch, in its own page without drawi
     provider.release();
     await page.getByText("There are many.").first().waitFor();
     await page.getByTestId("run-working").waitFor({ state: "detached" });
-    assert.equal(await page.getByTestId("step").first().evaluate((step) => step.markedByTest), true, "the first step was drawn once");
+    assert.equal(
+      await page
+        .getByTestId("step")
+        .first()
+        .evaluate((step) => step.markedByTest),
+      true,
+      "the first step was drawn once",
+    );
     await page.keyboard.press("Escape");
     await page.evaluate(() => (location.hash = "#/runs"));
     await rows(page).first().getByText("Answered").waitFor();
@@ -150,11 +191,14 @@ test("a run that failed says why, and Retry goes on from the error", () => {
       await page.getByRole("button", { name: "Retry 1 run" }).click();
       await page.getByTestId("launch-run").getByText("Answered").waitFor();
     },
-    { reply: (asked) => (broken ? { status: 400, error: "There is no such thing." } : usual(asked)) },
+    {
+      reply: (asked) => (broken ? { status: 400, error: "There is no such thing." } : usual(asked)),
+    },
   );
 });
 
-const ANSWERED = "conversation:\n  - user_message: How many users are there?\n  - assistant_message: Thirteen.\n";
+const ANSWERED =
+  "conversation:\n  - user_message: How many users are there?\n  - assistant_message: Thirteen.\n";
 const openFirst = async (page, may = true) => {
   await rows(page).first().locator("a").first().click();
   await page.waitForFunction(() => location.hash.startsWith("#/run/"));
@@ -172,7 +216,10 @@ test("a message to a finished run goes to a fork at whose end one is, and both n
       await page.keyboard.type("Are you sure?");
       await page.keyboard.press("Control+Enter");
       await page.getByText("You said: Are you sure?").first().waitFor();
-      assert.deepEqual(provider.asked[0].messages.slice(-2).map((message) => message.content), ["Thirteen.", "Are you sure?"]);
+      assert.deepEqual(
+        provider.asked[0].messages.slice(-2).map((message) => message.content),
+        ["Thirteen.", "Are you sure?"],
+      );
       await page.waitForFunction((before) => location.hash.split("?")[0] !== before, original);
       assert.equal(await page.getByTestId("write").inputValue(), "");
       const atEnd = () => {
@@ -205,11 +252,19 @@ test("another branch from a step becomes a run of its own, and the original stay
       await accessible(page);
       await page.getByTestId("write").fill("How many tickets are there?");
       await page.getByRole("button", { name: "Run as a new run" }).click();
-      await page.waitForFunction((before) => location.hash.startsWith("#/run/") && location.hash.split("?")[0] !== before.split("?")[0], original);
+      await page.waitForFunction(
+        (before) =>
+          location.hash.startsWith("#/run/") &&
+          location.hash.split("?")[0] !== before.split("?")[0],
+        original,
+      );
       await page.getByText("There are many.").first().waitFor();
       assert.equal(lastOf(provider.asked[0]).content, "How many tickets are there?");
       assert.equal(readFileSync(join(folder, FIRST), "utf8"), ANSWERED);
-      assert.match(readFileSync(join(folder, FIRST.replace(".yaml", "-fork1.yaml")), "utf8"), /forked_from/);
+      assert.match(
+        readFileSync(join(folder, FIRST.replace(".yaml", "-fork1.yaml")), "utf8"),
+        /forked_from/,
+      );
     },
     { files: { [FIRST]: ANSWERED } },
   ));
@@ -226,10 +281,19 @@ test("runs that are picked in the list are run again from the start, and the old
       await state(page, "Done");
       assert.match(await figures(page), /2 of 2/);
       const aside = join(folder, "results/.touchstone/replaced");
-      assert.ok(existsSync(aside) && readdirSync(aside, { recursive: true }).filter((name) => String(name).includes("count-")).length >= 2);
+      assert.ok(
+        existsSync(aside) &&
+          readdirSync(aside, { recursive: true }).filter((name) => String(name).includes("count-"))
+            .length >= 2,
+      );
       assert.match(readFileSync(join(folder, FIRST), "utf8"), /There are many/);
     },
-    { files: { [FIRST]: ANSWERED, [FIRST.replace("variation0", "variation1")]: ANSWERED.replace("users", "tickets") } },
+    {
+      files: {
+        [FIRST]: ANSWERED,
+        [FIRST.replace("variation0", "variation1")]: ANSWERED.replace("users", "tickets"),
+      },
+    },
   ));
 
 test("a run is run again from its own page, after a question", () =>
@@ -239,7 +303,10 @@ test("a run is run again from its own page, after a question", () =>
       // Between the old file and the new one there is none, and the browser notes that.
       page.removeAllListeners("console");
       await page.keyboard.press("r");
-      await page.getByTestId("run-again").getByRole("button", { name: "Run again from the start" }).waitFor();
+      await page
+        .getByTestId("run-again")
+        .getByRole("button", { name: "Run again from the start" })
+        .waitFor();
       await accessible(page);
       await page.keyboard.press("Enter");
       await page.getByText("There are many.").first().waitFor();
@@ -269,11 +336,29 @@ test("keys are set or not, are tried, and are never shown", () =>
       assert.ok(!(await page.content()).includes(KEY));
       assert.ok(heard.length > 3 && !heard.join("\n").includes(KEY));
     },
-    { key: "CANARY_KEY", env: { CANARY_KEY: KEY, ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" }, reply: () => says(`ready ${KEY}`) },
+    {
+      key: "CANARY_KEY",
+      env: { CANARY_KEY: KEY, ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" },
+      reply: () => says(`ready ${KEY}`),
+    },
   ));
 
 const ACTS = {
-  start_launch: { request: { tasks: [], systems: ["tool_calling"], models: ["slow"], variations: [], repeats: null, runs: [], start_over: false, anyway: false, shard: null, concurrency: null, max_cost: null } },
+  start_launch: {
+    request: {
+      tasks: [],
+      systems: ["tool_calling"],
+      models: ["slow"],
+      variations: [],
+      repeats: null,
+      runs: [],
+      start_over: false,
+      anyway: false,
+      shard: null,
+      concurrency: null,
+      max_cost: null,
+    },
+  },
   stop_launch: { id: "x", now: true },
   retry_launch: { id: "x" },
   nudge_run: { id: "x", message: "go on", in_place: false },
@@ -283,10 +368,17 @@ const ACTS = {
   test_model: { name: "slow" },
 };
 const post = (page, name, body) =>
-  page.evaluate(async ([command, sent]) => {
-    const response = await fetch(`/api/${command}`, { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify(sent) });
-    return [response.status, (await response.json())?.message ?? ""];
-  }, [name, body]);
+  page.evaluate(
+    async ([command, sent]) => {
+      const response = await fetch(`/api/${command}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-touchstone": "1" },
+        body: JSON.stringify(sent),
+      });
+      return [response.status, (await response.json())?.message ?? ""];
+    },
+    [name, body],
+  );
 
 test("a page that may only look launches nothing, also when asked directly", () =>
   onSlow(
@@ -302,7 +394,11 @@ test("a page that may only look launches nothing, also when asked directly", () 
       await accessible(page);
       for (const [name, body] of Object.entries(ACTS)) {
         const [status, said] = await post(page, name, body);
-        assert.deepEqual([status, said], [403, "This page may look, but not run or change anything."], name);
+        assert.deepEqual(
+          [status, said],
+          [403, "This page may look, but not run or change anything."],
+          name,
+        );
       }
       assert.equal(provider.asked.length, 0);
       assert.equal(readFileSync(join(folder, FIRST), "utf8"), ANSWERED);
@@ -311,15 +407,21 @@ test("a page that may only look launches nothing, also when asked directly", () 
   ));
 
 test("the same requests are understood where runs are allowed", () =>
-  onSlow(async (page, { provider }) => {
-    page.removeAllListeners("console");
-    for (const [name, body] of Object.entries(ACTS)) {
-      const [status, said] = await post(page, name, body);
-      assert.ok(status !== 403 && !said.includes("could not be read"), `${name}: ${status} ${said}`);
-    }
-    await provider.until(2);
-  // The keyring of this machine is left alone.
-  }, { env: { DBUS_SESSION_BUS_ADDRESS: "unix:path=/no/such/bus" } }));
+  onSlow(
+    async (page, { provider }) => {
+      page.removeAllListeners("console");
+      for (const [name, body] of Object.entries(ACTS)) {
+        const [status, said] = await post(page, name, body);
+        assert.ok(
+          status !== 403 && !said.includes("could not be read"),
+          `${name}: ${status} ${said}`,
+        );
+      }
+      await provider.until(2);
+      // The keyring of this machine is left alone.
+    },
+    { env: { DBUS_SESSION_BUS_ADDRESS: "unix:path=/no/such/bus" } },
+  ));
 
 test("launching is found in the palette, and so is stopping while something runs", () =>
   onSlow(async (page, { provider }) => {
@@ -336,7 +438,9 @@ test("launching is found in the palette, and so is stopping while something runs
     page.removeAllListeners("console");
     await palette(page, "close the folder");
     await page.keyboard.press("Enter");
-    await page.getByText("1 run is in progress in the folder that is open, so it stays open.").waitFor();
+    await page
+      .getByText("1 run is in progress in the folder that is open, so it stays open.")
+      .waitFor();
     await accessible(page);
     await palette(page, "stop what");
     await page.keyboard.press("Enter");
@@ -376,13 +480,45 @@ test("a server that is asked to end twice does not wait", () =>
   }));
 
 test(`the sheet offers methods and functions where there are virtual APIs, and a search is launched as it was chosen`, async () => {
-  const give = (asked) => ({ content: null, tool_calls: [{ id: "c", type: "function", function: asked.messages.at(-1).role === "tool" ? { name: "Finish", arguments: '{"return_type": "give_answer", "final_answer": "152 cm"}' } : { name: "level_for_river_gauge", arguments: '{"place": "Elz"}' } }] });
+  const give = (asked) => ({
+    content: null,
+    tool_calls: [
+      {
+        id: "c",
+        type: "function",
+        function:
+          asked.messages.at(-1).role === "tool"
+            ? {
+                name: "Finish",
+                arguments: '{"return_type": "give_answer", "final_answer": "152 cm"}',
+              }
+            : { name: "level_for_river_gauge", arguments: '{"place": "Elz"}' },
+      },
+    ],
+  });
   const provider = await openProvider(give);
-  const api = { category_name: "Weather", tool_name: "River Gauge", api_name: "Level", api_description: "How high the water stands", method: "GET", required_parameters: [{ name: "place", type: "STRING", description: "", default: "Elz" }], optional_parameters: [] };
+  const api = {
+    category_name: "Weather",
+    tool_name: "River Gauge",
+    api_name: "Level",
+    api_description: "How high the water stands",
+    method: "GET",
+    required_parameters: [{ name: "place", type: "STRING", description: "", default: "Elz" }],
+    optional_parameters: [],
+  };
   const files = {
     "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: { provider: openai, base_url: '${provider.url}', model: slow-1 }\ntools: { apis: { kind: virtual, cache: apis } }\n`,
-    "tasks/G1_instruction.json": JSON.stringify([{ query_id: 1, query: "How high is the Elz?", api_list: [api], "relevant APIs": [["River Gauge", "Level"]] }]),
-    "apis/Weather/river_gauge_for_Weather/level.json": JSON.stringify({ "{'place': 'Elz'}": { error: "", response: { cm: 152 } } }),
+    "tasks/G1_instruction.json": JSON.stringify([
+      {
+        query_id: 1,
+        query: "How high is the Elz?",
+        api_list: [api],
+        "relevant APIs": [["River Gauge", "Level"]],
+      },
+    ]),
+    "apis/Weather/river_gauge_for_Weather/level.json": JSON.stringify({
+      "{'place': 'Elz'}": { error: "", response: { cm: 152 } },
+    }),
     "results/note.txt": "",
   };
   try {
@@ -395,11 +531,19 @@ test(`the sheet offers methods and functions where there are virtual APIs, and a
       await page.getByLabel("Functions").selectOption("query");
       await page.getByLabel("Steps of a way").fill("8");
       await page.getByTestId("offer-all").waitFor({ state: "detached" });
-      await page.waitForFunction(() => location.hash.includes("method=DFS_woFilter_w2") && location.hash.includes("offer=query") && location.hash.includes("steps=8"));
+      await page.waitForFunction(
+        () =>
+          location.hash.includes("method=DFS_woFilter_w2") &&
+          location.hash.includes("offer=query") &&
+          location.hash.includes("steps=8"),
+      );
       await accessible(page);
       await run(page).and(page.locator(":enabled")).click();
       await state(page, "Done");
-      assert.deepEqual(provider.asked[0].tools.map((tool) => tool.function.name), ["level_for_river_gauge", "Finish"]);
+      assert.deepEqual(
+        provider.asked[0].tools.map((tool) => tool.function.name),
+        ["level_for_river_gauge", "Finish"],
+      );
       assert.equal(provider.asked.length, 2);
       // The list of launches may know of the end before the lines do, and what has not begun is no link.
       await page.getByTestId("launch-run").first().getByRole("link").click();

@@ -12,11 +12,14 @@ after(() => browser.close());
 
 const DONE = "conversation:\n  - user_message: count\n  - assistant_message: done\nanswer: 3\n";
 const WRONG = DONE.replace("answer: 3", "answer: 4");
-const SUITE = "tool_calling_prompt: count the {what}\nrepeat: 2\nvariations:\n  - name: few\n    parameters: {what: apples}\n    expected_output: 3\n  - name: many\n    parameters: {what: pears}\n    expected_output: 3\n";
-const run = (task, model, variation, repeat = 1) => `results/${task}-tool_calling-${model}-variation${variation}${repeat > 1 ? `-run${repeat}` : ""}.yaml`;
+const SUITE =
+  "tool_calling_prompt: count the {what}\nrepeat: 2\nvariations:\n  - name: few\n    parameters: {what: apples}\n    expected_output: 3\n  - name: many\n    parameters: {what: pears}\n    expected_output: 3\n";
+const run = (task, model, variation, repeat = 1) =>
+  `results/${task}-tool_calling-${model}-variation${variation}${repeat > 1 ? `-run${repeat}` : ""}.yaml`;
 const FILES = {
   "tasks/fruit.yaml": SUITE,
-  "tasks/stones.yaml": "tool_calling_prompt: count the stones\nvariations:\n  - parameters: {}\n    expected_output: 3\n",
+  "tasks/stones.yaml":
+    "tool_calling_prompt: count the stones\nvariations:\n  - parameters: {}\n    expected_output: 3\n",
   [run("fruit", "claude", 0)]: DONE,
   [run("fruit", "claude", 0, 2)]: WRONG,
   [run("fruit", "claude", 1)]: "conversation:\n  - user_message: count\n  - error: no credit\n",
@@ -61,37 +64,82 @@ test("what does not fit into a cell is out of sight, and moves nothing that does
     // As where numbers are long: columns narrower than what the sample data needs.
     await page.evaluate(() => {
       const grid = document.getElementById("overview-grid");
-      grid.parentElement.style.setProperty("--columns", `240px repeat(${Number(grid.getAttribute("aria-colcount")) - 1}, 150px)`);
+      grid.parentElement.style.setProperty(
+        "--columns",
+        `240px repeat(${Number(grid.getAttribute("aria-colcount")) - 1}, 150px)`,
+      );
     });
     const seen = await page.evaluate(() =>
       [...document.querySelectorAll("[data-testid=overview-row]")].map((row) => {
         const box = row.getBoundingClientRect();
-        const firsts = [...row.querySelectorAll(".name, .cell")].map((cell) => [...cell.children].find((child) => child.getBoundingClientRect().height > 0)?.getBoundingClientRect());
-        const middles = firsts.filter(Boolean).map((first) => Math.abs((first.top + first.bottom) / 2 - (box.top + box.bottom) / 2));
-        const wrapped = [...row.querySelectorAll(".cell")].some((cell) => [...cell.children].some((child) => child.getBoundingClientRect().top >= box.bottom - 1));
+        const firsts = [...row.querySelectorAll(".name, .cell")].map((cell) =>
+          [...cell.children]
+            .find((child) => child.getBoundingClientRect().height > 0)
+            ?.getBoundingClientRect(),
+        );
+        const middles = firsts
+          .filter(Boolean)
+          .map((first) => Math.abs((first.top + first.bottom) / 2 - (box.top + box.bottom) / 2));
+        const wrapped = [...row.querySelectorAll(".cell")].some((cell) =>
+          [...cell.children].some((child) => child.getBoundingClientRect().top >= box.bottom - 1),
+        );
         return { off: Math.max(...middles), wrapped };
       }),
     );
-    assert.ok(seen.some(({ wrapped }) => wrapped), "something does not fit");
-    assert.ok(seen.every(({ off }) => off < 3), JSON.stringify(seen));
+    assert.ok(
+      seen.some(({ wrapped }) => wrapped),
+      "something does not fit",
+    );
+    assert.ok(
+      seen.every(({ off }) => off < 3),
+      JSON.stringify(seen),
+    );
   }));
 
 test("a cell says what became of its runs, and what the suites expect and is not there", () =>
   onPage(browser, { files: FILES }, async (page) => {
     await overview(page);
-    const rows = await page.getByTestId("overview-row").evaluateAll((all) => all.map((row) => row.querySelector("[role=rowheader]").innerText.replace(/[▾\s]+/g, " ").trim()));
-    assert.deepEqual(rows, ["fruit 2 variations", "few", "many", "more", "stones", "Runs without a task 1"]);
-    const heads = await page.locator("[role=columnheader]").evaluateAll((all) => all.slice(1).map((head) => head.getAttribute("aria-label").split(":")[0]));
+    const rows = await page.getByTestId("overview-row").evaluateAll((all) =>
+      all.map((row) =>
+        row
+          .querySelector("[role=rowheader]")
+          .innerText.replace(/[▾\s]+/g, " ")
+          .trim(),
+      ),
+    );
+    assert.deepEqual(rows, [
+      "fruit 2 variations",
+      "few",
+      "many",
+      "more",
+      "stones",
+      "Runs without a task 1",
+    ]);
+    const heads = await page
+      .locator("[role=columnheader]")
+      .evaluateAll((all) =>
+        all.slice(1).map((head) => head.getAttribute("aria-label").split(":")[0]),
+      );
     assert.deepEqual(heads, ["tool_calling · claude", "tool_calling · o1"]);
-    const said = async (row, column) => (await at(page, row, column).getAttribute("aria-label")).split(": ").slice(1).join(": ");
-    assert.match(await said(1, 0), /^2 runs: 1 of 2 right, mean 0\.5\d \(95 % interval 0\.\d\d–\d\.\d\d\), flaky$/);
+    const said = async (row, column) =>
+      (await at(page, row, column).getAttribute("aria-label")).split(": ").slice(1).join(": ");
+    assert.match(
+      await said(1, 0),
+      /^2 runs: 1 of 2 right, mean 0\.5\d \(95 % interval 0\.\d\d–\d\.\d\d\), flaky$/,
+    );
     assert.match(await said(2, 0), /^1 run: 1 error, 1 missing/);
     assert.match(await said(1, 1), /^1 run: 1 waiting, 1 missing/);
     // A file that was written a moment ago may still be being written.
-    await until(page, () => document.getElementById("cell-2-1").title === "1 run: 1 damaged, 1 missing");
+    await until(
+      page,
+      () => document.getElementById("cell-2-1").title === "1 run: 1 damaged, 1 missing",
+    );
     assert.equal(await said(4, 0), "No run: 1 missing");
     assert.equal(await said(3, 0), "No run, and none is expected");
-    assert.match(await page.getByTestId("overview-sums").innerText(), /^8 runs · .*1 error.* · 4 missing$/);
+    assert.match(
+      await page.getByTestId("overview-sums").innerText(),
+      /^8 runs · .*1 error.* · 4 missing$/,
+    );
     await page.getByTestId("filter").fill("state:error");
     await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 1);
     assert.match(await page.getByTestId("overview-sums").innerText(), /missing not counted/);
@@ -103,7 +151,10 @@ test("keys walk the cells, open the worst run, and Escape and back lead to the s
     await page.getByTestId("overview-grid").focus();
     await press(page, "j", "j", "ArrowRight", "h");
     assert.equal(await cursor(page), "cell-2-0");
-    assert.match(await page.getByTestId("overview-said").innerText(), /^fruit · many · tool_calling · claude\s+1 run: 1 error/);
+    assert.match(
+      await page.getByTestId("overview-said").innerText(),
+      /^fruit · many · tool_calling · claude\s+1 run: 1 error/,
+    );
     await press(page, "Enter");
     await until(page, () => location.hash.startsWith("#/run/"));
     await page.getByText("no credit").first().waitFor();
@@ -112,11 +163,21 @@ test("keys walk the cells, open the worst run, and Escape and back lead to the s
     await page.getByTestId("overview-row").first().waitFor();
     assert.equal(await cursor(page), "cell-2-0");
     await press(page, "O");
-    await until(page, () => location.hash.startsWith("#/runs?q=") && document.querySelectorAll("[data-testid=run-row]").length === 1);
+    await until(
+      page,
+      () =>
+        location.hash.startsWith("#/runs?q=") &&
+        document.querySelectorAll("[data-testid=run-row]").length === 1,
+    );
     await page.goBack();
     await page.getByTestId("overview-row").first().waitFor();
     await press(page, "k", "k", "k", "End", "Enter");
-    await until(page, () => location.hash.includes("q=system") && document.querySelectorAll("[data-testid=run-row]").length === 4);
+    await until(
+      page,
+      () =>
+        location.hash.includes("q=system") &&
+        document.querySelectorAll("[data-testid=run-row]").length === 4,
+    );
   }));
 
 test("folds are in the address and survive a reload", () =>
@@ -124,7 +185,12 @@ test("folds are in the address and survive a reload", () =>
     await overview(page);
     await page.getByTestId("overview-grid").focus();
     await press(page, "j", "f");
-    await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 4 && location.hash === "#/overview?task=fruit");
+    await until(
+      page,
+      () =>
+        document.querySelectorAll("[data-testid=overview-row]").length === 4 &&
+        location.hash === "#/overview?task=fruit",
+    );
     await page.reload();
     await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 4);
     await page.locator('[id="cell-0--1"]').click();
@@ -150,14 +216,22 @@ test("a selection is compared, and launched with what is missing", () =>
     await press(page, "r");
     await page.getByText("Launch 1 cell of the overview").waitFor();
     await page.getByText("stones", { exact: true }).first().waitFor();
-    assert.equal(decodeURIComponent(await page.evaluate(() => location.hash)), "#/launch?cell=tool_calling|claude||stones");
+    assert.equal(
+      decodeURIComponent(await page.evaluate(() => location.hash)),
+      "#/launch?cell=tool_calling|claude||stones",
+    );
     await accessible(page);
   }));
 
 test("what is missing in a cell is launched from there, and its run is in the cell", async () => {
   const provider = await openProvider(() => says("There are three.\n\n```json\n3\n```"));
   const workspace = `input_dir: tasks\noutput_dir: results\nmodels:\n  near: { provider: openai, base_url: '${provider.url}', model: near-1, price: { input: 1, output: 10 } }\n`;
-  const files = { "touchstone.yaml": workspace, "tasks/fruit.yaml": FILES["tasks/fruit.yaml"], "tasks/stones.yaml": FILES["tasks/stones.yaml"], [run("fruit", "near", 0)]: DONE };
+  const files = {
+    "touchstone.yaml": workspace,
+    "tasks/fruit.yaml": FILES["tasks/fruit.yaml"],
+    "tasks/stones.yaml": FILES["tasks/stones.yaml"],
+    [run("fruit", "near", 0)]: DONE,
+  };
   try {
     await onPage(browser, { files, args: ["--allow-run"] }, async (page, { folder }) => {
       await overview(page);
@@ -166,11 +240,27 @@ test("what is missing in a cell is launched from there, and its run is in the ce
       await press(page, "r");
       await page.getByText("Launch 1 cell of the overview").waitFor();
       await page.getByTestId("run").and(page.locator(":enabled")).click();
-      await until(page, () => document.querySelector("[data-testid=launch-state]")?.textContent === "Done");
-      assert.deepEqual([provider.asked.length, provider.asked[0].model, existsSync(join(folder, run("stones", "near", 0)))], [1, "near-1", true]);
+      await until(
+        page,
+        () => document.querySelector("[data-testid=launch-state]")?.textContent === "Done",
+      );
+      assert.deepEqual(
+        [
+          provider.asked.length,
+          provider.asked[0].model,
+          existsSync(join(folder, run("stones", "near", 0))),
+        ],
+        [1, "near-1", true],
+      );
       await press(page, "g", "v");
       await until(page, () => document.getElementById("cell-3-0")?.title.startsWith("1 run: "));
-      assert.equal(await at(page, 0, 0).getAttribute("title").then((title) => title.startsWith("1 run: ")), true, "nothing else was run");
+      assert.equal(
+        await at(page, 0, 0)
+          .getAttribute("title")
+          .then((title) => title.startsWith("1 run: ")),
+        true,
+        "nothing else was run",
+      );
     });
   } finally {
     await provider.close();
@@ -190,27 +280,55 @@ test("names and heads stay in sight of a large matrix, and few rows are drawn", 
   const files = {};
   const models = ["claude", "o1", "o3-mini", "m1", "m2", "m3"];
   for (let task = 0; task < 60; task++)
-    for (const system of ["tool_calling", "promptql"]) for (const model of models) for (const variation of [0, 1]) files[`results/task${String(task).padStart(2, "0")}-${system}-${model}-variation${variation}.yaml`] = DONE;
+    for (const system of ["tool_calling", "promptql"])
+      for (const model of models)
+        for (const variation of [0, 1])
+          files[
+            `results/task${String(task).padStart(2, "0")}-${system}-${model}-variation${variation}.yaml`
+          ] = DONE;
   return onPage(browser, { files, viewport: { width: 800, height: 600 } }, async (page) => {
-    await until(page, () => document.querySelector("[data-testid=status]")?.textContent.includes("1,440 runs"));
+    await until(page, () =>
+      document.querySelector("[data-testid=status]")?.textContent.includes("1,440 runs"),
+    );
     await overview(page);
     await page.getByTestId("overview-grid").focus();
     assert.equal(await page.getByTestId("overview-grid").getAttribute("aria-rowcount"), "181");
     await press(page, "G", "End");
     await until(page, () => document.querySelector(".cursor")?.id === "cell-179-11");
-    const box = (selector) => page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
+    const box = (selector) =>
+      page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
     // The cell is brought into sight after it is marked.
     const isInside = (selector) => {
-      const [grid, cell] = ["[data-testid=overview-grid]", selector].map((one) => document.querySelector(one)?.getBoundingClientRect());
-      return cell && cell.left >= grid.left - 1 && cell.right <= grid.right + 1 && cell.top >= grid.top - 1 && cell.bottom <= grid.bottom + 1;
+      const [grid, cell] = ["[data-testid=overview-grid]", selector].map((one) =>
+        document.querySelector(one)?.getBoundingClientRect(),
+      );
+      return (
+        cell &&
+        cell.left >= grid.left - 1 &&
+        cell.right <= grid.right + 1 &&
+        cell.top >= grid.top - 1 &&
+        cell.bottom <= grid.bottom + 1
+      );
     };
-    for (const selector of ['[id="cell-179-11"]', '[id="cell-179--1"]', '[id="cell--1-11"]', '[id="cell--1--1"]']) await page.waitForFunction(isInside, selector);
+    for (const selector of [
+      '[id="cell-179-11"]',
+      '[id="cell-179--1"]',
+      '[id="cell--1-11"]',
+      '[id="cell--1--1"]',
+    ])
+      await page.waitForFunction(isInside, selector);
     assert.ok((await page.getByTestId("overview-row").count()) < 80);
     const isSeen = (id) => {
       const { left, top, width, height } = document.getElementById(id).getBoundingClientRect();
-      return document.elementFromPoint(left + width / 2, top + height / 2)?.closest("[role=gridcell]")?.id === id;
+      return (
+        document.elementFromPoint(left + width / 2, top + height / 2)?.closest("[role=gridcell]")
+          ?.id === id
+      );
     };
-    assert.ok(await page.evaluate(isSeen, "cell-179-11"), "the last cell is painted, not only placed");
+    assert.ok(
+      await page.evaluate(isSeen, "cell-179-11"),
+      "the last cell is painted, not only placed",
+    );
     // A cell that comes back into sight is not under the names.
     for (let n = 0; n < 11; n++) await press(page, "h");
     const [cell, name] = [await box('[id="cell-179-0"]'), await box('[id="cell-179--1"]')];

@@ -4,7 +4,16 @@ import { createServer } from "node:http";
 const PATIENCE = 20_000;
 
 /** What the model says: it asks a tool something, or it answers. */
-export const calls = (name, sql, text = "Let me look.") => ({ content: text, tool_calls: [{ id: `call_${sql.length}`, type: "function", function: { name, arguments: JSON.stringify({ sql }) } }] });
+export const calls = (name, sql, text = "Let me look.") => ({
+  content: text,
+  tool_calls: [
+    {
+      id: `call_${sql.length}`,
+      type: "function",
+      function: { name, arguments: JSON.stringify({ sql }) },
+    },
+  ],
+});
 export const says = (content) => ({ content });
 
 /** `reply(asked)` gives a message, or `{ status, error }`; `asked` is the request's JSON. */
@@ -26,7 +35,9 @@ export async function openProvider(reply) {
     response.setHeader("content-type", "application/json");
     if (said.status !== undefined) {
       response.statusCode = said.status;
-      return response.end(JSON.stringify({ error: { message: said.error, type: "invalid_request_error" } }));
+      return response.end(
+        JSON.stringify({ error: { message: said.error, type: "invalid_request_error" } }),
+      );
     }
     const finish_reason = said.tool_calls ? "tool_calls" : "stop";
     response.end(
@@ -62,7 +73,10 @@ export async function openProvider(reply) {
     /** Resolves when so many requests have come. */
     until: (count) =>
       new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`${asked.length} of ${count} requests came`)), PATIENCE);
+        const late = setTimeout(
+          () => reject(new Error(`${asked.length} of ${count} requests came`)),
+          PATIENCE,
+        );
         const look = () => {
           if (asked.length < count) return;
           clearTimeout(late);

@@ -7,14 +7,36 @@ let browser;
 before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
-const api = (name) => ({ category_name: "Sky", tool_name: "Sky_v2", api_name: name, api_description: "All", required_parameters: [], optional_parameters: [], method: "GET" });
-const QUERY = JSON.stringify([{ query_id: 588, query: "Which stars and moons are there?", api_list: [api("Stars"), api("Moons")], "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]] }]);
+const api = (name) => ({
+  category_name: "Sky",
+  tool_name: "Sky_v2",
+  api_name: name,
+  api_description: "All",
+  required_parameters: [],
+  optional_parameters: [],
+  method: "GET",
+});
+const QUERY = JSON.stringify([
+  {
+    query_id: 588,
+    query: "Which stars and moons are there?",
+    api_list: [api("Stars"), api("Moons")],
+    "relevant APIs": [
+      ["Sky_v2", "Stars"],
+      ["Sky_v2", "Moons"],
+    ],
+  },
+]);
 const call = (name) => `- tool_call: {name: ${name}, params: {}, result: ok}\n`;
-const run = (calls, answer) => `conversation:\n- user_message: Which?\n${calls.map(call).join("")}- assistant_message: Done.\n${answer === null ? "" : `answer: ${answer}\n`}`;
+const run = (calls, answer) =>
+  `conversation:\n- user_message: Which?\n${calls.map(call).join("")}- assistant_message: Done.\n${answer === null ? "" : `answer: ${answer}\n`}`;
 const name = (model) => `results/G1_instruction/588-tool_calling-${model}-variation0.yaml`;
 const FILES = {
   "tasks/G1_instruction.json": QUERY,
-  [name("o1")]: run(["stars_for_sky_v2", "moons_for_sky_v2", "Finish"], "Two stars and one moon can be seen."),
+  [name("o1")]: run(
+    ["stars_for_sky_v2", "moons_for_sky_v2", "Finish"],
+    "Two stars and one moon can be seen.",
+  ),
   [name("claude")]: run(["stars_for_sky_v2", "weather"], null),
 };
 const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
@@ -28,11 +50,17 @@ for (const width of [1400, 800])
       const panel = page.getByTestId("published");
       await panel.locator("summary").click();
       const own = page.getByTestId("query-summaries");
-      assert.match(await flat(own), /tool_calling\/claude 1 1 0 0\.50 0 of 1, 0\.0 % \(\S+\) – – – 0/);
+      assert.match(
+        await flat(own),
+        /tool_calling\/claude 1 1 0 0\.50 0 of 1, 0\.0 % \(\S+\) – – – 0/,
+      );
       assert.match(await flat(own), /tool_calling\/o1 1 1 0 1\.00 1 of 1, 100\.0 %/);
       const published = page.getByTestId("published-rows");
       assert.equal(await published.locator("tbody tr").count(), 16);
-      assert.match(await flat(published), /GPT 4o mini CoT MirrorAPI-Cache Based System 27\.8 ± 1\.4 .* 25\.9 ± 1\.7 27\.42 not as printed 28\.69 gpt-4o/);
+      assert.match(
+        await flat(published),
+        /GPT 4o mini CoT MirrorAPI-Cache Based System 27\.8 ± 1\.4 .* 25\.9 ± 1\.7 27\.42 not as printed 28\.69 gpt-4o/,
+      );
       assert.match(await flat(panel), /No run was judged, so nothing of your own compares/);
       await accessible(page);
       await panel.getByLabel("Earlier and hidden rows, too").check();
@@ -70,5 +98,8 @@ test("the result file is seen as it will be written, one system at a time, and l
     await accessible(page);
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Download" }).click();
-    assert.equal((await download).suggestedFilename(), "tool_calling-o1_1queries_G1_instruction.json");
+    assert.equal(
+      (await download).suggestedFilename(),
+      "tool_calling-o1_1queries_G1_instruction.json",
+    );
   }));

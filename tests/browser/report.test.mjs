@@ -12,14 +12,24 @@ after(() => browser.close());
 
 /** The HTML report of a folder, as it is printed. */
 function reportOf(place) {
-  const env = { ...process.env, TOUCHSTONE_CACHE_DIR: join(place.root, "cache"), TOUCHSTONE_STATE_DIR: join(place.root, "state") };
-  return execFileSync(join(ROOT, "target/debug/touchstone"), ["report", place.folder, "--format", "html", "--out", "-"], { env, encoding: "utf8", maxBuffer: 64 << 20 });
+  const env = {
+    ...process.env,
+    TOUCHSTONE_CACHE_DIR: join(place.root, "cache"),
+    TOUCHSTONE_STATE_DIR: join(place.root, "state"),
+  };
+  return execFileSync(
+    join(ROOT, "target/debug/touchstone"),
+    ["report", place.folder, "--format", "html", "--out", "-"],
+    { env, encoding: "utf8", maxBuffer: 64 << 20 },
+  );
 }
 
 const HOSTILE = "<img src=x onerror=alert(1)>";
-const answered = (n) => `conversation:\n  - user_message: How many?\n  - assistant_message: "${HOSTILE}"\nanswer: [{ n: ${n} }]\n`;
+const answered = (n) =>
+  `conversation:\n  - user_message: How many?\n  - assistant_message: "${HOSTILE}"\nanswer: [{ n: ${n} }]\n`;
 const files = {
-  "tasks/count.yaml": "tool_calling_prompt: How many?\nvariations:\n- expected_output: [{ n: 3 }]\n",
+  "tasks/count.yaml":
+    "tool_calling_prompt: How many?\nvariations:\n- expected_output: [{ n: 3 }]\n",
   "results/count-tool_calling-o1-variation0.yaml": answered(3),
   "results/count-tool_calling-claude-variation0.yaml": answered(4),
   "results/count-promptql-claude-variation0.yaml": `conversation:\n  - user_message: How many?\n  - error: "${HOSTILE}"\n`,
@@ -33,7 +43,11 @@ for (const width of [1280, 420])
       const form = page.getByRole("form", { name: "What to report" });
       const preview = page.getByRole("region", { name: "Preview" });
       await form.getByText(/^3 runs, /).waitFor();
-      assert.equal(await preview.locator("iframe").getAttribute("sandbox"), "", "the page has no right at all");
+      assert.equal(
+        await preview.locator("iframe").getAttribute("sandbox"),
+        "",
+        "the page has no right at all",
+      );
       await form.getByLabel("Markdown", { exact: true }).check();
       await preview.getByText("Scored by fields (version").waitFor();
       await accessible(page);
@@ -63,7 +77,9 @@ test("axe finds no fault in a report, wide and narrow", async () => {
       const context = await browser.newContext({ viewport: { width, height: 900 } });
       const page = await context.newPage();
       await page.setContent(html);
-      await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
+      await page.evaluate(() =>
+        document.querySelectorAll("details").forEach((one) => (one.open = true)),
+      );
       await accessible(page);
       await context.close();
     }
@@ -79,7 +95,12 @@ test("what is folded on a screen is there in print", async () => {
     const page = await browser.newPage();
     await page.setContent(html);
     const folded = page.locator("details:not([open]) td").first();
-    const height = () => folded.evaluate((cell) => (cell.checkVisibility({ contentVisibilityAuto: true }) ? cell.getBoundingClientRect().height : 0));
+    const height = () =>
+      folded.evaluate((cell) =>
+        cell.checkVisibility({ contentVisibilityAuto: true })
+          ? cell.getBoundingClientRect().height
+          : 0,
+      );
     assert.equal(await height(), 0);
     await page.emulateMedia({ media: "print" });
     assert.ok((await height()) > 0);

@@ -13,7 +13,12 @@ const RUNS = 20;
 const file = (n) => `task${String(n).padStart(2, "0")}-tool_calling-o1-variation0.yaml`;
 const files = {
   "tasks/other.yaml": "tool_calling_prompt: something else\n",
-  ...Object.fromEntries(Array.from({ length: RUNS }, (_, n) => [`results/${file(n)}`, `conversation:\n  - user_message: question ${n}\n  - assistant_message: answer ${n}\n`])),
+  ...Object.fromEntries(
+    Array.from({ length: RUNS }, (_, n) => [
+      `results/${file(n)}`,
+      `conversation:\n  - user_message: question ${n}\n  - assistant_message: answer ${n}\n`,
+    ]),
+  ),
 };
 const WORDS = { 1: ["right", "right"], 2: ["partly right", "partly"], 3: ["wrong", "wrong"] };
 /** What is pressed on the runs one after the other. */
@@ -23,21 +28,33 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
   onPage(browser, { files, args: ["--allow-run"] }, async (page, { folder }) => {
     const said = page.locator("footer [role=status]");
     const task = async () => (await page.locator(".who h1").textContent()).trim();
-    const at = (n) => page.getByTestId("run-position").getByText(`${n + 1} of ${RUNS}`, { exact: true }).waitFor();
+    const at = (n) =>
+      page
+        .getByTestId("run-position")
+        .getByText(`${n + 1} of ${RUNS}`, { exact: true })
+        .waitFor();
     const opened = async (n) => {
       await at(n);
       await page.getByTestId("review").waitFor();
     };
-    await page.getByTestId("run-row").nth(RUNS - 1).waitFor();
+    await page
+      .getByTestId("run-row")
+      .nth(RUNS - 1)
+      .waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("review:no");
     await page.waitForFunction(() => location.hash.includes("review"));
     await page.getByTestId("total").getByText(`${RUNS} runs pass`).waitFor();
     // Half a word matches nothing, and while there is no list nothing takes the focus.
-    await page.getByTestId("run-row").nth(RUNS - 1).waitFor();
+    await page
+      .getByTestId("run-row")
+      .nth(RUNS - 1)
+      .waitFor();
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement.id === "runs-grid");
-    const order = (await page.getByTestId("run-row").evaluateAll((rows) => rows.map((row) => row.textContent))).map((text) => /task\d\d/.exec(text)[0]);
+    const order = (
+      await page.getByTestId("run-row").evaluateAll((rows) => rows.map((row) => row.textContent))
+    ).map((text) => /task\d\d/.exec(text)[0]);
     // Runs that were read first may have the cursor, further down.
     await page.keyboard.press("Home");
     await page.keyboard.press("Enter");
@@ -62,7 +79,9 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
         // Back to a run that was marked before: what is undone is what was just done, and that was elsewhere.
         await page.keyboard.press("K");
         await opened(n - 1);
-        await page.waitForFunction(() => !document.querySelector("footer [role=status]").textContent.includes("Undo (0)"));
+        await page.waitForFunction(
+          () => !document.querySelector("footer [role=status]").textContent.includes("Undo (0)"),
+        );
         await page.keyboard.press("0");
         await said.getByText("Nothing to undo").waitFor();
         await page.keyboard.press("J");
@@ -74,8 +93,13 @@ test("verdicts by keyboard along a list of runs that are not reviewed are those 
     await at(RUNS - 1);
     assert.equal(wanted.size, RUNS);
     for (const [name, verdict] of wanted) {
-      const path = join(folder, `results/.touchstone/reviews/${name}-tool_calling-o1-variation0.yaml`);
-      const kept = existsSync(path) ? (/^verdict: (\w+)$/m.exec(readFileSync(path, "utf8"))?.[1] ?? null) : null;
+      const path = join(
+        folder,
+        `results/.touchstone/reviews/${name}-tool_calling-o1-variation0.yaml`,
+      );
+      const kept = existsSync(path)
+        ? (/^verdict: (\w+)$/m.exec(readFileSync(path, "utf8"))?.[1] ?? null)
+        : null;
       assert.equal(kept, verdict, name);
     }
     // Back at the list it is as it is now.

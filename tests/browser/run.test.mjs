@@ -14,16 +14,27 @@ async function openFirst(page) {
   await atRun(page);
 }
 
-for (const filter of ["system:tool_calling state:answered", "system:promptql state:answered", "state:error", "nudged:yes"])
+for (const filter of [
+  "system:tool_calling state:answered",
+  "system:promptql state:answered",
+  "state:error",
+  "nudged:yes",
+])
   test(`a run of the demo (${filter}) is readable and accessible`, () =>
     onPage(browser, {}, async (page) => {
       await rows(page).first().waitFor();
       await page.getByTestId("filter").fill(filter);
-      await page.waitForFunction((q) => location.hash.includes(encodeURIComponent(q).replaceAll("%20", "+")), filter);
+      await page.waitForFunction(
+        (q) => location.hash.includes(encodeURIComponent(q).replaceAll("%20", "+")),
+        filter,
+      );
       await page.getByTestId("total").waitFor();
       await openFirst(page);
       await page.getByRole("main").first().waitFor();
-      await page.getByText(/user|question|prompt/i).first().waitFor();
+      await page
+        .getByText(/user|question|prompt/i)
+        .first()
+        .waitFor();
       await accessible(page);
     }));
 
@@ -37,10 +48,17 @@ test("the buttons of a run stand in sight in a narrow window, and its name is no
     for (const width of [1000, 800, 620, 420]) {
       await page.setViewportSize({ width, height: 700 });
       for (const name of ["Transcript", "Answer", "raw", "details"]) {
-        const { x, width: wide } = await page.locator(`main button:text-is("${name}")`).first().boundingBox();
+        const { x, width: wide } = await page
+          .locator(`main button:text-is("${name}")`)
+          .first()
+          .boundingBox();
         assert.ok(x >= 0 && x + wide <= width, `${name} at ${width}`);
       }
-      assert.equal(await page.locator("main h1").evaluate((title) => title.scrollWidth > title.clientWidth), false, `the title at ${width}`);
+      assert.equal(
+        await page.locator("main h1").evaluate((title) => title.scrollWidth > title.clientWidth),
+        false,
+        `the title at ${width}`,
+      );
     }
   }));
 
@@ -76,74 +94,119 @@ answer: "<script>window.pwned = 24</script>"
 `;
 
 test("nothing in a transcript runs, loads, navigates or becomes markup", () =>
-  onPage(browser, { files: { "hostile-tool_calling-o1-variation0.yaml": HOSTILE } }, async (page, { url }) => {
-    await rows(page).first().waitFor();
-    await openFirst(page);
-    await page.getByText("harmless end").first().waitFor();
-    // Every fold opened, so that everything is drawn.
-    for (const fold of await page.locator("main [aria-expanded=false], main summary").all()) await fold.click({ timeout: 2_000 }).catch(() => undefined);
-    const sinks = "#app script, #app iframe, #app object, #app embed, #app form[action], #app base, #app meta, #app style, #app img[src^='http'], #app [onerror], #app [onload], #app [onclick], #app [onmouseover]";
-    assert.equal(await page.locator(sinks).count(), 0);
-    const hrefs = await page.locator("#app a[href]").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
-    assert.deepEqual(hrefs.filter((href) => !href.startsWith("#") && !/^(https?|mailto):/.test(href)), []);
-    const text = await page.locator("#app").innerText();
-    for (const shown of ["<script>window.pwned = 1</script>", "onerror"]) assert.ok(text.includes(shown), `${shown} is shown as text`);
-    assert.ok(!/[\u202e\u001b\u0007]/.test(text), "control and direction marks are shown as escapes");
-    for (const link of await page.locator("main a").all()) {
-      if (!(await link.getAttribute("href").catch(() => null))?.startsWith("#")) await link.click({ timeout: 1_000 }).catch(() => undefined);
-      await page.keyboard.press("Escape");
-    }
-    assert.equal(new URL(page.url()).origin, new URL(url).origin);
-    assert.equal(await page.evaluate(() => window.pwned ?? Object.prototype.pwned ?? null), null);
-    assert.ok(!(await page.title()).includes("pwned"));
-  }));
+  onPage(
+    browser,
+    { files: { "hostile-tool_calling-o1-variation0.yaml": HOSTILE } },
+    async (page, { url }) => {
+      await rows(page).first().waitFor();
+      await openFirst(page);
+      await page.getByText("harmless end").first().waitFor();
+      // Every fold opened, so that everything is drawn.
+      for (const fold of await page.locator("main [aria-expanded=false], main summary").all())
+        await fold.click({ timeout: 2_000 }).catch(() => undefined);
+      const sinks =
+        "#app script, #app iframe, #app object, #app embed, #app form[action], #app base, #app meta, #app style, #app img[src^='http'], #app [onerror], #app [onload], #app [onclick], #app [onmouseover]";
+      assert.equal(await page.locator(sinks).count(), 0);
+      const hrefs = await page
+        .locator("#app a[href]")
+        .evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+      assert.deepEqual(
+        hrefs.filter((href) => !href.startsWith("#") && !/^(https?|mailto):/.test(href)),
+        [],
+      );
+      const text = await page.locator("#app").innerText();
+      for (const shown of ["<script>window.pwned = 1</script>", "onerror"])
+        assert.ok(text.includes(shown), `${shown} is shown as text`);
+      assert.ok(
+        !/[\u202e\u001b\u0007]/.test(text),
+        "control and direction marks are shown as escapes",
+      );
+      for (const link of await page.locator("main a").all()) {
+        if (!(await link.getAttribute("href").catch(() => null))?.startsWith("#"))
+          await link.click({ timeout: 1_000 }).catch(() => undefined);
+        await page.keyboard.press("Escape");
+      }
+      assert.equal(new URL(page.url()).origin, new URL(url).origin);
+      assert.equal(await page.evaluate(() => window.pwned ?? Object.prototype.pwned ?? null), null);
+      assert.ok(!(await page.title()).includes("pwned"));
+    },
+  ));
 
 test("a run that grows is shown as it grows", () =>
-  onPage(browser, { files: { "live-tool_calling-o1-variation0.yaml": "conversation:\n  - user_message: begin\n" } }, async (page, { folder }) => {
-    const { appendFileSync } = await import("node:fs");
-    await rows(page).first().waitFor();
-    await openFirst(page);
-    await page.getByText("begin").first().waitFor();
-    appendFileSync(`${folder}/live-tool_calling-o1-variation0.yaml`, "  - assistant_message: and here is the middle\n");
-    await page.getByText("and here is the middle").first().waitFor();
-  }));
+  onPage(
+    browser,
+    {
+      files: { "live-tool_calling-o1-variation0.yaml": "conversation:\n  - user_message: begin\n" },
+    },
+    async (page, { folder }) => {
+      const { appendFileSync } = await import("node:fs");
+      await rows(page).first().waitFor();
+      await openFirst(page);
+      await page.getByText("begin").first().waitFor();
+      appendFileSync(
+        `${folder}/live-tool_calling-o1-variation0.yaml`,
+        "  - assistant_message: and here is the middle\n",
+      );
+      await page.getByText("and here is the middle").first().waitFor();
+    },
+  ));
 
 /** So many messages, and a line of so many bytes among them. */
 function endless(messages, bytes) {
   const lines = ["conversation:\n"];
-  for (let at = 0; at < messages; at++) lines.push(at === 1 ? `- assistant_message: ${"word ".repeat(bytes / 5)}\n` : at % 2 ? `- assistant_message: answer ${at}\n` : `- user_message: question ${at}\n`);
+  for (let at = 0; at < messages; at++)
+    lines.push(
+      at === 1
+        ? `- assistant_message: ${"word ".repeat(bytes / 5)}\n`
+        : at % 2
+          ? `- assistant_message: answer ${at}\n`
+          : `- user_message: question ${at}\n`,
+    );
   return lines.join("");
 }
 
 test("of a hundred thousand messages and a line of ten megabytes only what is in sight is drawn, wherever one goes", () =>
-  onPage(browser, { files: { "endless-tool_calling-o1-variation0.yaml": endless(100_000, 10_000_000) } }, async (page) => {
-    page.setDefaultTimeout(60_000);
-    await rows(page).first().waitFor();
-    await openFirst(page);
-    const drawn = () => page.getByTestId("step").count();
-    const few = async (where) => {
-      const [steps, all] = [await drawn(), await page.locator("#app *").count()];
-      assert.ok(steps > 0 && steps < 100 && all < 5_000, `${where}: ${steps} steps and ${all} elements are drawn`);
-    };
-    await page.getByText("question 0", { exact: true }).waitFor();
-    await few("at the beginning");
-    const long = page.locator("[data-index='1']");
-    await long.getByRole("button", { name: /^show all \(/ }).click();
-    await long.locator(".lines .row").nth(1).waitFor();
-    await few("with the long line open");
-    await page.getByTestId("transcript").hover({ position: { x: 200, y: 10 } });
-    await page.keyboard.press("G");
-    await page.getByText("answer 99999", { exact: true }).waitFor();
-    await few("at the end");
-    await page.keyboard.press("Control+f");
-    await page.keyboard.type("question 51234");
-    await page.locator("[data-index='51234']").getByText("question 51234", { exact: true }).waitFor();
-    await few("in the middle");
-  }));
+  onPage(
+    browser,
+    { files: { "endless-tool_calling-o1-variation0.yaml": endless(100_000, 10_000_000) } },
+    async (page) => {
+      page.setDefaultTimeout(60_000);
+      await rows(page).first().waitFor();
+      await openFirst(page);
+      const drawn = () => page.getByTestId("step").count();
+      const few = async (where) => {
+        const [steps, all] = [await drawn(), await page.locator("#app *").count()];
+        assert.ok(
+          steps > 0 && steps < 100 && all < 5_000,
+          `${where}: ${steps} steps and ${all} elements are drawn`,
+        );
+      };
+      await page.getByText("question 0", { exact: true }).waitFor();
+      await few("at the beginning");
+      const long = page.locator("[data-index='1']");
+      await long.getByRole("button", { name: /^show all \(/ }).click();
+      await long.locator(".lines .row").nth(1).waitFor();
+      await few("with the long line open");
+      await page.getByTestId("transcript").hover({ position: { x: 200, y: 10 } });
+      await page.keyboard.press("G");
+      await page.getByText("answer 99999", { exact: true }).waitFor();
+      await few("at the end");
+      await page.keyboard.press("Control+f");
+      await page.keyboard.type("question 51234");
+      await page
+        .locator("[data-index='51234']")
+        .getByText("question 51234", { exact: true })
+        .waitFor();
+      await few("in the middle");
+    },
+  ));
 
 test("each turn has its time beside the transcript, and leads to it", () => {
-  const turn = (at) => `- user_message: ask ${at}\n- assistant_message: say ${at}\n  seconds: ${at}.5\n- tool_call: { id: t${at}, name: look, params: { at: ${at} }, result: "${"found ".repeat(400)}", seconds: 0.25 }\n`;
-  const files = { "timed-tool_calling-o1-variation0.yaml": `conversation:\n${Array.from({ length: 9 }, (_, i) => turn(i + 1)).join("")}` };
+  const turn = (at) =>
+    `- user_message: ask ${at}\n- assistant_message: say ${at}\n  seconds: ${at}.5\n- tool_call: { id: t${at}, name: look, params: { at: ${at} }, result: "${"found ".repeat(400)}", seconds: 0.25 }\n`;
+  const files = {
+    "timed-tool_calling-o1-variation0.yaml": `conversation:\n${Array.from({ length: 9 }, (_, i) => turn(i + 1)).join("")}`,
+  };
   return onPage(browser, { files }, async (page) => {
     await rows(page).first().waitFor();
     await openFirst(page);

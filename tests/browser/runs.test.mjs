@@ -12,12 +12,17 @@ after(() => browser.close());
 const said = (text) => `conversation:\n  - user_message: ${text}\n  - assistant_message: done\n`;
 const FILES = {
   "results/apples-tool_calling-o1-variation0.yaml": said("count the apples"),
-  "results/apples-tool_calling-claude-variation0.yaml": "conversation:\n  - user_message: count the apples\n  - error: no credit\n",
+  "results/apples-tool_calling-claude-variation0.yaml":
+    "conversation:\n  - user_message: count the apples\n  - error: no credit\n",
   "results/pears-promptql-o3-mini-variation1.yaml": "output: [unclosed\n",
   "tasks/apples.yaml": "tool_calling_prompt: count the apples\n",
 };
 const filter = (page) => page.getByTestId("filter");
-const waitForRows = (page, count) => page.waitForFunction((wanted) => document.querySelectorAll("[data-testid=run-row]").length === wanted, count);
+const waitForRows = (page, count) =>
+  page.waitForFunction(
+    (wanted) => document.querySelectorAll("[data-testid=run-row]").length === wanted,
+    count,
+  );
 
 test(`the runs of the demo are listed and accessible`, () =>
   onPage(browser, {}, async (page) => {
@@ -30,7 +35,11 @@ test(`the runs of the demo are listed and accessible`, () =>
 test("an invalid filter lists nothing and says why at the filter box, and a valid one lists again", () =>
   onPage(browser, {}, async (page) => {
     await rows(page).first().waitFor();
-    for (const [typed, why] of [["review:none", 'Unknown review "none". Did you mean no?'], ["-state:eror", 'Unknown state "eror". Did you mean error?'], ["scroe<0.5", 'Unknown key "scroe". Did you mean score<0.5?']]) {
+    for (const [typed, why] of [
+      ["review:none", 'Unknown review "none". Did you mean no?'],
+      ["-state:eror", 'Unknown state "eror". Did you mean error?'],
+      ["scroe<0.5", 'Unknown key "scroe". Did you mean score<0.5?'],
+    ]) {
       await filter(page).fill(typed);
       await page.getByTestId("filter-misread").getByText(why).waitFor();
       await page.getByText("Invalid filter").waitFor();
@@ -90,9 +99,16 @@ test("files that come, change and go are followed without a reload", () =>
     writeFileSync(beside, said("count the plums"));
     renameSync(beside, place);
     await waitForRows(page, 4);
-    writeFileSync(beside, "conversation:\n  - user_message: count the plums\n  - error: no credit\n");
+    writeFileSync(
+      beside,
+      "conversation:\n  - user_message: count the plums\n  - error: no credit\n",
+    );
     renameSync(beside, place);
-    await page.waitForFunction(() => [...document.querySelectorAll("[data-testid=run-row]")].some((row) => row.innerText.includes("plums") && row.innerText.includes("no credit")));
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll("[data-testid=run-row]")].some(
+        (row) => row.innerText.includes("plums") && row.innerText.includes("no credit"),
+      ),
+    );
     rmSync(place);
     await waitForRows(page, 3);
   }));

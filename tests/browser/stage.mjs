@@ -17,15 +17,26 @@ const PATIENCE = 20_000;
 
 /** A browser of this machine, else the one that Playwright keeps (scripts/setup.sh). */
 function installed() {
-  const names = [process.env.TOUCHSTONE_CHROMIUM, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].filter(Boolean);
-  const places = names.flatMap((name) => (name.includes("/") ? [name] : process.env.PATH.split(delimiter).map((dir) => join(dir, name))));
+  const names = [
+    process.env.TOUCHSTONE_CHROMIUM,
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+  ].filter(Boolean);
+  const places = names.flatMap((name) =>
+    name.includes("/") ? [name] : process.env.PATH.split(delimiter).map((dir) => join(dir, name)),
+  );
   const found = places.find((place) => existsSync(place));
   if (found === undefined) process.env.PLAYWRIGHT_BROWSERS_PATH ??= join(ROOT, ".tools/browsers");
   return found;
 }
 
 export const openBrowser = () =>
-  chromium.launch({ executablePath: installed(), args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
+  chromium.launch({
+    executablePath: installed(),
+    args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
+  });
 
 /** A temporary folder with a copy of the demo, or with these files by name. */
 export function folderWith(files = null) {
@@ -42,12 +53,24 @@ export function folderWith(files = null) {
 
 /** `touchstone serve`, with its own cache and state; resolves when it has printed its address. `args` and `env` are added. */
 export async function serve(place, { folder = place.folder, args = [], env: more = {} } = {}) {
-  const env = { ...process.env, ...more, TOUCHSTONE_CACHE_DIR: join(place.root, "cache"), TOUCHSTONE_STATE_DIR: join(place.root, "state"), TOUCHSTONE_DEMO_DIR: join(ROOT, "demo") };
-  const server = spawn(join(ROOT, "target/debug/touchstone"), ["serve", "--json", ...args, ...(folder === null ? [] : [folder])], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const env = {
+    ...process.env,
+    ...more,
+    TOUCHSTONE_CACHE_DIR: join(place.root, "cache"),
+    TOUCHSTONE_STATE_DIR: join(place.root, "state"),
+    TOUCHSTONE_DEMO_DIR: join(ROOT, "demo"),
+  };
+  const server = spawn(
+    join(ROOT, "target/debug/touchstone"),
+    ["serve", "--json", ...args, ...(folder === null ? [] : [folder])],
+    { env, stdio: ["ignore", "pipe", "inherit"] },
+  );
   const printed = createInterface({ input: server.stdout });
   const line = await new Promise((resolve, reject) => {
     printed.once("line", resolve);
-    server.once("exit", (code) => reject(new Error(`touchstone serve ended with status ${code} before it printed its address`)));
+    server.once("exit", (code) =>
+      reject(new Error(`touchstone serve ended with status ${code} before it printed its address`)),
+    );
   });
   const ended = new Promise((resolve) => server.once("exit", resolve));
   /** Asks it to end, without waiting. */
@@ -72,17 +95,30 @@ export async function onPage(browser, options, test) {
   options.prepare?.(place.folder);
   const { args, env } = options;
   const server = await serve(place, options.start ? { folder: null, args, env } : { args, env });
-  const context = await browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 820 }, colorScheme: "light", reducedMotion: "reduce" });
+  const context = await browser.newContext({
+    viewport: options.viewport ?? { width: 1280, height: 820 },
+    colorScheme: "light",
+    reducedMotion: "reduce",
+  });
   const [wrong, refused] = [[], []];
   try {
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     page.on("pageerror", (error) => wrong.push(`error in the page: ${error.message}`));
-    page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
-    page.on("response", async (response) => response.status() >= 400 && refused.push(`${response.url()}: ${await response.text().catch(() => "")}`));
+    page.on(
+      "console",
+      (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`),
+    );
+    page.on(
+      "response",
+      async (response) =>
+        response.status() >= 400 &&
+        refused.push(`${response.url()}: ${await response.text().catch(() => "")}`),
+    );
     page.on("request", (request) => {
       const { protocol, host } = new URL(request.url());
-      if (!["data:", "blob:"].includes(protocol) && host !== new URL(server.url).host) wrong.push(`request to ${request.url()}`);
+      if (!["data:", "blob:"].includes(protocol) && host !== new URL(server.url).host)
+        wrong.push(`request to ${request.url()}`);
     });
     page.on("popup", () => wrong.push("a new window was opened"));
     await page.goto(server.url);
@@ -111,7 +147,10 @@ export async function accessible(page) {
 
 function found(violations, where) {
   if (violations.length === 0) return;
-  const words = violations.map((one) => `${one.id}: ${one.help}\n${one.nodes.map((node) => `    ${node.html}\n    ${node.failureSummary}`).join("\n")}`);
+  const words = violations.map(
+    (one) =>
+      `${one.id}: ${one.help}\n${one.nodes.map((node) => `    ${node.html}\n    ${node.failureSummary}`).join("\n")}`,
+  );
   throw new Error(`axe finds ${where}:\n${words.join("\n")}`);
 }
 

@@ -17,7 +17,9 @@ fn judges() -> Scripted {
 }
 
 fn run(answer: &str) -> String {
-    format!("conversation:\n- user_message: How many?\n- assistant_message: {answer}\nanswer: {answer}\n")
+    format!(
+        "conversation:\n- user_message: How many?\n- assistant_message: {answer}\nanswer: {answer}\n"
+    )
 }
 
 fn folder(name: &str, server: &Scripted) -> Sandbox {
@@ -33,11 +35,15 @@ fn folder(name: &str, server: &Scripted) -> Sandbox {
         let again = if repeat > 1 { format!("-run{repeat}") } else { String::new() };
         let name = format!("count-tool_calling-o1-variation0{again}.yaml");
         let said = if repeat > 9 || repeat == 1 { "wrong" } else { "right" };
-        files.push((format!("results/{name}"), run(if repeat > 8 { "Nothing at all." } else { "Three." })));
+        files.push((
+            format!("results/{name}"),
+            run(if repeat > 8 { "Nothing at all." } else { "Three." }),
+        ));
         let review = format!("verdict: {said}\nnote: \"Seen {repeat}.\\e[2J\"\n");
         files.push((format!("results/.touchstone/reviews/{name}"), review));
     }
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     Sandbox::with(name, &files)
 }
 
@@ -48,7 +54,9 @@ fn the_next_step_is_said_while_nothing_can_be_compared() {
     let ran = sandbox.run(&["agreement", "."]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(
-        ran.out.starts_with("12 runs were reviewed.\nNo judge was asked yet: touchstone score --judge"),
+        ran.out.starts_with(
+            "12 runs were reviewed.\nNo judge was asked yet: touchstone score --judge"
+        ),
         "{}",
         ran.out
     );
@@ -64,24 +72,47 @@ fn the_next_step_is_said_while_nothing_can_be_compared() {
 fn a_judge_is_held_against_people_and_every_disagreement_has_both_reasons() {
     let server = judges();
     let sandbox = folder("agreement", &server);
-    let judge = ["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "1", "--filter", "review:yes"];
+    let judge = [
+        "score",
+        ".",
+        "--judge",
+        "sopr",
+        "--judge-model",
+        "local",
+        "--rounds",
+        "1",
+        "--filter",
+        "review:yes",
+    ];
     assert_eq!(sandbox.run(&judge).status, 0);
     let ran = sandbox.run(&["agreement", "."]);
     assert!(ran.out.contains("people  sopr by local  12    10  0.63"), "{}", ran.out);
     let ran = sandbox.run(&["agreement", ".", "--judge", "sopr"]);
-    assert!(ran.out.contains("         right  wrong\n  right      7      1\n  wrong      1      3\n"), "{}", ran.out);
     assert!(
-        ran.out.contains("people wrong: Seen 1.") && ran.out.contains("sopr by local right: It is solved."),
+        ran.out.contains("         right  wrong\n  right      7      1\n  wrong      1      3\n"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("people wrong: Seen 1.")
+            && ran.out.contains("sopr by local right: It is solved."),
         "{}",
         ran.out
     );
     assert!(!ran.out.contains('\u{1b}'), "{}", ran.out);
-    let told = sandbox.run(&["agreement", ".", "--judge", "sopr by local", "--json"]).json().remove(0);
+    let told =
+        sandbox.run(&["agreement", ".", "--judge", "sopr by local", "--json"]).json().remove(0);
     let pair = &told["agreements"][0];
-    assert_eq!((&told["reviewed"], &pair["table"], &pair["n"]), (&json!(12), &json!([[7, 1], [1, 3]]), &json!(12)));
+    assert_eq!(
+        (&told["reviewed"], &pair["table"], &pair["n"]),
+        (&json!(12), &json!([[7, 1], [1, 3]]), &json!(12))
+    );
     assert_eq!(pair["disagreements"].as_array().map(Vec::len), Some(2));
     // 10 of 12 the same, where 8 * 8 + 4 * 4 of 144 would be by chance.
-    assert!((pair["kappa"].as_f64().unwrap() - (10.0 / 12.0 - 80.0 / 144.0) / (64.0 / 144.0)).abs() < 1e-9);
+    assert!(
+        (pair["kappa"].as_f64().unwrap() - (10.0 / 12.0 - 80.0 / 144.0) / (64.0 / 144.0)).abs()
+            < 1e-9
+    );
 }
 
 #[test]
@@ -93,7 +124,18 @@ fn two_judges_are_held_against_each_other_and_names_that_nobody_has_are_refused(
     let line = text.lines().find(|line| line.trim_start().starts_with("local:")).unwrap();
     std::fs::write(&workspace, format!("{text}{}\n", line.replace("local:", "other:"))).unwrap();
     for (model, filter) in [("local", ""), ("other", "review:right")] {
-        let judge = ["score", ".", "--judge", "sopr", "--judge-model", model, "--rounds", "1", "--filter", filter];
+        let judge = [
+            "score",
+            ".",
+            "--judge",
+            "sopr",
+            "--judge-model",
+            model,
+            "--rounds",
+            "1",
+            "--filter",
+            filter,
+        ];
         assert_eq!(sandbox.run(&judge).status, 0);
     }
     let two = ["agreement", ".", "--judge", "sopr by other", "--with"];
@@ -101,15 +143,29 @@ fn two_judges_are_held_against_each_other_and_names_that_nobody_has_are_refused(
     let told = with("sopr by local", &["--json"]).json().remove(0);
     let pair = &told["agreements"][0];
     assert_eq!(told["agreements"].as_array().map(Vec::len), Some(1));
-    assert_eq!((&pair["n"], &pair["same"], &pair["disagreements_total"]), (&json!(8), &json!(8), &json!(0)), "{pair}");
+    assert_eq!(
+        (&pair["n"], &pair["same"], &pair["disagreements_total"]),
+        (&json!(8), &json!(8), &json!(0)),
+        "{pair}"
+    );
     let words = with("sopr by local", &[]);
-    assert!(words.out.contains("sopr by local (rows) and sopr by other (columns)"), "{}", words.out);
+    assert!(
+        words.out.contains("sopr by local (rows) and sopr by other (columns)"),
+        "{}",
+        words.out
+    );
     assert!(words.out.contains("  right      7      0\n  wrong      0      1\n"), "{}", words.out);
-    assert!(words.out.contains("They disagree on no run.") && !words.out.contains("people (rows)"), "{}", words.out);
+    assert!(
+        words.out.contains("They disagree on no run.") && !words.out.contains("people (rows)"),
+        "{}",
+        words.out
+    );
     // A person's word is one more to be held against.
     let people = with("people", &[]);
     assert!(people.out.contains("people (rows) and sopr by other (columns)"), "{}", people.out);
-    for (name, why) in [("nobody", "No judge named `nobody`"), ("sopr by other", "nothing of the same runs")] {
+    for (name, why) in
+        [("nobody", "No judge named `nobody`"), ("sopr by other", "nothing of the same runs")]
+    {
         let refused = with(name, &[]);
         assert!(refused.status == 2 && refused.err.contains(why), "{refused:?}");
     }
@@ -121,7 +177,9 @@ fn two_judges_are_held_against_each_other_and_names_that_nobody_has_are_refused(
 fn a_file_of_judgements_that_cannot_be_read_is_told_and_ends_with_one() {
     let server = judges();
     let sandbox = folder("agreement-broken", &server);
-    let file = sandbox.folder.join("results/.touchstone/judgements/count-tool_calling-o1-variation0.yaml.yaml");
+    let file = sandbox
+        .folder
+        .join("results/.touchstone/judgements/count-tool_calling-o1-variation0.yaml.yaml");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(file, "judgements: odd\n").unwrap();
     for (arguments, on_out) in [

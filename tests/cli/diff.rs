@@ -48,16 +48,25 @@ missing  3    286                                 free         3
 }
 
 #[test]
-fn line_by_line_a_value_that_is_only_written_in_another_way_is_told_from_one_that_is_wrong_without_colour() {
+fn line_by_line_a_value_that_is_only_written_in_another_way_is_told_from_one_that_is_wrong_without_colour()
+ {
     let sandbox = Sandbox::with(
         "diff-lines",
-        &[("left.json", r#"{"plan": "free", "score": 84.10}"#), ("right.json", r#"{"plan": "base", "score": 84.1}"#)],
+        &[
+            ("left.json", r#"{"plan": "free", "score": 84.10}"#),
+            ("right.json", r#"{"plan": "base", "score": 84.1}"#),
+        ],
     );
     let ran = sandbox.run(&["diff", "left.json", "right.json"]);
-    let marked: Vec<&str> = ran.out.lines().filter(|line| line.ends_with("(equal, written in another way)")).collect();
+    let marked: Vec<&str> =
+        ran.out.lines().filter(|line| line.ends_with("(equal, written in another way)")).collect();
     assert_eq!(marked.len(), 2, "{}", ran.out);
     assert!(marked.iter().all(|line| line.contains("84.1")), "{}", ran.out);
-    assert!(ran.out.lines().any(|line| line.starts_with("- plan") && line.ends_with("free")), "{}", ran.out);
+    assert!(
+        ran.out.lines().any(|line| line.starts_with("- plan") && line.ends_with("free")),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -83,7 +92,9 @@ fn equal_values_end_with_zero_different_ones_with_one_and_what_is_not_understood
     }
     let broken = sandbox.run(&["diff", "broken.json", "seven.json"]);
     assert!(
-        broken.err.starts_with("broken.json cannot be read. Line 1: The JSON text ends in the middle."),
+        broken
+            .err
+            .starts_with("broken.json cannot be read. Line 1: The JSON text ends in the middle."),
         "{}",
         broken.err
     );
@@ -93,13 +104,20 @@ fn equal_values_end_with_zero_different_ones_with_one_and_what_is_not_understood
             .err
             .contains("answered.yaml is a transcript: its answer is compared.")
     );
-    assert!(sandbox.run(&["diff", "seven.json", "lenient.json"]).err.contains("lenient.json is not strict JSON"));
+    assert!(
+        sandbox
+            .run(&["diff", "seven.json", "lenient.json"])
+            .err
+            .contains("lenient.json is not strict JSON")
+    );
 }
 
 #[test]
 fn what_counts_can_be_said() {
     let sandbox = sandbox("diff-options");
-    let out = |arguments: &[&str]| sandbox.run(&[&["diff", "expected.json", "actual.yaml"], arguments].concat()).out;
+    let out = |arguments: &[&str]| {
+        sandbox.run(&[&["diff", "expected.json", "actual.yaml"], arguments].concat()).out
+    };
     assert!(out(&["--key", "plan"]).contains("(rows by plan)"));
     assert!(out(&["--key", "ticket_id", "--key", "plan"]).contains("(rows by ticket_id and plan)"));
     assert!(out(&["--tolerance", "1%"]).contains("1 value within tolerance"));
@@ -112,15 +130,25 @@ fn programs_get_one_document_with_its_summary() {
     assert_eq!(ran.status, 1);
     let [document] = &ran.json()[..] else { panic!("{}", ran.out) };
     assert!(document["summary"].as_str().unwrap().starts_with("1 of 3 rows right"));
-    assert_eq!((&document["equal"], &document["counts"]["rows"]["missing"]), (&false.into(), &1.into()));
-    assert_eq!(document["diff"]["rows"][1]["diff"]["fields"][0]["diff"]["note"], "text instead of number");
+    assert_eq!(
+        (&document["equal"], &document["counts"]["rows"]["missing"]),
+        (&false.into(), &1.into())
+    );
+    assert_eq!(
+        document["diff"]["rows"][1]["diff"]["fields"][0]["diff"]["note"],
+        "text instead of number"
+    );
 }
 
 #[test]
 fn one_side_may_come_from_standard_input() {
     let sandbox = sandbox("diff-stdin");
-    let mut child =
-        sandbox.command(&["diff", "seven.json", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = sandbox
+        .command(&["diff", "seven.json", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(b"- ticket_id: 8\n").unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));

@@ -1,4 +1,5 @@
-//! Signals that ask for an end, and what the programs that are started can see of the one that starts them.
+//! Signals that ask for an end, and what the programs that are started can see of the one that
+//! starts them.
 use crate::conversation::{Conversation, Wire};
 use crate::evaluating::{is_caught, until};
 use crate::sandbox::Sandbox;
@@ -19,7 +20,8 @@ fn folder(name: &str, server: &Scripted) -> Sandbox {
     let workspace = format!(
         "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n"
     );
-    let judged = "conversation:\n- user_message: How many?\n- assistant_message: Three.\nanswer: 3\n";
+    let judged =
+        "conversation:\n- user_message: How many?\n- assistant_message: Three.\nanswer: 3\n";
     Sandbox::with(
         name,
         &[
@@ -99,7 +101,11 @@ fn after_a_hang_up_what_is_in_flight_is_finished_and_kept() {
         let status = child.wait().unwrap();
         assert!(status.code().is_some(), "{work}: {status}");
         let again = sandbox.run(arguments);
-        assert_eq!((again.status, server.seen().len()), (0, owed), "{work}: what was said is kept: {again:?}");
+        assert_eq!(
+            (again.status, server.seen().len()),
+            (0, owed),
+            "{work}: what was said is kept: {again:?}"
+        );
     }
 }
 
@@ -141,8 +147,13 @@ fn a_program_that_is_to_outlive_its_terminal_does() {
     let sandbox = folder("hang-up-ignored", &server);
     let plain = sandbox.command(WORK[0].2);
     let mut command = Command::new("sh");
-    command.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(plain.get_program()).args(plain.get_args());
-    command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(&sandbox.folder);
+    command
+        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
+        .arg(plain.get_program())
+        .args(plain.get_args());
+    command
+        .envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(&sandbox.folder);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     server.wait_for(1);
     until("interrupts are listened to", || is_caught(&child.id().to_string(), INTERRUPT));
@@ -181,10 +192,15 @@ fn a_program_that_is_started_sees_no_key_of_the_one_that_starts_it() {
     let spy = sandbox.folder.join("spy");
     fs::write(&spy, SPY).unwrap();
     let workspace = fs::read_to_string(sandbox.folder.join("touchstone.yaml")).unwrap();
-    let tool =
-        format!("tools:\n  spy: {{ kind: mcp, command: ['{}', '{}'] }}\n", spy.display(), sandbox.folder.display());
+    let tool = format!(
+        "tools:\n  spy: {{ kind: mcp, command: ['{}', '{}'] }}\n",
+        spy.display(),
+        sandbox.folder.display()
+    );
     fs::write(sandbox.folder.join("touchstone.yaml"), workspace + &tool).unwrap();
-    let everybody = |path: &std::path::Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    let everybody = |path: &std::path::Path| {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
+    };
     for path in ["", "spy", "results", "..", "tasks"] {
         everybody(&sandbox.folder.join(path));
     }
@@ -205,12 +221,15 @@ fn a_program_that_is_started_sees_no_key_of_the_one_that_starts_it() {
     assert!(shown.contains(" r-xp "), "its memory is seen: {shown}");
     let plain = sandbox.command(WORK[0].2);
     let mut careful = ordinary(plain.get_program());
-    careful.args(plain.get_args()).envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    careful
+        .args(plain.get_args())
+        .envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let shown = seen(careful);
     assert!(!shown.contains(KEY), "{shown}");
     for file in ["environ", "auxv", "maps", "mem"] {
-        let refused =
-            shown.lines().any(|line| line.contains(&format!("/{file}")) && line.contains("Permission denied"));
+        let refused = shown
+            .lines()
+            .any(|line| line.contains(&format!("/{file}")) && line.contains("Permission denied"));
         assert!(refused, "{file}: {shown}");
     }
     assert!(shown.contains("\nrun\n"), "arguments are seen, and hold no key: {shown}");

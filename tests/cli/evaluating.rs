@@ -8,8 +8,12 @@ use std::time::{Duration, Instant};
 
 const ROWS: &str = include_str!("../fixtures/evaluate/rows.jsonl");
 const DIFFERENCES: &str = include_str!("../../docs/evaluators.md");
-const MAPPED: [&str; 4] =
-    ["--column-mapping", "response=${data.answer}", "--column-mapping", "ground_truth=${data.truth}"];
+const MAPPED: [&str; 4] = [
+    "--column-mapping",
+    "response=${data.answer}",
+    "--column-mapping",
+    "ground_truth=${data.truth}",
+];
 
 fn folder(name: &str, workspace: &str) -> Sandbox {
     Sandbox::with(name, &[("touchstone.yaml", workspace), ("rows.jsonl", ROWS)])
@@ -30,7 +34,11 @@ fn texts_are_measured_and_written_in_the_shape_of_the_package() {
     assert_eq!(text, expected.trim_end(), "tests/fixtures/evaluate/results.json is something else");
     assert_eq!(written["rows"][1]["outputs.f1_score.f1_score"], 1.0);
     assert_eq!(written["rows"][3]["outputs.f1_score.f1_result"], "fail");
-    assert!(ran.out.contains("f1_score.f1_score") && ran.out.contains("written: out.json"), "{}", ran.out);
+    assert!(
+        ran.out.contains("f1_score.f1_score") && ran.out.contains("written: out.json"),
+        "{}",
+        ran.out
+    );
     // Nothing was bought, so nothing is kept beside the file.
     assert!(!sandbox.folder.join(".touchstone").exists());
     let again = evaluate(&sandbox, &["--evaluators", "f1_score", "--out", "out.json"]);
@@ -38,9 +46,13 @@ fn texts_are_measured_and_written_in_the_shape_of_the_package() {
     assert!(again.err.contains("There is a file out.json already."), "{}", again.err);
     let printed = evaluate(&sandbox, &["--evaluators", "f1_score,rouge_score", "--json"]);
     assert_eq!(printed.out.trim_end(), text);
-    let package = evaluate(&sandbox, &["--evaluators", "f1_score", "--json", "--like-package", "all"]);
+    let package =
+        evaluate(&sandbox, &["--evaluators", "f1_score", "--json", "--like-package", "all"]);
     let package = package.json().remove(0);
-    assert_eq!(package.as_object().unwrap().keys().collect::<Vec<_>>(), ["rows", "metrics", "studio_url"]);
+    assert_eq!(
+        package.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["rows", "metrics", "studio_url"]
+    );
 }
 
 #[test]
@@ -52,14 +64,21 @@ fn evaluators_of_a_file_have_thresholds_and_mappings_of_their_own() {
     let ran = sandbox.run(&asked);
     assert_eq!(ran.status, 0, "{ran:?}");
     let rows = ran.json().remove(0);
-    let results: Vec<&Value> =
-        rows["rows"].as_array().unwrap().iter().map(|row| &row["outputs.strict.f1_result"]).collect();
+    let results: Vec<&Value> = rows["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["outputs.strict.f1_result"])
+        .collect();
     assert_eq!(results, ["fail", "pass", "fail", "fail"]);
     let below = |least: &str| sandbox.run(&[asked.as_slice(), &["--fail-under", least]].concat());
     let missed = below("80%");
     assert_eq!(missed.status, 1);
     assert!(missed.err.contains("strict.binary_aggregate is 0.2500, below 0.8."), "{}", missed.err);
-    assert_eq!((below("20%").status, below("strict.f1_score=0.1").status, below("strict.such=1").status), (0, 0, 1));
+    assert_eq!(
+        (below("20%").status, below("strict.f1_score=0.1").status, below("strict.such=1").status),
+        (0, 0, 1)
+    );
     assert_eq!(below("no.such=1").status, 2);
 }
 
@@ -70,37 +89,97 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
     let cosine = "like: { kind: text_similarity, options: { evaluation_metric: cosine } }\n";
     fs::write(sandbox.folder.join("cosine.yaml"), cosine).unwrap();
     for (arguments, words) in [
-        (&["--data", "no/such.jsonl", "--evaluators", "f1_score"][..], "no/such.jsonl cannot be read"),
-        (&["--data", "broken.jsonl", "--evaluators", "f1_score"], "broken.jsonl cannot be read whole. Line 2"),
+        (
+            &["--data", "no/such.jsonl", "--evaluators", "f1_score"][..],
+            "no/such.jsonl cannot be read",
+        ),
+        (
+            &["--data", "broken.jsonl", "--evaluators", "f1_score"],
+            "broken.jsonl cannot be read whole. Line 2",
+        ),
         (&["--data", "rows.jsonl"], "No evaluator was named."),
         (&["--data", "rows.jsonl", "--evaluators", "f1_skore"], "Did you mean `f1_score`?"),
-        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "x"], "is no mapping"),
-        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "response=answer"], "Unexpected"),
         (
-            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--like-package", "roles_from_text"],
+            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "x"],
+            "is no mapping",
+        ),
+        (
+            &[
+                "--data",
+                "rows.jsonl",
+                "--evaluators",
+                "f1_score",
+                "--column-mapping",
+                "response=answer",
+            ],
+            "Unexpected",
+        ),
+        (
+            &[
+                "--data",
+                "rows.jsonl",
+                "--evaluators",
+                "f1_score",
+                "--like-package",
+                "roles_from_text",
+            ],
             "cannot be switched on",
         ),
-        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--out", "no/such/out.json"], "There is no folder for"),
-        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--target", "a 'b"], "is no command"),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--out", "no/such/out.json"],
+            "There is no folder for",
+        ),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--target", "a 'b"],
+            "is no command",
+        ),
         (&["--data", "rows.jsonl", "--evaluators", "relevance"], "--judge-model MODEL"),
         (
             &["--data", "rows.jsonl", "--evaluators", "relevance", "--folder", "."],
             "touchstone.yaml: --judge-model MODEL",
         ),
         (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--folder", "no/such"], "no/such"),
-        (&["--data", "rows.jsonl", "--evaluators", "relevance", "--judge-model", "x"], "There is no model named `x`."),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "relevance", "--judge-model", "x"],
+            "There is no model named `x`.",
+        ),
         // The model for vectors is looked for here, too.
         (&["--data", "rows.jsonl", "--config", "cosine.yaml"], "touchstone.yaml has none"),
         (
-            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--target", "/no/such x", "--out", "out.json"],
+            &[
+                "--data",
+                "rows.jsonl",
+                "--evaluators",
+                "f1_score",
+                "--target",
+                "/no/such x",
+                "--out",
+                "out.json",
+            ],
             "The target `/no/such` cannot be started: there is no such file.",
         ),
         (
-            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--fail-under", "nope.x=1", "--out", "out.json"],
+            &[
+                "--data",
+                "rows.jsonl",
+                "--evaluators",
+                "f1_score",
+                "--fail-under",
+                "nope.x=1",
+                "--out",
+                "out.json",
+            ],
             "--fail-under nope.x: no evaluator that was asked for gives such a number.",
         ),
         (
-            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "respons=${data.answer}"],
+            &[
+                "--data",
+                "rows.jsonl",
+                "--evaluators",
+                "f1_score",
+                "--column-mapping",
+                "respons=${data.answer}",
+            ],
             "Did you mean `response`?",
         ),
         (
@@ -129,19 +208,34 @@ fn a_target_is_quoted_as_in_a_shell_and_the_first_troubles_are_told_in_order_wit
     let rows: Vec<String> = (0..60).map(|at| format!("{{\"n\": {at}}}")).collect();
     fs::write(sandbox.folder.join("many.jsonl"), rows.join("\n")).unwrap();
     let target = r#"sh -c "cat >/dev/null; echo '{\"response\": [1], \"ground_truth\": \"x\"}'""#;
-    let ran = sandbox.run(&["evaluate", "--data", "many.jsonl", "--evaluators", "f1_score", "--target", target]);
+    let ran = sandbox.run(&[
+        "evaluate",
+        "--data",
+        "many.jsonl",
+        "--evaluators",
+        "f1_score",
+        "--target",
+        target,
+    ]);
     assert_eq!(ran.status, 1, "{ran:?}");
     let told: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("row ")).collect();
     assert_eq!((told.len(), told[0]), (50, "row 1, f1_score: `response` is no text."));
-    assert!(told[49].starts_with("row 50, ") && ran.out.contains("and 10 more without a result\n"), "{}", ran.out);
+    assert!(
+        told[49].starts_with("row 50, ") && ran.out.contains("and 10 more without a result\n"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
 fn csv_with_semicolons_is_read_as_it_is_meant_and_what_a_row_lacks_is_said_in_our_words() {
     let sandbox = folder("evaluate-semicolons", "");
-    fs::write(sandbox.folder.join("rows.csv"), "response;ground_truth\nAt seven;At seven\n").unwrap();
+    fs::write(sandbox.folder.join("rows.csv"), "response;ground_truth\nAt seven;At seven\n")
+        .unwrap();
     fs::write(sandbox.folder.join("bare.csv"), "response\nAt seven\n").unwrap();
-    let run = |more: &[&str]| sandbox.run(&[&["evaluate", "--evaluators", "f1_score", "--data"], more].concat());
+    let run = |more: &[&str]| {
+        sandbox.run(&[&["evaluate", "--evaluators", "f1_score", "--data"], more].concat())
+    };
     let ran = run(&["rows.csv"]);
     assert!(ran.status == 0 && ran.out.contains("1 of 1 result, 0 without one"), "{ran:?}");
     let lacking = run(&["bare.csv"]);
@@ -171,8 +265,14 @@ fn paid_folder(name: &str, server: &Scripted) -> Sandbox {
     folder(name, &workspace)
 }
 
-const JUDGED: [&str; 6] =
-    ["--evaluators", "relevance", "--judge-model", "local", "--column-mapping", "query=${data.question}"];
+const JUDGED: [&str; 6] = [
+    "--evaluators",
+    "relevance",
+    "--judge-model",
+    "local",
+    "--column-mapping",
+    "query=${data.question}",
+];
 
 #[test]
 fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
@@ -188,22 +288,40 @@ fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
     for bought in [4, 4] {
         let ran = judge(&["--out", "out.json", "--replace"]);
         assert_eq!((ran.status, server.seen().len()), (0, bought), "{ran:?}");
-        assert!(ran.out.contains("relevance.relevance") && ran.out.contains("4.0000"), "{}", ran.out);
+        assert!(
+            ran.out.contains("relevance.relevance") && ran.out.contains("4.0000"),
+            "{}",
+            ran.out
+        );
     }
     assert!(sandbox.folder.join(".touchstone/evaluations/out.jsonl").exists());
     // What nobody reads is refused, and what was begun with it goes on.
-    let stray = |out: &str| judge(&["--out", out, "--replace", "--column-mapping", "respons=${data.answer}"]);
+    let stray = |out: &str| {
+        judge(&["--out", out, "--replace", "--column-mapping", "respons=${data.answer}"])
+    };
     let (ran, anew) = (stray("out.json"), stray("other.json"));
     assert_eq!((ran.status, anew.status, server.seen().len()), (0, 2, 4), "{ran:?} {anew:?}");
-    assert!(ran.out.contains("`respons` is mapped") && ran.out.contains("It is passed over"), "{}", ran.out);
-    assert!(anew.err.contains("`respons` is mapped") && !anew.err.contains("passed over"), "{}", anew.err);
+    assert!(
+        ran.out.contains("`respons` is mapped") && ran.out.contains("It is passed over"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        anew.err.contains("`respons` is mapped") && !anew.err.contains("passed over"),
+        "{}",
+        anew.err
+    );
 }
 
 #[test]
 fn replies_that_cannot_be_read_end_with_one_and_can_be_asked_for_once_more_alone() {
     let server = Scripted::start(|seen| {
         let is_odd = String::from_utf8_lossy(&seen.body).contains("Two metres") && seen.number < 14;
-        says(if is_odd { "I would rather not say." } else { r#"{"explanation": "So it is.", "score": 4}"# })
+        says(if is_odd {
+            "I would rather not say."
+        } else {
+            r#"{"explanation": "So it is.", "score": 4}"#
+        })
     });
     let sandbox = paid_folder("evaluate-unread", &server);
     let judge = |more: &[&str]| {
@@ -214,12 +332,17 @@ fn replies_that_cannot_be_read_end_with_one_and_can_be_asked_for_once_more_alone
     let bought = server.seen().len();
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(
-        ran.out.contains("2 replies could not be read") && ran.out.contains("--again=unread --replace"),
+        ran.out.contains("2 replies could not be read")
+            && ran.out.contains("--again=unread --replace"),
         "{}",
         ran.out
     );
     let plan = judge(&["--plan"]);
-    assert!(plan.out.contains("nothing is asked anew; 10 replies are there from before\nin 2"), "{}", plan.out);
+    assert!(
+        plan.out.contains("nothing is asked anew; 10 replies are there from before\nin 2"),
+        "{}",
+        plan.out
+    );
     assert!(plan.out.contains("in 2 rounds nothing could be read; --again=unread"), "{}", plan.out);
     assert!(judge(&["--plan", "--again=unread"]).out.contains("2 to 4 requests"));
     // The same is said once more, and then something else.
@@ -240,7 +363,11 @@ fn where_a_judge_is_asked_once_the_summary_speaks_of_no_second_time() {
         let out = format!("out-{switch}.json");
         let ran = evaluate(&sandbox, &[&JUDGED, &["--out", &out][..], &like].concat());
         assert_eq!((ran.status, server.seen().len()), (1, asked), "{ran:?}");
-        let wanted = if also { "could not be read, also when asked again." } else { "could not be read. Begin" };
+        let wanted = if also {
+            "could not be read, also when asked again."
+        } else {
+            "could not be read. Begin"
+        };
         assert!(ran.out.contains(wanted), "{switch}: {}", ran.out);
     }
 }
@@ -248,7 +375,8 @@ fn where_a_judge_is_asked_once_the_summary_speaks_of_no_second_time() {
 #[test]
 fn what_embeddings_cost_is_told() {
     let data = json!([{ "embedding": [1.0, 0.5] }, { "embedding": [1.0, 0.25] }]);
-    let server = Scripted::always(Reply::json(&json!({ "data": data, "usage": { "prompt_tokens": 10 } })));
+    let server =
+        Scripted::always(Reply::json(&json!({ "data": data, "usage": { "prompt_tokens": 10 } })));
     let sandbox = paid_folder("evaluate-embed", &server);
     fs::write(
         sandbox.folder.join("one.yaml"),
@@ -256,7 +384,10 @@ fn what_embeddings_cost_is_told() {
     )
     .unwrap();
     let cosine = |more: &[&str]| {
-        evaluate(&sandbox, &[&["--config", "one.yaml", "--folder", ".", "--out", "out.json"], more].concat())
+        evaluate(
+            &sandbox,
+            &[&["--config", "one.yaml", "--folder", ".", "--out", "out.json"], more].concat(),
+        )
     };
     let ran = cosine(&[]);
     // The last row has no answer, and what is empty has no vector.
@@ -294,7 +425,10 @@ fn a_plan_with_a_target_says_what_each_row_takes_and_that_the_rest_is_not_known(
     }
     assert!(!plan.out.contains("no model is asked") && !plan.out.contains('$'), "{}", plan.out);
     let plan = run(&["--plan", "--json"]).json().remove(0);
-    assert_eq!((&plan["target"], &plan["tokens_most"], &plan["cost_most"]), (&json!(2), &Value::Null, &Value::Null));
+    assert_eq!(
+        (&plan["target"], &plan["tokens_most"], &plan["cost_most"]),
+        (&json!(2), &Value::Null, &Value::Null)
+    );
     let ran = run(&[]);
     assert_eq!((ran.status, server.seen().len()), (0, 6), "{ran:?}");
     assert!(!ran.out.contains("are from before"), "{}", ran.out);
@@ -317,21 +451,37 @@ fn every_difference_on_purpose_is_listed_and_stands_in_the_table() {
         }
     }
     let table: Vec<&str> = DIFFERENCES.lines().filter(|line| line.starts_with("| `")).collect();
-    assert_eq!(table, lines, "docs/evaluators.md tells of other differences. It should say:\n{}", lines.join("\n"));
+    assert_eq!(
+        table,
+        lines,
+        "docs/evaluators.md tells of other differences. It should say:\n{}",
+        lines.join("\n")
+    );
 }
 
 #[test]
 fn what_the_package_writes_is_written_to_the_byte_when_it_is_asked_for() {
     let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/azure");
-    let (Ok(rows), Ok(expected)) =
-        (fs::read_to_string(golden.join("evaluate_in.jsonl")), fs::read_to_string(golden.join("evaluate_out.json")))
-    else {
+    let (Ok(rows), Ok(expected)) = (
+        fs::read_to_string(golden.join("evaluate_in.jsonl")),
+        fs::read_to_string(golden.join("evaluate_out.json")),
+    ) else {
         return println!("cases: 0");
     };
     let config = "f1: { kind: f1_score }\nbleu: { kind: bleu_score }\nrouge: { kind: rouge_score, options: { rouge_type: rougeL } }\n";
-    let sandbox = Sandbox::with("evaluate-golden", &[("rows.jsonl", &rows), ("three.yaml", config)]);
-    let like =
-        ["evaluate", "--data", "rows.jsonl", "--config", "three.yaml", "--like-package", "all", "--out", "out.json"];
+    let sandbox =
+        Sandbox::with("evaluate-golden", &[("rows.jsonl", &rows), ("three.yaml", config)]);
+    let like = [
+        "evaluate",
+        "--data",
+        "rows.jsonl",
+        "--config",
+        "three.yaml",
+        "--like-package",
+        "all",
+        "--out",
+        "out.json",
+    ];
     let ran = sandbox.run(&like);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(fs::read_to_string(sandbox.folder.join("out.json")).unwrap(), expected);
@@ -342,8 +492,10 @@ fn what_the_package_writes_is_written_to_the_byte_when_it_is_asked_for() {
 fn a_target_does_not_outlive_whoever_asks_it() {
     let sandbox = folder("evaluate-killed", "");
     let target = "sh -c 'sleep 600 & echo $$ $! >> begun; wait'";
-    let asked =
-        [&["evaluate", "--data", "rows.jsonl", "--evaluators", "f1_score", "--target", target], MAPPED.as_slice()];
+    let asked = [
+        &["evaluate", "--data", "rows.jsonl", "--evaluators", "f1_score", "--target", target],
+        MAPPED.as_slice(),
+    ];
     let mut command = sandbox.command(&asked.concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = || fs::read_to_string(sandbox.folder.join("begun")).unwrap_or_default();
@@ -365,7 +517,8 @@ fn a_program_that_never_comes_to_its_functions_ends_with_the_first_interrupt() {
     let source = "import time\nwhile True:\n    time.sleep(1)\n";
     let config = json!({ "mine": { "kind": "python", "options": { "source": source } } });
     fs::write(sandbox.folder.join("mine.json"), config.to_string()).unwrap();
-    let mut command = sandbox.command(&["evaluate", "--data", "rows.jsonl", "--config", "mine.json"]);
+    let mut command =
+        sandbox.command(&["evaluate", "--data", "rows.jsonl", "--config", "mine.json"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let id = child.id().to_string();
     until("interrupts are listened to", || is_caught(&id, 2));
@@ -373,14 +526,21 @@ fn a_program_that_never_comes_to_its_functions_ends_with_the_first_interrupt() {
     let ended = child.wait_with_output().unwrap();
     let said = String::from_utf8(ended.stdout).unwrap();
     assert_eq!(ended.status.code(), Some(1), "{said}");
-    assert!(said.contains("No results were written.\nIt was stopped while mine was read, before row 1.\n"), "{said}");
+    assert!(
+        said.contains(
+            "No results were written.\nIt was stopped while mine was read, before row 1.\n"
+        ),
+        "{said}"
+    );
 }
 
 /// Whether a process does something of its own at a signal.
 pub(crate) fn is_caught(process: &str, signal: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    caught
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 /// Waits for something that nobody tells of.

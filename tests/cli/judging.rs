@@ -3,7 +3,8 @@ use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 
-const RUN: &str = "conversation:\n- user_message: How many?\n- assistant_message: Three.\nanswer: 3\n";
+const RUN: &str =
+    "conversation:\n- user_message: How many?\n- assistant_message: Three.\nanswer: 3\n";
 const ASK: [&str; 6] = ["score", ".", "--judge", "sopr", "--judge-model", "local"];
 
 fn says(text: &str) -> Reply {
@@ -25,7 +26,10 @@ fn folder(name: &str, server: &Scripted) -> Sandbox {
             ("touchstone.yaml", &workspace),
             ("tasks/count.yaml", "tool_calling_prompt: How many?\nscorers: [judge:sopr]\n"),
             ("results/count-tool_calling-o1-variation0.yaml", RUN),
-            ("results/count-tool_calling-o1-variation0-run2.yaml", "conversation:\n- user_message: How many?\n"),
+            (
+                "results/count-tool_calling-o1-variation0-run2.yaml",
+                "conversation:\n- user_message: How many?\n",
+            ),
         ],
     )
 }
@@ -41,9 +45,16 @@ fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
     let plan = ask(&sandbox, &["--rounds", "2", "--plan", "--json"]);
     assert_eq!((plan.status, server.seen().len()), (0, 0), "{plan:?}");
     let plan = plan.json().remove(0);
-    assert_eq!((&plan["runs"], &plan["calls_least"], &plan["skipped_total"]), (&json!(1), &json!(2), &json!(1)));
+    assert_eq!(
+        (&plan["runs"], &plan["calls_least"], &plan["skipped_total"]),
+        (&json!(1), &json!(2), &json!(1))
+    );
     let words = ask(&sandbox, &["--plan"]);
-    assert!(words.out.contains("1 run to be judged") && words.out.contains("about $0.00"), "{}", words.out);
+    assert!(
+        words.out.contains("1 run to be judged") && words.out.contains("about $0.00"),
+        "{}",
+        words.out
+    );
     for bought in [2, 2] {
         let ran = ask(&sandbox, &["--rounds", "2", "--json"]);
         assert_eq!((ran.status, server.seen().len()), (0, bought), "{ran:?}");
@@ -59,18 +70,25 @@ fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
     let judged = scores.iter().find(|line| line["score"] != Value::Null).unwrap();
     assert_eq!((&judged["scorer"], &judged["score"]), (&json!("judge:sopr"), &json!(1.0)));
     let words = ask(&sandbox, &["--rounds", "2"]);
-    assert!(words.out.contains("1.000  solved, solved  count-tool_calling-o1-variation0.yaml"), "{}", words.out);
+    assert!(
+        words.out.contains("1.000  solved, solved  count-tool_calling-o1-variation0.yaml"),
+        "{}",
+        words.out
+    );
 }
 
 #[test]
 fn what_was_said_against_another_run_is_not_told_as_the_verdict_on_this_pair() {
     let server = Scripted::sequence(
-        ["first", "first", "second"].map(|word| says(&format!(r#"{{"reason": "ok", "verdict": "{word}"}}"#))),
+        ["first", "first", "second"]
+            .map(|word| says(&format!(r#"{{"reason": "ok", "verdict": "{word}"}}"#))),
     );
     let sandbox = folder("judge-pairs", &server);
     for (model, words) in [("claude", "Two."), ("gemini", "Four.")] {
-        let run = format!("conversation:\n- user_message: How many?\n- assistant_message: {words}\n");
-        let path = sandbox.folder.join(format!("results/count-tool_calling-{model}-variation0.yaml"));
+        let run =
+            format!("conversation:\n- user_message: How many?\n- assistant_message: {words}\n");
+        let path =
+            sandbox.folder.join(format!("results/count-tool_calling-{model}-variation0.yaml"));
         std::fs::write(path, run).unwrap();
     }
     let pair = |reference: &str, more: &[&str]| {
@@ -103,7 +121,10 @@ fn replies_that_cannot_be_read_end_with_one_and_a_model_that_cannot_judge_with_t
     assert_eq!((ran.status, server.seen().len()), (1, 2), "{ran:?}");
     assert_eq!(ran.json()[0]["detail"]["rounds"][0]["replies"], json!(["hm", "hm"]));
     let ran = sandbox.run(&["score", ".", "--judge", "sopr", "--judge-model", "old"]);
-    assert!(ran.status != 0 && ran.err.contains("replays recordings of runs, so it cannot judge"), "{ran:?}");
+    assert!(
+        ran.status != 0 && ran.err.contains("replays recordings of runs, so it cannot judge"),
+        "{ran:?}"
+    );
     for wrong in [
         &["score", ".", "--judge", "sopr"][..],
         &["score", ".", "--rounds", "2"],
@@ -114,17 +135,25 @@ fn replies_that_cannot_be_read_end_with_one_and_a_model_that_cannot_judge_with_t
 }
 
 #[test]
-fn without_a_model_the_one_that_the_suites_name_judges_and_what_came_of_it_is_told_with_its_rates() {
+fn without_a_model_the_one_that_the_suites_name_judges_and_what_came_of_it_is_told_with_its_rates()
+{
     let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
     let sandbox = folder("judge-suites", &server);
     let bare = ["score", ".", "--judge", "sopr"];
     let none = sandbox.run(&bare);
     assert_eq!(none.status, 2, "{none:?}");
-    assert!(none.err.contains("No suite of these runs names a model for `judge:sopr`."), "{}", none.err);
+    assert!(
+        none.err.contains("No suite of these runs names a model for `judge:sopr`."),
+        "{}",
+        none.err
+    );
     let suite = "tool_calling_prompt: How many?\nscorers: [judge:sopr: { model: local, rounds: 2, threshold: 0.9 }]\n";
     std::fs::write(sandbox.folder.join("tasks/count.yaml"), suite).unwrap();
     let plan = sandbox.run(&[bare.as_slice(), &["--plan"]].concat());
-    assert!(plan.out.contains("by local in 2 rounds") && plan.out.contains("\n1 run to be judged, "), "{plan:?}");
+    assert!(
+        plan.out.contains("by local in 2 rounds") && plan.out.contains("\n1 run to be judged, "),
+        "{plan:?}"
+    );
     let ran = sandbox.run(&bare);
     assert_eq!((ran.status, server.seen().len()), (0, 2), "{ran:?}");
     assert!(ran.out.contains("1.000  solved, solved  count-tool_calling"), "{}", ran.out);
@@ -140,7 +169,8 @@ fn where_nothing_could_be_judged_it_says_so_and_ends_with_one() {
     let ran = ask(&sandbox, &["--filter", "state:waiting"]);
     assert_eq!((ran.status, server.seen().len()), (1, 0), "{ran:?}");
     assert!(
-        ran.out.contains("0 of 1 runs judged, 0 failed, 1 skipped") && ran.out.contains("No run was judged."),
+        ran.out.contains("0 of 1 runs judged, 0 failed, 1 skipped")
+            && ran.out.contains("No run was judged."),
         "{ran:?}"
     );
 }
@@ -150,17 +180,26 @@ fn a_budget_without_a_price_ends_with_two_and_one_of_the_file_is_told() {
     let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
     let sandbox = folder("judge-unbound", &server);
     let file = sandbox.folder.join("touchstone.yaml");
-    let text = std::fs::read_to_string(&file).unwrap().replace(", price: { input: 1, output: 2 }", "");
+    let text =
+        std::fs::read_to_string(&file).unwrap().replace(", price: { input: 1, output: 2 }", "");
     std::fs::write(&file, &text).unwrap();
     let ran = ask(&sandbox, &["--rounds", "1", "--max-cost", "0.001"]);
     assert_eq!((ran.status, server.seen().len()), (2, 0), "{ran:?}");
-    assert!(ran.err.contains("`local` has no known price") && ran.err.contains("leave the budget"), "{}", ran.err);
+    assert!(
+        ran.err.contains("`local` has no known price") && ran.err.contains("leave the budget"),
+        "{}",
+        ran.err
+    );
     std::fs::write(&file, format!("{text}run: {{ max_cost: 5 }}\n")).unwrap();
     let plan = ask(&sandbox, &["--rounds", "1", "--plan"]);
     assert!(plan.out.contains("the budget of $5 binds nothing"), "{}", plan.out);
     let ran = ask(&sandbox, &["--rounds", "1"]);
     assert_eq!((ran.status, server.seen().len()), (0, 1), "{ran:?}");
-    assert!(ran.out.contains("The budget of $5 does not bind what has no known cost"), "{}", ran.out);
+    assert!(
+        ran.out.contains("The budget of $5 does not bind what has no known cost"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -177,20 +216,37 @@ fn show_tells_what_judges_said_of_a_run_and_asks_nobody() {
     let asked = ["score", ".", "--judge", "relevance", "--judge-model", "local", "--rounds", "2"];
     assert_eq!((sandbox.run(&asked).status, server.seen().len()), (0, 2));
     let ran = sandbox.run(&["show", file]);
-    let first = ran.out.split_once("\nJudges\n  relevance version ").map(|(_, after)| after.lines().next().unwrap());
-    assert!(first.is_some_and(|first| first.ends_with(" by local: 4 of 5 ± 1.00, passes (from 3 of 5)")), "{ran:?}");
+    let first = ran
+        .out
+        .split_once("\nJudges\n  relevance version ")
+        .map(|(_, after)| after.lines().next().unwrap());
+    assert!(
+        first
+            .is_some_and(|first| first.ends_with(" by local: 4 of 5 ± 1.00, passes (from 3 of 5)")),
+        "{ran:?}"
+    );
     assert!(ran.out.contains("     5 of 5: Short, and to the point.\n"), "{}", ran.out);
     assert!(!ran.out.contains("stale") && !ran.out.contains("explanation"), "{}", ran.out);
     let ran = sandbox.run(&["show", file, "--replies"]);
-    assert!(ran.out.contains("reply of any-1, as it came") && ran.out.contains(replies[0]), "{}", ran.out);
+    assert!(
+        ran.out.contains("reply of any-1, as it came") && ran.out.contains(replies[0]),
+        "{}",
+        ran.out
+    );
     assert!(!ran.out.contains('\u{1b}'), "{}", ran.out);
     let told = sandbox.run(&["show", file, "--json"]).json().remove(0);
     let judged = &told["judged"][0];
-    assert_eq!((&judged["passed"], &judged["rounds"][1]["replies"][0]), (&json!(true), &json!(replies[1])));
+    assert_eq!(
+        (&judged["passed"], &judged["rounds"][1]["replies"][0]),
+        (&json!(true), &json!(replies[1]))
+    );
     assert_eq!(told["row"]["path"], "count-tool_calling-o1-variation0.yaml");
     // Of another answer it does not hold any more.
-    std::fs::write(sandbox.folder.join(file), RUN.replace("Three.", "Four.").replace("answer: 3", "answer: 4"))
-        .unwrap();
+    std::fs::write(
+        sandbox.folder.join(file),
+        RUN.replace("Three.", "Four.").replace("answer: 3", "answer: 4"),
+    )
+    .unwrap();
     let ran = sandbox.run(&["show", file]);
     assert!(ran.out.contains("stale: ") && ran.out.contains("It is not counted."), "{}", ran.out);
     assert_eq!(server.seen().len(), 2, "nobody is asked");
@@ -198,5 +254,8 @@ fn show_tells_what_judges_said_of_a_run_and_asks_nobody() {
     assert!(sandbox.folder.join(&kept).exists());
     std::fs::write(sandbox.folder.join(kept), "judgements: odd\n").unwrap();
     let ran = sandbox.run(&["show", file]);
-    assert!(ran.status == 1 && ran.err.contains("What judges said of this run cannot be read."), "{ran:?}");
+    assert!(
+        ran.status == 1 && ran.err.contains("What judges said of this run cannot be read."),
+        "{ran:?}"
+    );
 }

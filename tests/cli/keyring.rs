@@ -1,5 +1,5 @@
-//! Keys that are kept in the keyring of the system, with a real one: stored from Settings, used by every program of the person,
-//! forgotten again, and in no file, log, event or reply meanwhile.
+//! Keys that are kept in the keyring of the system, with a real one: stored from Settings, used by
+//! every program of the person, forgotten again, and in no file, log, event or reply meanwhile.
 use crate::canary;
 use crate::keyring_bus::{Keyring, KeyringBus};
 use crate::sandbox::{Ran, Sandbox};
@@ -38,7 +38,11 @@ impl Stage {
             "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, api_key_env: {NAME} }}\n"
         );
         let task = "tool_calling_prompt: Count the stones.\n";
-        let files = [("touchstone.yaml", workspace.as_str()), ("tasks/count.yaml", task), ("results/note.txt", "")];
+        let files = [
+            ("touchstone.yaml", workspace.as_str()),
+            ("tasks/count.yaml", task),
+            ("results/note.txt", ""),
+        ];
         Self { sandbox: Sandbox::with(name, &files), server }
     }
 
@@ -69,14 +73,19 @@ impl Stage {
     fn served(&self, service: &KeyringBus) -> Settings {
         let mut command = self.command(service, &["serve", ".", "--allow-run"]);
         command.stderr(Stdio::from(
-            fs::OpenOptions::new().create(true).append(true).open(self.everything().join("log")).unwrap(),
+            fs::OpenOptions::new()
+                .create(true)
+                .append(true)
+                .open(self.everything().join("log"))
+                .unwrap(),
         ));
         Settings(Served::of(&mut command))
     }
 
     /// The keys that the provider was shown, in order.
     fn shown(&self) -> Vec<String> {
-        let bearer = |seen: Seen| seen.headers["authorization"].trim_start_matches("Bearer ").to_owned();
+        let bearer =
+            |seen: Seen| seen.headers["authorization"].trim_start_matches("Bearer ").to_owned();
         self.server.seen().into_iter().map(bearer).collect()
     }
 }
@@ -87,7 +96,11 @@ struct Settings(Served);
 impl Settings {
     fn ask(&self, command: &str, arguments: &Value) -> Value {
         let (status, reply) = self.0.call(command, arguments);
-        assert_eq!(canary::spot(reply.to_string().as_bytes(), KEY), None, "{command}: {status} {reply}");
+        assert_eq!(
+            canary::spot(reply.to_string().as_bytes(), KEY),
+            None,
+            "{command}: {status} {reply}"
+        );
         reply
     }
 
@@ -129,7 +142,9 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
     let events = page.0.events();
     let unset = json!({ "name": NAME, "used_by": ["local"], "source": "none", "can_store": true, "wrong": null });
     assert_eq!(page.key(), unset);
-    let missing = format!("There is no key {NAME}. Store it in the settings, or set {NAME} in the environment.");
+    let missing = format!(
+        "There is no key {NAME}. Store it in the settings, or set {NAME} in the environment."
+    );
     assert_eq!(page.tried(), (false, missing.clone()));
     assert_eq!(page.store(&format!(" {KEY}\n")), Value::Null);
     assert_eq!(page.key()["source"], "keyring");
@@ -138,7 +153,9 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
     assert!(works && found.starts_with(said), "{found}");
     let launch = page.launched();
     assert_eq!((&launch["total"], stage.shown()), (&json!(1), vec![KEY.to_owned(); 2]), "{launch}");
-    let written = fs::read_to_string(stage.sandbox.folder.join("results/count-tool_calling-local-variation0.yaml"));
+    let written = fs::read_to_string(
+        stage.sandbox.folder.join("results/count-tool_calling-local-variation0.yaml"),
+    );
     assert!(written.unwrap().contains("You said Bearer [redacted]."));
     // Another program of the same person finds it there, too.
     let again = stage.ran(&service, &[RUN.as_slice(), &["--force", "--json"]].concat());
@@ -148,8 +165,10 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
     // Another key takes its place, and a variable goes before both.
     page.store("another-key");
     page.tried();
-    let own =
-        stage.command(&service, &[RUN.as_slice(), &["--force"]].concat()).env(NAME, "of-the-environment").output();
+    let own = stage
+        .command(&service, &[RUN.as_slice(), &["--force"]].concat())
+        .env(NAME, "of-the-environment")
+        .output();
     assert_eq!(own.unwrap().status.code(), Some(0));
     assert_eq!(stage.shown()[3..], ["another-key", "of-the-environment"]);
     page.store(KEY);
@@ -158,12 +177,19 @@ fn a_key_that_is_stored_from_settings_is_used_and_forgotten_and_is_nowhere_but_i
     assert_eq!(page.key(), unset);
     assert_eq!(page.tried(), (false, missing.clone()));
     let refused = stage.ran(&service, &[RUN.as_slice(), &["--force"]].concat());
-    let told = ["Cannot start here: ", NAME, " is not set (1 run).", "Store it in the settings, or set"];
-    assert!(refused.status == 2 && told.iter().all(|words| refused.err.contains(words)), "{refused:?}");
+    let told =
+        ["Cannot start here: ", NAME, " is not set (1 run).", "Store it in the settings, or set"];
+    assert!(
+        refused.status == 2 && told.iter().all(|words| refused.err.contains(words)),
+        "{refused:?}"
+    );
     assert_eq!(stage.shown().len(), 5, "without a key nothing is sent");
     assert_eq!(page.0.end().code(), Some(0));
     let events = events.join().unwrap();
-    assert!(events.contains("\"stale\"") && canary::spot(events.as_bytes(), KEY).is_none(), "{events}");
+    assert!(
+        events.contains("\"stale\"") && canary::spot(events.as_bytes(), KEY).is_none(),
+        "{events}"
+    );
     assert!(fs::metadata(stage.everything().join("log")).unwrap().len() > 1_000, "it does log");
     assert_eq!(canary::search(&stage.everything(), KEY), []);
     fs::write(stage.sandbox.folder.join("planted"), KEY).unwrap();
@@ -180,14 +206,20 @@ fn a_key_in_a_locked_keyring_is_not_called_unset_and_what_to_do_is_said() {
     let page = stage.served(&locked);
     let (key, advice) = (page.key(), "Unlock it and try again, or set the key in the environment.");
     let why = key["wrong"].as_str().unwrap();
-    assert!(why.starts_with("The keyring of the system does not open: ") && why.ends_with(advice), "{why}");
+    assert!(
+        why.starts_with("The keyring of the system does not open: ") && why.ends_with(advice),
+        "{why}"
+    );
     assert_eq!((&key["source"], &key["can_store"]), (&json!("none"), &json!(true)));
     assert_eq!(page.tried(), (false, why.to_owned()));
     assert_eq!(page.store("another-key-of-this-provider")["message"], why);
     assert_eq!(page.forget()["message"], why);
     let refused = stage.ran(&locked, &RUN);
     let cause = format!("{NAME} cannot be used");
-    assert!(refused.status != 0 && refused.err.contains(&cause) && refused.err.contains(why), "{refused:?}");
+    assert!(
+        refused.status != 0 && refused.err.contains(&cause) && refused.err.contains(why),
+        "{refused:?}"
+    );
     assert_eq!(stage.shown(), [""; 0]);
     drop(page);
     drop(locked);
@@ -203,7 +235,10 @@ fn without_a_keyring_bus_settings_say_so_and_the_environment_still_works() {
     let service = stage.keyring(Keyring::Absent);
     let page = stage.served(&service);
     let key = page.key();
-    assert_eq!((&key["source"], &key["can_store"], &key["wrong"]), (&json!("none"), &json!(false), &Value::Null));
+    assert_eq!(
+        (&key["source"], &key["can_store"], &key["wrong"]),
+        (&json!("none"), &json!(false), &Value::Null)
+    );
     let refused = page.store(KEY);
     let why = refused["message"].as_str().unwrap();
     let (start, end) = (
@@ -229,6 +264,9 @@ fn without_a_keyring_bus_settings_say_so_and_the_environment_still_works() {
     };
     let refused = ran(&[]);
     let advice = format!("{NAME} is not set");
-    assert!(refused.status != 0 && refused.err.contains(&advice) && stage.shown().is_empty(), "{refused:?}");
+    assert!(
+        refused.status != 0 && refused.err.contains(&advice) && stage.shown().is_empty(),
+        "{refused:?}"
+    );
     assert_eq!((ran(&[(NAME, KEY)]).status, stage.shown()), (0, vec![KEY.to_owned()]));
 }

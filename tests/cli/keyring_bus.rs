@@ -1,5 +1,5 @@
-//! A Secret Service for one test: a message bus of its own, which begins GNOME Keyring at the first call and ends it with itself.
-//! The keyring of whoever runs the tests is out of reach.
+//! A Secret Service for one test: a message bus of its own, which begins GNOME Keyring at the first
+//! call and ends it with itself. The keyring of whoever runs the tests is out of reach.
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -28,7 +28,8 @@ impl KeyringBus {
     pub(crate) fn start(home: &Path, keyring: Keyring) -> Self {
         let services = home.join("services");
         fs::create_dir_all(&services).unwrap();
-        // A copy has none of the privileges of the file, which where they may not be given keep it from starting at all.
+        // A copy has none of the privileges of the file, which where they may not be given keep it
+        // from starting at all.
         let unlocked = match keyring {
             Keyring::Open => "printf 'a password' | \"$HOME/daemon\" --unlock",
             Keyring::Locked | Keyring::Absent => "exec \"$HOME/daemon\"",
@@ -41,8 +42,10 @@ impl KeyringBus {
         let service = services.join("secrets.service");
         let _ = fs::remove_file(&service);
         if keyring != Keyring::Absent {
-            let text =
-                format!("[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/sh \"{}\"\n", script.display());
+            let text = format!(
+                "[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/sh \"{}\"\n",
+                script.display()
+            );
             fs::write(service, text).unwrap();
         }
         let told = home.join("bus.conf");

@@ -66,7 +66,11 @@ fn a_folder_that_is_not_there_ends_with_two_and_a_sentence_with_its_name() {
     ] {
         let ran = sandbox.run(command);
         assert_eq!(ran.status, 2, "{command:?} {ran:?}");
-        assert!(ran.err.contains("no/such") && !ran.err.contains("panicked"), "{command:?} {}", ran.err);
+        assert!(
+            ran.err.contains("no/such") && !ran.err.contains("panicked"),
+            "{command:?} {}",
+            ran.err
+        );
         assert_eq!(ran.out, "", "{command:?}");
     }
 }
@@ -74,7 +78,8 @@ fn a_folder_that_is_not_there_ends_with_two_and_a_sentence_with_its_name() {
 #[test]
 fn a_results_folder_that_had_runs_and_is_gone_ends_with_two_and_says_where_it_was() {
     let run = "conversation:\n- user_message: Hello\n";
-    let files = [("touchstone.yaml", "output_dir: out\n"), ("out/a-tool_calling-o1-variation0.yaml", run)];
+    let files =
+        [("touchstone.yaml", "output_dir: out\n"), ("out/a-tool_calling-o1-variation0.yaml", run)];
     let sandbox = Sandbox::with("lost", &files);
     let (out, elsewhere) = (sandbox.folder.join("out"), sandbox.folder.join("elsewhere"));
     assert_eq!(sandbox.run(&["list", "."]).status, 0);
@@ -82,7 +87,11 @@ fn a_results_folder_that_had_runs_and_is_gone_ends_with_two_and_says_where_it_wa
     for command in [&["list", "."][..], &["index", "."], &["search", "Hello", "."]] {
         let ran = sandbox.run(command);
         assert_eq!(ran.status, 2, "{command:?} {ran:?}");
-        assert!(ran.err.contains("Folder not found: ") && ran.err.contains("/out"), "{command:?} {}", ran.err);
+        assert!(
+            ran.err.contains("Folder not found: ") && ran.err.contains("/out"),
+            "{command:?} {}",
+            ran.err
+        );
         assert_eq!(ran.out, "", "{command:?}");
     }
     std::fs::rename(&elsewhere, &out).unwrap();
@@ -92,9 +101,12 @@ fn a_results_folder_that_had_runs_and_is_gone_ends_with_two_and_says_where_it_wa
 #[test]
 fn arguments_that_make_no_sense_end_with_two() {
     let sandbox = Sandbox::usual("arguments");
-    for command in
-        [&["list", "--sort", "beauty"][..], &["list", "--limit", "many"], &["serve", "--port", "70000"], &["show"]]
-    {
+    for command in [
+        &["list", "--sort", "beauty"][..],
+        &["list", "--limit", "many"],
+        &["serve", "--port", "70000"],
+        &["show"],
+    ] {
         assert_eq!(sandbox.run(command).status, 2, "{command:?}");
     }
 }
@@ -130,9 +142,14 @@ fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
     for row in &rows {
         assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
     }
-    let states: Vec<_> =
-        rows.iter().map(|row| (row["model"].as_str().unwrap(), row["state"].as_str().unwrap())).collect();
-    assert_eq!(states, [("claude", "damaged"), ("claude", "answered"), ("o1", "error"), ("o3-mini", "waiting")]);
+    let states: Vec<_> = rows
+        .iter()
+        .map(|row| (row["model"].as_str().unwrap(), row["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        states,
+        [("claude", "damaged"), ("claude", "answered"), ("o1", "error"), ("o3-mini", "waiting")]
+    );
     assert_eq!(
         (&rows[1]["tool_calls"], &rows[1]["tokens"], &rows[1]["cost"]),
         (&Value::from(1), &Value::Null, &Value::Null)
@@ -147,8 +164,14 @@ fn list_filters_sorts_and_stops_where_it_is_told() {
         rows.iter().map(|row| row["model"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(models(&["--filter", "state:error"]), ["o1"]);
-    assert_eq!(models(&["--filter", "system:tool_calling", "--sort", "-model", "--limit", "2"]), ["o3-mini", "o1"]);
-    assert_eq!(models(&["--filter", "-state:error -system:promptql", "--sort", "-model", "--limit", "1"]), ["o3-mini"]);
+    assert_eq!(
+        models(&["--filter", "system:tool_calling", "--sort", "-model", "--limit", "2"]),
+        ["o3-mini", "o1"]
+    );
+    assert_eq!(
+        models(&["--filter", "-state:error -system:promptql", "--sort", "-model", "--limit", "1"]),
+        ["o3-mini"]
+    );
     assert_eq!(models(&["--limit", "0"]), [""; 0]);
 }
 
@@ -159,7 +182,8 @@ fn the_two_directories_can_be_named_by_themselves() {
     std::fs::rename(sandbox.folder.join("results"), &other).unwrap();
     assert_eq!(sandbox.run(&["list", "--json", "-o", "elsewhere"]).json().len(), 4);
     let names = |arguments: &[&str]| {
-        let rows = sandbox.run(&[&["list", "--json", "--filter", "model:o1"], arguments].concat()).json();
+        let rows =
+            sandbox.run(&[&["list", "--json", "--filter", "model:o1"], arguments].concat()).json();
         rows.iter().map(|row| row["task"].clone()).collect::<Vec<_>>()
     };
     assert_eq!(names(&["-i", "tasks", "-o", "elsewhere"]), ["tickets"]);
@@ -200,8 +224,13 @@ fn an_invalid_filter_prints_no_run_says_why_and_ends_with_two_in_every_command_t
 #[test]
 fn free_text_finds_runs_by_the_names_of_their_task_system_and_model() {
     let sandbox = Sandbox::usual("names");
-    for (text, runs) in [("claude", 2), ("o3-mini", 1), ("tool_calling", 3), ("ticket", 4), ("nobody-by-this-name", 0)]
-    {
+    for (text, runs) in [
+        ("claude", 2),
+        ("o3-mini", 1),
+        ("tool_calling", 3),
+        ("ticket", 4),
+        ("nobody-by-this-name", 0),
+    ] {
         let listed = sandbox.run(&["list", "--json", "--filter", text]);
         assert_eq!((listed.status, listed.json().len()), (0, runs), "{text}: {listed:?}");
     }
@@ -211,11 +240,14 @@ fn free_text_finds_runs_by_the_names_of_their_task_system_and_model() {
 
 #[test]
 fn search_shows_the_place_that_matched_in_whole_words() {
-    let filler = "The agent looked at such a table and then at another column of notes. ".repeat(12);
+    let filler =
+        "The agent looked at such a table and then at another column of notes. ".repeat(12);
     let file = format!(
         "conversation:\n- user_message: Now note how many.\n- assistant_message: '{filler}'\n- tool_call:\n    name: sql\n    error: '{filler} no such column: priority_score. {filler}'\n- assistant_message: '{filler} no such column again. Apart {filler}'\n"
     );
-    let apart = format!("conversation:\n- user_message: zebra {filler}\n- assistant_message: '{filler} quagga'\n");
+    let apart = format!(
+        "conversation:\n- user_message: zebra {filler}\n- assistant_message: '{filler} quagga'\n"
+    );
     let almost = format!(
         "conversation:\n- user_message: Go.\n- assistant_message: '{filler} no such columnar store. {filler} no such          column. {filler}'\n"
     );
@@ -246,10 +278,14 @@ fn search_shows_the_place_that_matched_in_whole_words() {
             assert_eq!(cut, None, "{text}: {snippet}");
         }
     }
-    // The beginning of another word is no match while the word itself is there, however far apart the words are set.
+    // The beginning of another word is no match while the word itself is there, however far apart
+    // the words are set.
     let found = snippets("no such column", "almost");
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].contains("no such          column.") && !found[0].contains("columnar"), "{found:?}");
+    assert!(
+        found[0].contains("no such          column.") && !found[0].contains("columnar"),
+        "{found:?}"
+    );
     let found = snippets("no such columna", "almost");
     assert!(found.len() == 1 && found[0].contains("columnar"), "{found:?}");
     // Words that never stand together are shown each at its own place.
@@ -276,11 +312,18 @@ fn nothing_that_a_file_says_steers_the_terminal() {
         .replace("I will look them up in the", "\"")
         .replace(" table.", "\"");
     let name = format!("results/{HOSTILE}-tool_calling-o1-variation0.yaml");
-    let sandbox = Sandbox::with("hostile", &[(&name, &transcript), ("tasks/a.yaml", "tool_calling_prompt: a\n")]);
+    let sandbox = Sandbox::with(
+        "hostile",
+        &[(&name, &transcript), ("tasks/a.yaml", "tool_calling_prompt: a\n")],
+    );
     for command in [&["list"][..], &["show", &name], &["search", "Printer"]] {
         let ran = sandbox.run(command);
         assert_eq!(ran.status, 0, "{ran:?}");
-        assert!(ran.out.contains("\\u{1b}") && ran.out.contains("\\u{202e}"), "{command:?} {}", ran.out);
+        assert!(
+            ran.out.contains("\\u{1b}") && ran.out.contains("\\u{202e}"),
+            "{command:?} {}",
+            ran.out
+        );
         assert!(!ran.out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{command:?} {:?}", ran.out);
     }
 }
@@ -290,7 +333,8 @@ fn index_counts_what_it_found() {
     let sandbox = Sandbox::usual("index");
     std::fs::write(sandbox.folder.join("results/notes.txt"), "buy milk").unwrap();
     let report = sandbox.run(&["index", ".", "--json"]).json().remove(0);
-    let keys = ["files", "runs", "damaged", "not_transcripts", "scan_ms", "index_ms", "search_ready_ms"];
+    let keys =
+        ["files", "runs", "damaged", "not_transcripts", "scan_ms", "index_ms", "search_ready_ms"];
     assert_eq!(report.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
     assert_eq!(
         (&report["runs"], &report["damaged"], &report["not_transcripts"]),
@@ -302,9 +346,16 @@ fn index_counts_what_it_found() {
 
 #[test]
 fn show_prints_the_whole_transcript_readable() {
-    let ran = Sandbox::usual("show").run(&["show", "results/tickets-tool_calling-claude-variation0.yaml"]);
+    let ran = Sandbox::usual("show")
+        .run(&["show", "results/tickets-tool_calling-claude-variation0.yaml"]);
     assert_eq!(ran.status, 0, "{ran:?}");
-    for text in ["List the newest", "query_support_tickets", "SELECT ticket_id", "Printer on fire", "Answer"] {
+    for text in [
+        "List the newest",
+        "query_support_tickets",
+        "SELECT ticket_id",
+        "Printer on fire",
+        "Answer",
+    ] {
         assert!(ran.out.contains(text), "{text} is missing in\n{}", ran.out);
     }
 }
@@ -312,9 +363,12 @@ fn show_prints_the_whole_transcript_readable() {
 #[test]
 fn show_gives_programs_every_step_to_its_end() {
     let long = "0123456789 ".repeat(200_000);
-    let steps = format!("  - assistant_message: {long}\n").repeat(2) + &"  - user_message: again\n".repeat(1500);
-    let sandbox =
-        Sandbox::with("show-json", &[("a-tool_calling-o1-variation0.yaml", &format!("conversation:\n{steps}"))]);
+    let steps = format!("  - assistant_message: {long}\n").repeat(2)
+        + &"  - user_message: again\n".repeat(1500);
+    let sandbox = Sandbox::with(
+        "show-json",
+        &[("a-tool_calling-o1-variation0.yaml", &format!("conversation:\n{steps}"))],
+    );
     let ran = sandbox.run(&["show", "--json", "a-tool_calling-o1-variation0.yaml"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     let view = ran.json().remove(0);
@@ -336,8 +390,13 @@ fn search_tells_file_step_and_the_text_around() {
     let sandbox = Sandbox::usual("search");
     let hits = sandbox.run(&["search", "zebra", "--json"]).json();
     assert_eq!(hits.len(), 1, "{hits:?}");
-    assert_eq!(hits[0].as_object().unwrap().keys().collect::<Vec<_>>(), ["path", "step", "snippet"]);
-    assert!(hits[0]["path"].as_str().unwrap().ends_with("tickets-tool_calling-claude-variation0.yaml"));
+    assert_eq!(
+        hits[0].as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["path", "step", "snippet"]
+    );
+    assert!(
+        hits[0]["path"].as_str().unwrap().ends_with("tickets-tool_calling-claude-variation0.yaml")
+    );
     assert_eq!(hits[0]["step"], 1);
     assert!(hits[0]["snippet"].as_str().unwrap().contains("zebra"));
     assert!(sandbox.run(&["search", "zebra"]).out.contains("step 2"));
@@ -362,7 +421,10 @@ fn clear_deletes_what_was_replaced_only_when_somebody_says_so() {
         "clear",
         &[
             ("tasks/tickets.yaml", "tool_calling_prompt: How many?\n"),
-            ("results/tickets-tool_calling-o1-variation0.yaml", "conversation:\n- user_message: How many?\n"),
+            (
+                "results/tickets-tool_calling-o1-variation0.yaml",
+                "conversation:\n- user_message: How many?\n",
+            ),
             ("results/.touchstone/replaced/tickets.yaml", "paid for"),
         ],
     );
@@ -392,7 +454,8 @@ fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
     let checks = |mut command: Command| {
         let ran: sandbox::Ran = command.output().unwrap().into();
         let found = ran.json().remove(0)["checks"].as_array().unwrap().clone();
-        let found = found.into_iter().map(|check| (check["name"].as_str().unwrap().to_owned(), check));
+        let found =
+            found.into_iter().map(|check| (check["name"].as_str().unwrap().to_owned(), check));
         (ran.status, found.collect::<std::collections::BTreeMap<_, _>>())
     };
     let (key, database) = ("Key KEY_OF_THE_OTHER_FOLDER", "Database of tickets");
@@ -404,12 +467,20 @@ fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
         command
     };
     let given = sandbox.command(&["doctor", "inner", "--json"]);
-    let dirs = sandbox.command(&["doctor", "inner", "--json", "-i", "tasks", "-o", "inner/results"]);
+    let dirs =
+        sandbox.command(&["doctor", "inner", "--json", "-i", "tasks", "-o", "inner/results"]);
     for command in [given, here(), dirs] {
         let (status, with) = checks(command);
         assert_eq!(status, 1, "{with:?}");
-        assert_eq!((&with[database]["ok"], &with[key]["ok"]), (&false.into(), &true.into()), "{with:?}");
-        assert!(with["Open folder"]["detail"].as_str().unwrap().ends_with("is read and watched."), "{with:?}");
+        assert_eq!(
+            (&with[database]["ok"], &with[key]["ok"]),
+            (&false.into(), &true.into()),
+            "{with:?}"
+        );
+        assert!(
+            with["Open folder"]["detail"].as_str().unwrap().ends_with("is read and watched."),
+            "{with:?}"
+        );
     }
     std::fs::write(inner.join("touchstone.yaml"), "input_dir: [\n").unwrap();
     let (status, broken) = checks(here());
@@ -418,10 +489,20 @@ fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
     std::fs::write(inner.join("touchstone.yaml"), workspace).unwrap();
     std::fs::remove_dir(inner.join("results")).unwrap();
     let (status, fresh) = checks(here());
-    assert_eq!((status, &fresh["Open folder"]["ok"], &fresh[database]["ok"]), (1, &true.into(), &false.into()));
-    assert!(fresh["Open folder"]["detail"].as_str().unwrap().contains("Nobody has run anything yet"), "{fresh:?}");
+    assert_eq!(
+        (status, &fresh["Open folder"]["ok"], &fresh[database]["ok"]),
+        (1, &true.into(), &false.into())
+    );
+    assert!(
+        fresh["Open folder"]["detail"].as_str().unwrap().contains("Nobody has run anything yet"),
+        "{fresh:?}"
+    );
     let ran = sandbox.run(&["doctor", "no/such"]);
-    assert_eq!((ran.status, ran.out.as_str(), ran.err.contains("no/such")), (2, "", true), "{ran:?}");
+    assert_eq!(
+        (ran.status, ran.out.as_str(), ran.err.contains("no/such")),
+        (2, "", true),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -429,9 +510,17 @@ fn show_takes_the_directories_that_make_a_file_the_run_of_a_task() {
     let sandbox = Sandbox::usual("show-dirs");
     std::fs::create_dir(sandbox.folder.join("results/deep")).unwrap();
     let name = "tickets-tool_calling-claude-variation0.yaml";
-    std::fs::rename(sandbox.folder.join("results").join(name), sandbox.folder.join("results/deep").join(name)).unwrap();
+    std::fs::rename(
+        sandbox.folder.join("results").join(name),
+        sandbox.folder.join("results/deep").join(name),
+    )
+    .unwrap();
     std::fs::create_dir(sandbox.folder.join("tasks/deep")).unwrap();
-    std::fs::rename(sandbox.folder.join("tasks/tickets.yaml"), sandbox.folder.join("tasks/deep/tickets.yaml")).unwrap();
+    std::fs::rename(
+        sandbox.folder.join("tasks/tickets.yaml"),
+        sandbox.folder.join("tasks/deep/tickets.yaml"),
+    )
+    .unwrap();
     let file = format!("results/deep/{name}");
     let shown = |dirs: &[&str]| sandbox.run(&[&["show", &file, "--json"], dirs].concat());
     let task = |dirs: &[&str]| shown(dirs).json().remove(0)["task"]["id"].clone();
@@ -441,14 +530,19 @@ fn show_takes_the_directories_that_make_a_file_the_run_of_a_task() {
     let path = shown(&["-o", "results"]).json().remove(0)["row"]["path"].clone();
     assert_eq!(path, format!("deep/{name}"));
     let outside = shown(&["-o", "tasks"]);
-    assert_eq!((outside.status, outside.err.contains("it is not in tasks")), (2, true), "{outside:?}");
+    assert_eq!(
+        (outside.status, outside.err.contains("it is not in tasks")),
+        (2, true),
+        "{outside:?}"
+    );
     assert_eq!(shown(&["-i", "no/such"]).status, 2);
 }
 
 #[test]
 fn a_reader_that_goes_away_is_no_mistake() {
     let sandbox = Sandbox::usual("pipe");
-    let mut listing = sandbox.command(&["show", "results/tickets-tool_calling-claude-variation0.yaml"]);
+    let mut listing =
+        sandbox.command(&["show", "results/tickets-tool_calling-claude-variation0.yaml"]);
     let mut child = listing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut said = String::new();
@@ -458,7 +552,8 @@ fn a_reader_that_goes_away_is_no_mistake() {
 
 #[test]
 fn the_program_leaves_no_core_file_behind() {
-    let limit = Command::new("sh").args(["-c", "grep 'core file' /proc/self/limits"]).output().unwrap();
+    let limit =
+        Command::new("sh").args(["-c", "grep 'core file' /proc/self/limits"]).output().unwrap();
     assert!(limit.status.success(), "this test reads /proc");
     let sandbox = Sandbox::usual("core");
     let mut served = served::Served::start(&sandbox, &[]);

@@ -1,12 +1,16 @@
-//! Files that hold many runs on the command line: one of them is named by the file, `#` and what it is called there.
+//! Files that hold many runs on the command line: one of them is named by the file, `#` and what it
+//! is called there.
 use crate::sandbox::Sandbox;
 
 const FILE: &str = "results/lantern_cot/G1_instruction.json";
 const REVIEW: &str = "results/.touchstone/reviews/lantern_cot/G1_instruction.json/9102.yaml";
 
 fn sandbox(name: &str) -> Sandbox {
-    let fixture = "tests/fixtures/stabletoolbench/results/converted/lantern_cot/G1_instruction.json";
-    let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture)).unwrap();
+    let fixture =
+        "tests/fixtures/stabletoolbench/results/converted/lantern_cot/G1_instruction.json";
+    let text =
+        std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture))
+            .unwrap();
     let files = [
         ("touchstone.yaml", "input_dir: tasks\noutput_dir: results\n"),
         ("tasks/t.yaml", "tool_calling_prompt: hello\n"),
@@ -21,13 +25,18 @@ fn one_of_many_is_shown_and_compared_by_its_name_and_the_file_alone_says_what_to
     let shown = sandbox.run(&["show", &format!("{FILE}#9101")]);
     assert_eq!(shown.status, 0, "{shown:?}");
     assert!(
-        shown.out.contains("G1_instruction.json#9101") && shown.out.contains("Two trails were found."),
+        shown.out.contains("G1_instruction.json#9101")
+            && shown.out.contains("Two trails were found."),
         "{}",
         shown.out
     );
     let all = sandbox.run(&["show", FILE]);
     assert_eq!(all.status, 2, "{all:?}");
-    assert!(all.err.contains("it holds 2 runs; name one of them, such as G1_instruction.json#9101"), "{}", all.err);
+    assert!(
+        all.err.contains("it holds 2 runs; name one of them, such as G1_instruction.json#9101"),
+        "{}",
+        all.err
+    );
     assert_eq!(sandbox.run(&["show", &format!("{FILE}#9")]).status, 2);
     let compared = sandbox.run(&["compare", &format!("{FILE}#9101"), &format!("{FILE}#9102")]);
     assert_eq!(compared.status, 1, "{compared:?}");

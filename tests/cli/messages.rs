@@ -20,23 +20,36 @@ fn a_thread_becomes_the_row_of_its_last_turn_or_of_each() {
     assert_eq!((last.status, last.err.as_str()), (0, ""));
     let row = &last.json()[0];
     assert_eq!(roles(&row["query"]), ["user", "assistant", "user"]);
-    assert_eq!((&row["tool_definitions"][0]["name"], &row["response_text"]), (&json!("tide"), &json!("At three.")));
+    assert_eq!(
+        (&row["tool_definitions"][0]["name"], &row["response_text"]),
+        (&json!("tide"), &json!("At three."))
+    );
     let all = sandbox.fed(&["messages", "-", "--turn", "all"], CHAT.as_bytes());
     assert_eq!(all.json().len(), 2, "{all:?}");
     assert_eq!(roles(&all.json()[0]["response"]), ["assistant", "tool", "assistant"]);
     let beyond = sandbox.run(&["messages", "chat.json", "--turn", "7"]);
     assert!(beyond.status == 1 && beyond.err.contains("It has 2 turns"), "{beyond:?}");
-    for bad in [&["messages"][..], &["messages", "chat.json", "--turn", "0"], &["messages", "x.json", "--folder", "."]]
-    {
+    for bad in [
+        &["messages"][..],
+        &["messages", "chat.json", "--turn", "0"],
+        &["messages", "x.json", "--folder", "."],
+    ] {
         assert_eq!(sandbox.run(bad).status, 2, "{bad:?}");
     }
 }
 
 #[test]
 fn what_is_no_thread_is_said_and_the_others_are_written_whole_to_a_file() {
-    let sandbox = Sandbox::with("messages-out", &[("a.json", CHAT), ("b.json", "{\"a\": 1}"), ("rows.jsonl", "old")]);
-    let ran = sandbox.run(&["messages", "b.json", "a.json", "--run-id", "none", "--out", "rows.jsonl"]);
-    assert!(ran.status == 1 && ran.out.is_empty() && ran.err.contains("no thread of messages"), "{ran:?}");
+    let sandbox = Sandbox::with(
+        "messages-out",
+        &[("a.json", CHAT), ("b.json", "{\"a\": 1}"), ("rows.jsonl", "old")],
+    );
+    let ran =
+        sandbox.run(&["messages", "b.json", "a.json", "--run-id", "none", "--out", "rows.jsonl"]);
+    assert!(
+        ran.status == 1 && ran.out.is_empty() && ran.err.contains("no thread of messages"),
+        "{ran:?}"
+    );
     let text = fs::read_to_string(sandbox.folder.join("rows.jsonl")).unwrap();
     let row: Value = serde_json::from_str(text.trim_end()).unwrap();
     assert_eq!((row["query"].as_array().unwrap().len(), &row["response"]), (6, &json!([])));
@@ -53,7 +66,8 @@ fn rows_of_results_files_keep_what_stands_beside_query_and_response() {
         let row = &ran.json()[0];
         assert_eq!(row["query"][0]["content"][0]["text"], "How deep is the harbour?");
         assert_eq!(row["response"][0]["content"][0]["text"], "Nine metres.");
-        let kept = ["ground_truth", "context", "category", "weight", "line_number"].map(|key| row[key].clone());
+        let kept = ["ground_truth", "context", "category", "weight", "line_number"]
+            .map(|key| row[key].clone());
         let context = json!(["The chart says 9 m.", { "source": "chart" }]);
         assert_eq!(kept, [json!("Nine metres."), context, json!("depth"), json!(1.5), json!(0)]);
         assert!(row.get("f1.f1_score").is_none() && row.get("f1_score").is_none(), "{row}");
@@ -63,7 +77,8 @@ fn rows_of_results_files_keep_what_stands_beside_query_and_response() {
 #[test]
 fn runs_of_a_folder_become_rows_and_a_report_in_the_shape_of_evaluate_that_can_be_opened() {
     let sandbox = Sandbox::usual("messages-runs");
-    let ran = sandbox.run(&["messages", "--folder", ".", "--filter", "model:claude state:answered"]);
+    let ran =
+        sandbox.run(&["messages", "--folder", ".", "--filter", "model:claude state:answered"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(
         (&ran.json()[0]["task"], &ran.json()[0]["ground_truth"]),
@@ -75,7 +90,10 @@ fn runs_of_a_folder_become_rows_and_a_report_in_the_shape_of_evaluate_that_can_b
     let file: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(file["rows"].as_array().unwrap().len(), 3, "{file}");
     let listed = sandbox.run(&["list", "-o", "given", "--json"]);
-    let models: Vec<String> =
-        listed.json().iter().map(|row| row["model"].as_str().unwrap_or_default().to_owned()).collect();
+    let models: Vec<String> = listed
+        .json()
+        .iter()
+        .map(|row| row["model"].as_str().unwrap_or_default().to_owned())
+        .collect();
     assert_eq!(models, ["claude", "o1", "o3-mini"]);
 }

@@ -11,15 +11,19 @@ const ANSWERS: &str = concat!(
 );
 /// Rows of a data file.
 const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/evaluate/rows.jsonl");
-const QUERIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
+const QUERIES: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
 
 /// What is typed, without the remark behind it.
 fn typed(program: &str) -> Vec<&'static str> {
     let lines = README.lines().map(|line| line.split("  #").next().unwrap_or_default().trim());
-    lines.filter(|line| line.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '))).collect()
+    lines
+        .filter(|line| line.strip_prefix(program).is_some_and(|rest| rest.starts_with(' ')))
+        .collect()
 }
 
-/// The words of a line, as a shell takes them apart: only what stands in single quotes holds spaces.
+/// The words of a line, as a shell takes them apart: only what stands in single quotes holds
+/// spaces.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, piece) in line.split('\'').enumerate() {
@@ -39,8 +43,10 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
     assert!(shown.len() >= 5, "{shown:?}");
     for line in shown {
         let mut words: Vec<String> = words(line).split_off(1);
-        let acts = words.first().is_some_and(|word| ["serve", "run", "nudge"].contains(&word.as_str()));
-        let nested = words.get(1).filter(|word| words[0] == "stabletoolbench" && *word == "serve").cloned();
+        let acts =
+            words.first().is_some_and(|word| ["serve", "run", "nudge"].contains(&word.as_str()));
+        let nested =
+            words.get(1).filter(|word| words[0] == "stabletoolbench" && *word == "serve").cloned();
         let scores_answers = words.starts_with(&["stabletoolbench".to_owned(), "score".to_owned()]);
         for word in &mut words {
             match word.as_str() {
@@ -52,13 +58,18 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
                 _ => {}
             }
         }
-        // A server would not end, and runs would ask real models; their help names everything they take.
+        // A server would not end, and runs would ask real models; their help names everything they
+        // take.
         if acts || nested.is_some() {
             let command = std::iter::once(words[0].as_str()).chain(nested.as_deref());
             let help = sandbox.run(&command.chain(["--help"]).collect::<Vec<_>>());
             assert_eq!(help.status, 0, "{line}");
             for flag in words.iter().filter(|word| word.starts_with("--")) {
-                assert!(help.out.contains(flag.as_str()), "{flag} of `{line}` is not in the help:\n{}", help.out);
+                assert!(
+                    help.out.contains(flag.as_str()),
+                    "{flag} of `{line}` is not in the help:\n{}",
+                    help.out
+                );
             }
             continue;
         }
@@ -78,6 +89,9 @@ fn every_make_command_of_the_readme_is_in_the_makefile() {
     let inline = README.split('`').skip(1).step_by(2).filter(|code| code.starts_with("make "));
     for line in shown.into_iter().chain(inline) {
         let target = line.split_whitespace().nth(1).unwrap();
-        assert!(MAKEFILE.lines().any(|rule| rule.starts_with(&format!("{target}:"))), "make {target} of `{line}`");
+        assert!(
+            MAKEFILE.lines().any(|rule| rule.starts_with(&format!("{target}:"))),
+            "make {target} of `{line}`"
+        );
     }
 }

@@ -14,17 +14,31 @@ fn what_is_said_is_kept_beside_the_run_and_printed() {
     let nothing = sandbox.run(&["review", FILE]);
     assert_eq!((nothing.status, nothing.out.as_str()), (0, "Nobody has reviewed this run.\n"));
     assert!(!sandbox.folder.join("results/.touchstone").exists(), "asking writes nothing");
-    let ran = sandbox.run(&["review", FILE, "partly", "--score", "0.5", "--note", "Row 2 is off.\u{1b}[2K"]);
+    let ran = sandbox.run(&[
+        "review",
+        FILE,
+        "partly",
+        "--score",
+        "0.5",
+        "--note",
+        "Row 2 is off.\u{1b}[2K",
+    ]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.out, "partly right, score 0.5\nRow 2 is off.\\u{1b}[2K\n");
     assert!(said(&sandbox).starts_with("verdict: partly\nscore: 0.5\n"), "{}", said(&sandbox));
     // What is left out stays as it was.
     let ran = sandbox.run(&["review", FILE, "wrong", "--json"]);
     let json = &ran.json()[0];
-    assert_eq!((&json["review"]["verdict"], &json["review"]["score"]), (&"wrong".into(), &0.5.into()));
+    assert_eq!(
+        (&json["review"]["verdict"], &json["review"]["score"]),
+        (&"wrong".into(), &0.5.into())
+    );
     assert!(json["review"]["note"].as_str().unwrap().starts_with("Row 2") && json["path"] == FILE);
     let ran = sandbox.run(&["review", FILE, "--clear"]);
-    assert_eq!((ran.status, ran.out.as_str(), said(&sandbox).as_str()), (0, "Nobody has reviewed this run.\n", ""));
+    assert_eq!(
+        (ran.status, ran.out.as_str(), said(&sandbox).as_str()),
+        (0, "Nobody has reviewed this run.\n", "")
+    );
 }
 
 #[test]
@@ -37,19 +51,26 @@ fn a_review_lies_in_the_output_directory_of_the_workspace_wherever_the_run_is_be
     let sandbox = Sandbox::with("review-nested", &files);
     let ran = sandbox.run(&["review", "out/a/t-tool_calling-o1-variation0.yaml", "right"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, "right\n"), "{ran:?}");
-    assert!(sandbox.folder.join("out/.touchstone/reviews/a/t-tool_calling-o1-variation0.yaml").exists());
+    assert!(
+        sandbox.folder.join("out/.touchstone/reviews/a/t-tool_calling-o1-variation0.yaml").exists()
+    );
 }
 
 #[test]
 fn a_review_of_another_answer_says_so_and_one_that_cannot_be_read_ends_with_one() {
     let sandbox = Sandbox::usual("review-stale");
     sandbox.run(&["review", FILE, "right"]);
-    std::fs::write(sandbox.folder.join(FILE), ANSWERED.replace("ticket_id: 7\n", "ticket_id: 8\n")).unwrap();
+    std::fs::write(sandbox.folder.join(FILE), ANSWERED.replace("ticket_id: 7\n", "ticket_id: 8\n"))
+        .unwrap();
     assert_eq!(sandbox.run(&["review", FILE]).out, "right, said of an earlier answer\n");
     std::fs::write(sandbox.folder.join(REVIEW), "verdict: perfect\n").unwrap();
     let ran = sandbox.run(&["review", FILE]);
     assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(ran.err.contains("line 1: This is no verdict.") && ran.err.contains("Mend the file"), "{}", ran.err);
+    assert!(
+        ran.err.contains("line 1: This is no verdict.") && ran.err.contains("Mend the file"),
+        "{}",
+        ran.err
+    );
     let ran = sandbox.run(&["review", FILE, "right"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, "right\n"), "{ran:?}");
 }
@@ -58,7 +79,8 @@ fn a_review_of_another_answer_says_so_and_one_that_cannot_be_read_ends_with_one(
 fn a_note_alone_leaves_the_verdict_with_the_answer_that_it_was_given_for() {
     let sandbox = Sandbox::usual("review-note");
     sandbox.run(&["review", FILE, "right"]);
-    std::fs::write(sandbox.folder.join(FILE), ANSWERED.replace("ticket_id: 7\n", "ticket_id: 8\n")).unwrap();
+    std::fs::write(sandbox.folder.join(FILE), ANSWERED.replace("ticket_id: 7\n", "ticket_id: 8\n"))
+        .unwrap();
     assert_eq!(
         sandbox.run(&["review", FILE, "--note", "Look again."]).out,
         "right, said of an earlier answer\nLook again.\n"
@@ -86,14 +108,22 @@ fn what_makes_no_sense_ends_with_two_and_writes_nothing() {
 
 #[test]
 fn a_review_in_a_folder_without_a_workspace_is_found_by_whoever_names_the_folder_above() {
-    let sandbox = Sandbox::with("review-alone", &[("p/results/t-tool_calling-o1-variation0.yaml", ANSWERED)]);
+    let sandbox =
+        Sandbox::with("review-alone", &[("p/results/t-tool_calling-o1-variation0.yaml", ANSWERED)]);
     let ran = sandbox.run(&["review", "p/results/t-tool_calling-o1-variation0.yaml", "right"]);
     assert_eq!((ran.status, ran.out.as_str()), (0, "right\n"), "{ran:?}");
-    assert!(ran.err.starts_with("Kept for the folder ") && ran.err.contains("p/results: "), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("Kept for the folder ") && ran.err.contains("p/results: "),
+        "{}",
+        ran.err
+    );
     for folder in ["p", "p/results"] {
         let listed = sandbox.run(&["list", folder, "--filter", "review:yes", "--json"]);
         assert_eq!(listed.json().len(), 1, "{folder}: {listed:?}");
-        assert!(sandbox.run(&["agreement", folder]).out.starts_with("1 run was reviewed."), "{folder}");
+        assert!(
+            sandbox.run(&["agreement", folder]).out.starts_with("1 run was reviewed."),
+            "{folder}"
+        );
     }
     let again = sandbox.run(&["review", "p/results/t-tool_calling-o1-variation0.yaml", "wrong"]);
     assert_eq!((again.status, again.err.as_str()), (0, ""), "it is said once");

@@ -1,4 +1,5 @@
-//! `plan`, `run` and `nudge`: what programs are told, how they end, and what they say against a request.
+//! `plan`, `run` and `nudge`: what programs are told, how they end, and what they say against a
+//! request.
 use super::evaluating::until;
 use crate::conversation::{Conversation, Wire};
 use crate::sandbox::{Ran, Sandbox};
@@ -36,7 +37,12 @@ fn keys(value: &Value) -> Vec<&str> {
 
 fn owed(ran: &Ran) -> Vec<String> {
     let plan = ran.json().remove(0);
-    plan["owed"].as_array().unwrap().iter().map(|run| run["path"].as_str().unwrap().to_owned()).collect()
+    plan["owed"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| run["path"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// What was told of runs that ended.
@@ -68,13 +74,28 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
         assert_eq!(keys(&plan), all);
         assert_eq!(keys(&plan["estimate"]), ["known", "calls", "tokens", "cost"]);
         let run = &plan["owed"][0];
-        let shown = ["path", "run", "task", "system", "model", "variation", "repeat", "act", "why", "differs"];
+        let shown = [
+            "path",
+            "run",
+            "task",
+            "system",
+            "model",
+            "variation",
+            "repeat",
+            "act",
+            "why",
+            "differs",
+        ];
         assert_eq!(keys(run), shown);
         assert_eq!((&run["act"], &plan["owed_total"]), (&json!("start"), &json!(3)));
         assert_eq!(plan["estimate"]["cost"], Value::Null, "what no past run says is not 0");
     }
     let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
-    assert!(words.out.contains("3 to run, 0 skipped") && words.out.contains("No past run"), "{}", words.out);
+    assert!(
+        words.out.contains("3 to run, 0 skipped") && words.out.contains("No past run"),
+        "{}",
+        words.out
+    );
     assert_eq!(server.seen().len(), 0);
     assert!(!sandbox.folder.join("results").exists(), "a plan writes nothing");
 }
@@ -83,17 +104,26 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
 fn plan_answers_without_a_key_and_only_run_refuses() {
     let workspace = "input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, model: any, api_key_env: TOUCHSTONE_NO_SUCH_KEY }\n";
     let task = "tool_calling_prompt: Count the {things}.\nvariations:\n  - things: stones\n  - things: trees\n";
-    let sandbox = Sandbox::with("no-key", &[("touchstone.yaml", workspace), ("tasks/count.yaml", task)]);
+    let sandbox =
+        Sandbox::with("no-key", &[("touchstone.yaml", workspace), ("tasks/count.yaml", task)]);
     let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
     assert_eq!(words.status, 0, "{words:?}");
     let cause = "cannot start here: TOUCHSTONE_NO_SUCH_KEY is not set (2 runs)";
-    assert!(words.out.starts_with("2 to run, 0 skipped\n") && words.out.contains(cause), "{}", words.out);
+    assert!(
+        words.out.starts_with("2 to run, 0 skipped\n") && words.out.contains(cause),
+        "{}",
+        words.out
+    );
     let plan = command(&sandbox, "plan", &[]).json().remove(0);
     let blocked = (&plan["owed_total"], &plan["blocked"][0]["why"], &plan["blocked"][0]["runs"]);
     assert_eq!(blocked, (&json!(2), &json!("TOUCHSTONE_NO_SUCH_KEY is not set"), &json!(2)));
     let ran = command(&sandbox, "run", &[]);
     assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.err.contains("Cannot start here: TOUCHSTONE_NO_SUCH_KEY is not set (2 runs)."), "{}", ran.err);
+    assert!(
+        ran.err.contains("Cannot start here: TOUCHSTONE_NO_SUCH_KEY is not set (2 runs)."),
+        "{}",
+        ran.err
+    );
     assert!(!sandbox.folder.join("results").exists());
 }
 
@@ -110,8 +140,10 @@ fn run_tells_one_event_a_line_and_ends_with_nothing_when_all_went_well() {
     );
     assert_eq!(events.last().unwrap()["event"], "finished");
     assert!(events.iter().all(|event| event["at_ms"].as_u64() > Some(0)));
-    let first: Vec<&Value> =
-        events.iter().filter(|event| event["run"] == FIRST.trim_start_matches("results/")).collect();
+    let first: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["run"] == FIRST.trim_start_matches("results/"))
+        .collect();
     let names: Vec<&str> = first.iter().map(|event| event["event"].as_str().unwrap()).collect();
     assert_eq!(names, ["started", "asking", "replied", "ended"]);
     let replied = [
@@ -157,7 +189,10 @@ fn a_run_that_fails_ends_with_one_and_is_gone_on_with() {
     let ran = command(&sandbox, "run", &[]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(server.delivered(), 4);
-    assert_eq!(ran.json().iter().find(|event| event["event"] == "started").unwrap()["resumed"], true);
+    assert_eq!(
+        ran.json().iter().find(|event| event["event"] == "started").unwrap()["resumed"],
+        true
+    );
 }
 
 #[test]
@@ -167,7 +202,9 @@ fn parts_of_a_launch_are_all_of_it_and_nothing_twice() {
     let all = owed(&command(&sandbox, "plan", &["--repeat", "3"]));
     assert_eq!(all.len(), 9);
     let parts: Vec<String> = (1..=4)
-        .flat_map(|part| owed(&command(&sandbox, "plan", &["--repeat", "3", "--shard", &format!("{part}/4")])))
+        .flat_map(|part| {
+            owed(&command(&sandbox, "plan", &["--repeat", "3", "--shard", &format!("{part}/4")]))
+        })
         .collect();
     assert_eq!(parts.len(), all.len());
     assert_eq!(parts.iter().collect::<BTreeSet<_>>(), all.iter().collect());
@@ -202,7 +239,8 @@ fn what_cannot_be_run_ends_with_one_and_says_which() {
     let ran = command(&sandbox, "run", &["--variation", "0"]);
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(
-        ran.err.contains("of 1 run, 1 is not complete") && ran.err.contains("count-tool_calling-local"),
+        ran.err.contains("of 1 run, 1 is not complete")
+            && ran.err.contains("count-tool_calling-local"),
         "{}",
         ran.err
     );
@@ -217,15 +255,27 @@ fn what_cannot_be_run_is_told_beside_what_is_run_and_ends_with_one() {
     fs::write(sandbox.folder.join(FIRST), "conversation: [").unwrap();
     let ran = command(&sandbox, "run", &[]);
     assert_eq!((ran.status, ends(&ran).len()), (1, 2), "{ran:?}");
-    let told: Vec<Value> = ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
+    let told: Vec<Value> =
+        ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
     assert_eq!(keys(&told[0]), ["at_ms", "run", "event", "act", "why"]);
     let name = FIRST.trim_start_matches("results/");
-    assert_eq!((told.len(), &told[0]["run"], &told[0]["act"]), (1, &json!(name), &json!("damaged")));
+    assert_eq!(
+        (told.len(), &told[0]["run"], &told[0]["act"]),
+        (1, &json!(name), &json!("damaged"))
+    );
     fs::remove_file(sandbox.folder.join(FIRST.replace("variation0", "variation1"))).unwrap();
     let words = sandbox.run(&["run", ".", "-s", "tool_calling", "-m", "local"]);
     assert_eq!(words.status, 1, "{words:?}");
-    assert!(words.err.contains(&format!("damaged   {name}: The file cannot be read")), "{}", words.err);
-    assert!(words.out.contains("1 run: 1 done") && words.out.contains("1 more could not be run."), "{}", words.out);
+    assert!(
+        words.err.contains(&format!("damaged   {name}: The file cannot be read")),
+        "{}",
+        words.err
+    );
+    assert!(
+        words.out.contains("1 run: 1 done") && words.out.contains("1 more could not be run."),
+        "{}",
+        words.out
+    );
     let json = command(&sandbox, "run", &[]);
     assert_eq!((json.status, &json.json()[0]["event"]), (1, &json!("left_out")), "{json:?}");
 }
@@ -236,7 +286,8 @@ fn a_suite_that_cannot_be_read_is_told_wherever_its_runs_are_missing() {
     let sandbox = folder("broken-suite", &server);
     fs::write(sandbox.folder.join("tasks/churn.yaml"), "name: churn\nvariations: [\n").unwrap();
     let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
-    let churn = fs::OpenOptions::new().append(true).open(sandbox.folder.join("tasks/churn.yaml")).unwrap();
+    let churn =
+        fs::OpenOptions::new().append(true).open(sandbox.folder.join("tasks/churn.yaml")).unwrap();
     churn.set_modified(long_ago).unwrap();
     for what in ["index", "list"] {
         let ran = sandbox.run(&[what, "."]);
@@ -248,13 +299,17 @@ fn a_suite_that_cannot_be_read_is_told_wherever_its_runs_are_missing() {
         let plan = command(&sandbox, "plan", &only).json().remove(0);
         assert_eq!(plan["owed_total"], owed, "{task}");
         let why = refused(&plan);
-        assert!(why.starts_with("Its suite cannot be read. tasks/churn.yaml, line "), "{task}: {why}");
+        assert!(
+            why.starts_with("Its suite cannot be read. tasks/churn.yaml, line "),
+            "{task}: {why}"
+        );
     }
     let other = command(&sandbox, "plan", &["--task", "count"]).json().remove(0);
     assert_eq!((&other["owed_total"], &other["skipped_total"]), (&json!(3), &json!(0)));
     let ran = command(&sandbox, "run", &[]);
     assert_eq!((ran.status, ends(&ran).len()), (1, 3), "{ran:?}");
-    let told: Vec<Value> = ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
+    let told: Vec<Value> =
+        ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
     assert_eq!((told.len(), &told[0]["run"]), (1, &json!("churn")));
     let ran = command(&sandbox, "run", &["--task", "churn"]);
     assert!(ran.status == 1 && ran.err.contains("Its suite cannot be read."), "{ran:?}");
@@ -287,7 +342,8 @@ fn what_another_process_is_at_is_no_failure() {
     for (more, told) in [(&["--variation", "0"][..], 1), (&[], 1)] {
         let ran = command(&sandbox, "run", more);
         assert_eq!(ran.status, 0, "{ran:?}");
-        let left: Vec<Value> = ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
+        let left: Vec<Value> =
+            ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
         assert_eq!((left.len(), &left[0]["act"]), (told, &json!("elsewhere")), "{ran:?}");
     }
     latch.open();
@@ -303,7 +359,8 @@ fn ctrl_c_ends_a_run_whose_tools_do_not_open() {
     let tool = "tools:\n  silent: { kind: mcp, command: ['sh', '-c', 'echo > started; exec sleep 600'] }\n";
     fs::write(sandbox.folder.join("touchstone.yaml"), workspace + tool).unwrap();
     let asked = [&["run", "."], RUN.as_slice()].concat();
-    let child = sandbox.command(&asked).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child =
+        sandbox.command(&asked).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until("the tool is started", || sandbox.folder.join("started").exists());
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
@@ -323,7 +380,8 @@ fn a_request_that_cannot_be_understood_ends_with_two_and_says_what_there_is() {
     ];
     for ([system, model, task], words) in cases {
         for what in ["plan", "run"] {
-            let ran = sandbox.run(&[what, ".", "--system", system, "--model", model, "--task", task]);
+            let ran =
+                sandbox.run(&[what, ".", "--system", system, "--model", model, "--task", task]);
             assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
             assert!(words.iter().all(|word| ran.err.contains(word)), "{}", ran.err);
         }
@@ -346,7 +404,10 @@ fn nudge_in_place_adds_the_message_and_goes_on_with_the_run() {
     assert_eq!(text.matches("user_message").count(), 2, "{text}");
     assert!(text.contains("Count them again."), "{text}");
     let sent = server.seen().pop().unwrap().json();
-    assert_eq!(sent["messages"].as_array().unwrap().last().unwrap()["content"], "Count them again.");
+    assert_eq!(
+        sent["messages"].as_array().unwrap().last().unwrap()["content"],
+        "Count them again."
+    );
 }
 
 #[test]
@@ -359,7 +420,10 @@ fn nudge_leaves_a_finished_run_as_it_is_and_names_the_fork() {
     assert_eq!(ran.status, 0, "{ran:?}");
     let fork = FIRST.replace(".yaml", "-fork1.yaml");
     let name = fork.rsplit('/').next().unwrap();
-    assert!(format!("{}{}", ran.out, ran.err).contains(&format!("Fork created: {name}")), "{ran:?}");
+    assert!(
+        format!("{}{}", ran.out, ran.err).contains(&format!("Fork created: {name}")),
+        "{ran:?}"
+    );
     assert_eq!(fs::read_to_string(sandbox.folder.join(FIRST)).unwrap(), before);
     assert!(fs::read_to_string(sandbox.folder.join(&fork)).unwrap().contains("Count them again."));
     let shown = sandbox.run(&["show", &fork]).out;
@@ -369,7 +433,11 @@ fn nudge_leaves_a_finished_run_as_it_is_and_names_the_fork() {
     assert!(list("forked:yes").contains(r#""lineage":"fork""#), "{}", list("forked:yes"));
     assert!(list("forked:no").contains(r#""lineage":null"#));
     let stats = sandbox.run(&["stats", "."]).out;
-    assert!(stats.starts_with("1 run of 1 task") && stats.contains("1 fork or continued run is left out"), "{stats}");
+    assert!(
+        stats.starts_with("1 run of 1 task")
+            && stats.contains("1 fork or continued run is left out"),
+        "{stats}"
+    );
     let plan = command(&sandbox, "plan", &["--variation", "0", "--repeat", "2"]);
     assert!(plan.out.contains("variation0-run2.yaml"), "the fork is no repeat: {plan:?}");
 }
@@ -396,9 +464,12 @@ fn a_nudge_of_nothing_or_to_nothing_ends_with_two() {
 #[test]
 fn a_run_searches_by_the_method_it_is_told_and_is_not_gone_on_with_by_another() {
     let server = Scripted::start(|_| {
-        let give_up = json!({ "name": "Finish", "arguments": "{\"return_type\": \"give_up_and_restart\"}" });
+        let give_up =
+            json!({ "name": "Finish", "arguments": "{\"return_type\": \"give_up_and_restart\"}" });
         let message = json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "c", "type": "function", "function": give_up }] });
-        Reply::json(&json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "tool_calls" }] }))
+        Reply::json(
+            &json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "tool_calls" }] }),
+        )
     });
     let sandbox = folder("method", &server);
     let one = ["--variation", "0", "--method", "CoT@3"];
@@ -410,7 +481,9 @@ fn a_run_searches_by_the_method_it_is_told_and_is_not_gone_on_with_by_another() 
     // As an interruption leaves it.
     let cut: Vec<&str> = file.lines().filter(|line| !line.starts_with("  finished:")).collect();
     fs::write(sandbox.folder.join(FIRST), cut.join("\n") + "\n").unwrap();
-    let other = command(&sandbox, "plan", &["--variation", "0", "--method", "DFS_woFilter_w2"]).json().remove(0);
+    let other = command(&sandbox, "plan", &["--variation", "0", "--method", "DFS_woFilter_w2"])
+        .json()
+        .remove(0);
     let refused = &other["skipped"][0];
     assert_eq!((&other["owed_total"], &refused["act"]), (&json!(0), &json!("refused")));
     assert!(refused["differs"].as_str().unwrap().contains("CoT@3"), "{refused}");
@@ -423,16 +496,20 @@ fn a_run_searches_by_the_method_it_is_told_and_is_not_gone_on_with_by_another() 
 }
 
 #[test]
-fn nothing_is_begun_with_a_key_of_the_workspace_file_that_means_nothing_and_every_front_door_says_which() {
+fn nothing_is_begun_with_a_key_of_the_workspace_file_that_means_nothing_and_every_front_door_says_which()
+ {
     let server = answers();
     let sandbox = folder("misspelt", &server);
     let path = sandbox.folder.join("touchstone.yaml");
     let right = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{right}run: {{ max_costs: 0.001, concurency: 1 }}\n")).unwrap();
     let line = right.lines().count() + 1;
-    let first = format!("touchstone.yaml, line {line}: `max_costs` is not a key of `run`. Did you mean `max_cost`?");
-    let second =
-        format!("touchstone.yaml, line {line}: `concurency` is not a key of `run`. Did you mean `concurrency`?");
+    let first = format!(
+        "touchstone.yaml, line {line}: `max_costs` is not a key of `run`. Did you mean `max_cost`?"
+    );
+    let second = format!(
+        "touchstone.yaml, line {line}: `concurency` is not a key of `run`. Did you mean `concurrency`?"
+    );
     for what in ["plan", "run"] {
         let ran = command(&sandbox, what, &[]);
         assert_eq!(ran.status, 2, "{what}: {}", ran.err);
@@ -440,10 +517,21 @@ fn nothing_is_begun_with_a_key_of_the_workspace_file_that_means_nothing_and_ever
         assert_eq!(ran.err.matches(&first).count(), 1, "{what}: {}", ran.err);
     }
     let plan = command(&sandbox, "plan", &[]).json().remove(0);
-    assert_eq!((plan["owed_total"].as_u64(), plan["problems"].as_array().unwrap().len()), (Some(3), 2), "{plan}");
-    assert_eq!(plan["invalid"]["message"].as_str(), Some(&*format!("{first} One more thing in it is wrong.")));
+    assert_eq!(
+        (plan["owed_total"].as_u64(), plan["problems"].as_array().unwrap().len()),
+        (Some(3), 2),
+        "{plan}"
+    );
+    assert_eq!(
+        plan["invalid"]["message"].as_str(),
+        Some(&*format!("{first} One more thing in it is wrong."))
+    );
     let doctor = sandbox.run(&["doctor", ".", "--json"]);
-    assert!(doctor.out.contains("`max_costs` is not a key of `run`.") && doctor.status == 1, "{}", doctor.out);
+    assert!(
+        doctor.out.contains("`max_costs` is not a key of `run`.") && doctor.status == 1,
+        "{}",
+        doctor.out
+    );
     assert_eq!((server.seen().len(), sandbox.folder.join(FIRST).exists()), (0, false));
     fs::write(&path, format!("{right}run: {{ max_cost: 5, concurrency: 1 }}\n")).unwrap();
     let ran = command(&sandbox, "run", &[]);
@@ -451,17 +539,23 @@ fn nothing_is_begun_with_a_key_of_the_workspace_file_that_means_nothing_and_ever
 }
 
 #[test]
-fn plan_and_run_tell_what_is_wrong_with_the_suites_and_begin_nothing_with_a_scorer_that_does_not_exist() {
+fn plan_and_run_tell_what_is_wrong_with_the_suites_and_begin_nothing_with_a_scorer_that_does_not_exist()
+ {
     let server = answers();
     let sandbox = folder("suites_told", &server);
     let path = sandbox.folder.join("tasks/count.yaml");
     let right = fs::read_to_string(&path).unwrap();
-    let doubtful = right.replace("{things}.", "{things} of {other}.") + "expected_tool_call: [query]\n";
+    let doubtful =
+        right.replace("{things}.", "{things} of {other}.") + "expected_tool_call: [query]\n";
     fs::write(&path, &doubtful).unwrap();
     let ran = command(&sandbox, "plan", &[]);
     let plan = ran.json().remove(0);
-    let told: Vec<&str> =
-        plan["problems"].as_array().unwrap().iter().map(|one| one["message"].as_str().unwrap()).collect();
+    let told: Vec<&str> = plan["problems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["message"].as_str().unwrap())
+        .collect();
     assert_eq!((ran.status, told.len(), &plan["invalid"]), (0, 2, &Value::Null), "{plan}");
     assert!(ran.err.contains("`{other}`") || ran.err.contains("{other}"), "{}", ran.err);
     assert!(ran.err.contains("tasks/count.yaml, line 6: `expected_tool_call` is not a key of a suite. Did you mean `expected_tool_calls`?"), "{}", ran.err);
@@ -469,13 +563,21 @@ fn plan_and_run_tell_what_is_wrong_with_the_suites_and_begin_nothing_with_a_scor
     for what in ["plan", "run"] {
         let ran = command(&sandbox, what, &[]);
         assert_eq!(ran.status, 2, "{what}: {}", ran.err);
-        assert!(ran.err.contains("tasks/count.yaml, line 7: `exakt` is not a scorer"), "{what}: {}", ran.err);
+        assert!(
+            ran.err.contains("tasks/count.yaml, line 7: `exakt` is not a scorer"),
+            "{what}: {}",
+            ran.err
+        );
     }
     assert_eq!(server.seen().len(), 0);
     // A task whose scorers are right is run all the same.
     fs::write(sandbox.folder.join("tasks/other.yaml"), "tool_calling_prompt: Count.\n").unwrap();
     assert_eq!(command(&sandbox, "run", &["--task", "other"]).status, 0);
-    assert_eq!(sandbox.run(&["score", "."]).status, 2, "another scorer would be taken for the one that was meant");
+    assert_eq!(
+        sandbox.run(&["score", "."]).status,
+        2,
+        "another scorer would be taken for the one that was meant"
+    );
 }
 
 #[test]

@@ -17,7 +17,8 @@ pub(crate) struct Sandbox {
 impl Sandbox {
     /// With these files in the folder.
     pub(crate) fn with(name: &str, files: &[(&str, &str)]) -> Self {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}-{}", std::process::id()));
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("cli-{name}-{}", std::process::id()));
         let folder = root.join("folder");
         let _ = fs::remove_dir_all(&root);
         fs::create_dir_all(&folder).unwrap();
@@ -32,7 +33,8 @@ impl Sandbox {
         Self { folder, root }
     }
 
-    /// A small benchmark: one run that answered, one that ended in an error, one that waits, one that cannot be read.
+    /// A small benchmark: one run that answered, one that ended in an error, one that waits, one
+    /// that cannot be read.
     pub(crate) fn usual(name: &str) -> Self {
         Self::with(
             name,
@@ -74,7 +76,12 @@ impl Sandbox {
     /// Runs the program to its end, with this on standard input.
     pub(crate) fn fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
         let mut command = self.command(arguments);
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut into = child.stdin.take().unwrap();
         let input = input.to_vec();
         let writing = std::thread::spawn(move || into.write_all(&input));
@@ -105,14 +112,21 @@ pub(crate) struct Ran {
 impl From<Output> for Ran {
     fn from(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
-        Self { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
     }
 }
 
 impl Ran {
     /// Standard output as one JSON value for each line.
     pub(crate) fn json(&self) -> Vec<serde_json::Value> {
-        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}"))).collect()
+        self.out
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}")))
+            .collect()
     }
 }
 

@@ -3,8 +3,7 @@ use crate::sandbox::{ANSWERED, Sandbox};
 use serde_json::{Value, json};
 
 const TASK: &str = "tool_calling_prompt: List the tickets.\nvariations:\n  - expected_output: [{ ticket_id: 7 }]\n";
-const WRONG: &str =
-    "conversation:\n  - user_message: List them.\n  - assistant_message: Here.\nanswer:\n  - ticket_id: 8\n";
+const WRONG: &str = "conversation:\n  - user_message: List them.\n  - assistant_message: Here.\nanswer:\n  - ticket_id: 8\n";
 
 /// One run that is right, one that is wrong.
 fn two(name: &str) -> Sandbox {
@@ -29,7 +28,11 @@ fn score_writes_one_object_for_each_scorer_with_exactly_the_documented_keys() {
     }
     let told: Vec<_> = rows.iter().map(|row| (&row["score"], &row["passed"])).collect();
     let none = (&Value::Null, &Value::Null);
-    assert_eq!(told, [none, (&json!(1.0), &json!(true)), none, none], "what did not end has no score");
+    assert_eq!(
+        told,
+        [none, (&json!(1.0), &json!(true)), none, none],
+        "what did not end has no score"
+    );
     assert_eq!(rows[1]["scorer"], "fields");
     assert!(rows[1]["detail"].as_object().is_some_and(|detail| !detail.is_empty()), "{}", rows[1]);
     assert!(rows[2]["reason"].as_str().unwrap().contains("status 529"), "{}", rows[2]);
@@ -43,16 +46,33 @@ fn forks_are_in_no_number_of_score_unless_the_filter_names_them() {
     let run = |rest: &str| format!("results/tickets-tool_calling-claude-variation0{rest}.yaml");
     let sandbox = Sandbox::with(
         "score-forks",
-        &[("tasks/tickets.yaml", TASK), (&run(""), ANSWERED), (&run("-run2"), ANSWERED), (&run("-fork1"), WRONG)],
+        &[
+            ("tasks/tickets.yaml", TASK),
+            (&run(""), ANSWERED),
+            (&run("-run2"), ANSWERED),
+            (&run("-fork1"), WRONG),
+        ],
     );
     let ran = sandbox.run(&["score", ".", "--fail-under", "0.9"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{ran:?}");
-    assert!(ran.out.contains("mean 1.000 of 2 runs, 2 passed") && !ran.out.contains("-fork1"), "{}", ran.out);
-    assert!(ran.out.contains("1 fork or continued run is left out of these numbers."), "{}", ran.out);
+    assert!(
+        ran.out.contains("mean 1.000 of 2 runs, 2 passed") && !ran.out.contains("-fork1"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("1 fork or continued run is left out of these numbers."),
+        "{}",
+        ran.out
+    );
     let all = ["score", ".", "--fail-under", "0.9", "--filter", "forked:yes,no"];
     let ran = sandbox.run(&all);
     assert!(ran.status == 1 && ran.out.contains("of 3 runs, 2 passed"), "{ran:?}");
-    assert!(ran.out.contains("-fork1.yaml  (fork; ") && !ran.out.contains("left out"), "{}", ran.out);
+    assert!(
+        ran.out.contains("-fork1.yaml  (fork; ") && !ran.out.contains("left out"),
+        "{}",
+        ran.out
+    );
     let told = sandbox.run(&["score", ".", "--filter", "forked:yes,no", "--json"]).json();
     let lineages: Vec<&Value> = told.iter().map(|row| &row["lineage"]).collect();
     assert_eq!(lineages, [&json!("fork"), &Value::Null, &Value::Null]);
@@ -72,8 +92,10 @@ fn a_score_that_is_not_enough_ends_with_one_and_says_which_number_it_was() {
     assert_eq!((status, said.as_str()), (1, "The mean score is 0.5000 (2 runs), below 0.51.\n"));
     let (status, said) = tried("51%");
     assert_eq!((status, said.as_str()), (1, "50.00 % of 2 runs passed, below 51 %.\n"));
-    let (status, said) =
-        (sandbox.run(&["score", "--fail-under", "0", "--filter", "model:nobody"]).status, tried("2").1);
+    let (status, said) = (
+        sandbox.run(&["score", "--fail-under", "0", "--filter", "model:nobody"]).status,
+        tried("2").1,
+    );
     assert_eq!(status, 1, "nothing was scored, so nothing was enough");
     assert!(said.contains("from 0 to 1"), "{said}");
 }
@@ -84,10 +106,16 @@ fn a_scorer_that_no_suite_names_is_computed_over_what_is_on_disk() {
     let of = |arguments: &[&str]| {
         let ran = sandbox.run(&[&["score", "--json"], arguments].concat());
         assert_eq!(ran.status, 0, "{ran:?}");
-        ran.json().iter().map(|row| format!("{} {}", row["scorer"].as_str().unwrap(), row["score"])).collect::<Vec<_>>()
+        ran.json()
+            .iter()
+            .map(|row| format!("{} {}", row["scorer"].as_str().unwrap(), row["score"]))
+            .collect::<Vec<_>>()
     };
     assert_eq!(of(&["--scorer", "exact"]), ["exact 1.0", "exact 0.0"]);
-    assert_eq!(of(&["--scorer", "exact", "--scorer", "tool_calls", "--filter", "model:o1"]).len(), 2);
+    assert_eq!(
+        of(&["--scorer", "exact", "--scorer", "tool_calls", "--filter", "model:o1"]).len(),
+        2
+    );
     let ran = sandbox.run(&["score", "--scorer", "exactly"]);
     assert_eq!(ran.status, 2);
     assert!(ran.err.contains("Did you mean `exact`?"), "{}", ran.err);
@@ -109,9 +137,14 @@ fn score_for_people_stands_in_columns_with_a_word_beside_each_number() {
 fn list_shows_scores_and_sorts_by_them() {
     let sandbox = two("list-scores");
     let rows = sandbox.run(&["list", "--json", "--sort", "score"]).json();
-    let told: Vec<_> = rows.iter().map(|row| (row["score"].as_f64(), row["passed"].as_bool())).collect();
+    let told: Vec<_> =
+        rows.iter().map(|row| (row["score"].as_f64(), row["passed"].as_bool())).collect();
     assert_eq!(told, [(Some(0.0), Some(false)), (Some(1.0), Some(true))]);
-    assert!(rows[0]["reason"].as_str().is_some_and(|reason| reason.contains("ticket_id 7 → 8")), "{}", rows[0]);
+    assert!(
+        rows[0]["reason"].as_str().is_some_and(|reason| reason.contains("ticket_id 7 → 8")),
+        "{}",
+        rows[0]
+    );
     let words = sandbox.run(&["list", "--filter", "passed:yes"]).out;
     assert!(words.lines().count() == 2 && words.contains("1.00  yes"), "{words}");
 }
@@ -121,14 +154,21 @@ fn a_scorer_that_cannot_be_read_is_told_and_is_not_enough() {
     let suite = TASK.replace("variations:", "scorers: [kendal_tau]\nvariations:");
     let sandbox = Sandbox::with(
         "score-left-out",
-        &[("tasks/tickets.yaml", &suite), ("results/tickets-tool_calling-claude-variation0.yaml", ANSWERED)],
+        &[
+            ("tasks/tickets.yaml", &suite),
+            ("results/tickets-tool_calling-claude-variation0.yaml", ANSWERED),
+        ],
     );
     let told = "tasks/tickets.yaml, line 2: ";
     // What can be told without it is told, and the status says that it is not all.
     for command in [&["score"][..], &["stats"], &["report", "--format", "md", "--out", "-"]] {
         let ran = sandbox.run(command);
         assert_eq!(ran.status, 2, "{ran:?}");
-        assert!(ran.err.contains(told) && ran.err.contains("Did you mean `kendall_tau`?"), "{command:?}: {}", ran.err);
+        assert!(
+            ran.err.contains(told) && ran.err.contains("Did you mean `kendall_tau`?"),
+            "{command:?}: {}",
+            ran.err
+        );
     }
     let report = sandbox.run(&["report", "--format", "md", "--out", "-"]).out;
     assert!(report.contains("> tasks/tickets.yaml, line 2: "), "{report}");
@@ -158,7 +198,11 @@ fn a_suite_that_cannot_be_read_is_named_with_its_line_and_is_not_enough() {
     let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
     assert!(ran.status == 1 && ran.err.contains("One suite cannot be read"), "{ran:?}");
     let report = sandbox.run(&["report", "--format", "md", "--out", "-"]).out;
-    assert!(report.contains("1 run has no score: there is no suite for the task, or it cannot be read."), "{report}");
+    assert!(
+        report
+            .contains("1 run has no score: there is no suite for the task, or it cannot be read."),
+        "{report}"
+    );
 }
 
 #[test]
@@ -172,12 +216,19 @@ fn files_that_cannot_be_read_are_counted_by_themselves_and_are_not_enough() {
         ],
     );
     let ran = sandbox.run(&["score"]);
-    assert!(ran.status == 0 && ran.out.contains("counted apart: 1 that cannot be read\n"), "{ran:?}");
+    assert!(
+        ran.status == 0 && ran.out.contains("counted apart: 1 that cannot be read\n"),
+        "{ran:?}"
+    );
     assert!(ran.out.contains("damaged") && !ran.out.contains("not ended"), "{}", ran.out);
     let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
     assert!(ran.status == 1 && ran.err.contains("One file cannot be read"), "{ran:?}");
     let others = sandbox.run(&["score", "--fail-under", "0.5", "--filter", "model:claude"]);
-    assert_eq!((others.status, others.err.as_str()), (0, ""), "what was not asked for does not count");
+    assert_eq!(
+        (others.status, others.err.as_str()),
+        (0, ""),
+        "what was not asked for does not count"
+    );
 }
 
 #[test]
@@ -206,7 +257,8 @@ fn runs_whose_score_is_not_known_yet_are_not_enough_and_say_why() {
         let sandbox = Sandbox::with(name, &files);
         let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
         assert!(ran.status == 1 && ran.err.contains(why), "{ran:?}");
-        let without = sandbox.run(&["score", "--fail-under", "0.5", "--filter", "task:tickets model:claude"]);
+        let without =
+            sandbox.run(&["score", "--fail-under", "0.5", "--filter", "task:tickets model:claude"]);
         assert_eq!(without.status, 0, "what was not asked for does not count: {without:?}");
     }
 }
@@ -231,7 +283,10 @@ fn a_report_says_of_each_run_why_it_has_no_score_as_it_is() {
         "The suite has no variation like this one any more.",
         "there is no suite for the task, or it cannot be read.",
     ] {
-        assert!(notes.contains(&format!("> 1 run has no score: {why}")), "{why} is missing in\n{notes}");
+        assert!(
+            notes.contains(&format!("> 1 run has no score: {why}")),
+            "{why} is missing in\n{notes}"
+        );
         assert!(lines.contains(why), "{why} is missing in\n{lines}");
     }
 }
@@ -265,11 +320,18 @@ fn a_report_says_who_scored_why_runs_have_no_score_and_where_people_say_otherwis
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
     assert!(report("html").contains("wrong: Ticket 9 is missing."));
-    let nobody = sandbox.run(&["report", "--format", "md", "--out", "-", "--filter", "model:nobody"]).out;
+    let nobody =
+        sandbox.run(&["report", "--format", "md", "--out", "-", "--filter", "model:nobody"]).out;
     assert!(nobody.contains("No run passes the filter."), "{nobody}");
-    let empty = Sandbox::with("report-empty", &[("tasks/tickets.yaml", TASK), ("results/readme.md", "nothing")]);
+    let empty = Sandbox::with(
+        "report-empty",
+        &[("tasks/tickets.yaml", TASK), ("results/readme.md", "nothing")],
+    );
     let nothing = empty.run(&["report", "--format", "md", "--out", "-"]).out;
-    assert!(nothing.contains("No runs were found in this folder.") && !nothing.contains("filter"), "{nothing}");
+    assert!(
+        nothing.contains("No runs were found in this folder.") && !nothing.contains("filter"),
+        "{nothing}"
+    );
 }
 
 #[test]
@@ -281,14 +343,17 @@ fn a_report_that_is_read_as_runs_is_not_put_among_them_and_says_which_had_not_en
     assert_eq!(beside.status, 0, "{beside:?}");
     assert_eq!(sandbox.run(&["list", "--json"]).json().len(), 4);
     let read_back = sandbox.run(&["list", "-i", "tasks", "-o", "made", "--json"]).json();
-    let told: Vec<(&str, &str)> =
-        read_back.iter().map(|row| (row["model"].as_str().unwrap(), row["state"].as_str().unwrap())).collect();
+    let told: Vec<(&str, &str)> = read_back
+        .iter()
+        .map(|row| (row["model"].as_str().unwrap(), row["state"].as_str().unwrap()))
+        .collect();
     assert_eq!(told, [("claude", "answered"), ("o1", "error"), ("o3-mini", "waiting")]);
     assert!(read_back[2]["score"].is_null(), "{}", read_back[2]);
 }
 
 #[test]
-fn a_scorer_that_does_not_exist_ends_with_two_only_where_its_suite_is_asked_about_whoever_counts_by_it() {
+fn a_scorer_that_does_not_exist_ends_with_two_only_where_its_suite_is_asked_about_whoever_counts_by_it()
+ {
     let sandbox = Sandbox::with(
         "score-others-suite",
         &[
@@ -300,13 +365,23 @@ fn a_scorer_that_does_not_exist_ends_with_two_only_where_its_suite_is_asked_abou
     );
     let out = sandbox.folder.join("report");
     let out = out.to_str().unwrap();
-    for command in
-        [&["score", ".", "--fail-under", "0.5"][..], &["stats", "."], &["report", ".", "--format", "md", "--out", out]]
-    {
+    for command in [
+        &["score", ".", "--fail-under", "0.5"][..],
+        &["stats", "."],
+        &["report", ".", "--format", "md", "--out", out],
+    ] {
         let asked = |filter: &str| sandbox.run(&[command, &["--filter", filter]].concat());
         let (other, own) = (asked("task:tickets"), asked("task:bad"));
-        assert_eq!((other.status, other.err.contains("exakt")), (0, false), "{command:?} {other:?}");
-        assert_eq!((own.status, own.err.contains("`exakt` is not a scorer")), (2, true), "{command:?} {own:?}");
+        assert_eq!(
+            (other.status, other.err.contains("exakt")),
+            (0, false),
+            "{command:?} {other:?}"
+        );
+        assert_eq!(
+            (own.status, own.err.contains("`exakt` is not a scorer")),
+            (2, true),
+            "{command:?} {own:?}"
+        );
         assert_eq!(sandbox.run(command).status, 2, "{command:?}");
     }
 }

@@ -7,13 +7,16 @@ use serde_json::json;
 const KEY: &str = "canary/key+with=odd~letters.20251122";
 const RUN: &str = "results/count-tool_calling-local-variation0.yaml";
 
-/// A provider that repeats the key: once in what it refuses, once while it is busy, then in what it says.
+/// A provider that repeats the key: once in what it refuses, once while it is busy, then in what it
+/// says.
 fn repeats(seen: &Seen) -> Reply {
     assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
     let hex = KEY.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let message = format!("Incorrect API key provided: {KEY} ({hex})");
-    let error =
-        |kind: &str| Reply::json(&json!({ "error": { "message": message, "type": kind } })).header("x-request-id", KEY);
+    let error = |kind: &str| {
+        Reply::json(&json!({ "error": { "message": message, "type": kind } }))
+            .header("x-request-id", KEY)
+    };
     match seen.number {
         0 => error("invalid_request_error").status(400),
         1 => error("server_error").status(503).header("retry-after-ms", "1"),
@@ -43,19 +46,30 @@ fn a_key_that_a_provider_repeats_is_in_no_output_no_log_no_report_and_no_file() 
     let sandbox = folder(&server);
     let run = |arguments: &[&str]| {
         let mut command = sandbox.command(arguments);
-        let ran = Ran::from(command.env("CANARY_KEY", KEY).env("TOUCHSTONE_LOG", "trace").output().unwrap());
+        let ran = Ran::from(
+            command.env("CANARY_KEY", KEY).env("TOUCHSTONE_LOG", "trace").output().unwrap(),
+        );
         assert_eq!(canary::spot(ran.out.as_bytes(), KEY), None, "{arguments:?}: {}", ran.out);
         assert_eq!(canary::spot(ran.err.as_bytes(), KEY), None, "{arguments:?}: {}", ran.err);
         ran
     };
     let launch = ["--system", "tool_calling", "--model", "local"];
-    let with = |before: &[&'static str], after: &[&'static str]| [before, launch.as_slice(), after].concat();
+    let with = |before: &[&'static str], after: &[&'static str]| {
+        [before, launch.as_slice(), after].concat()
+    };
     assert_eq!(run(&with(&["plan", "."], &[])).status, 0);
     assert_eq!(run(&with(&["plan", "."], &["--json"])).status, 0);
     let failed = run(&with(&["run", "."], &[]));
     assert_eq!(failed.status, 1, "{failed:?}");
-    assert!(format!("{}{}", failed.out, failed.err).contains("[redacted]"), "the reason is told: {failed:?}");
-    assert!(failed.err.contains("TRACE") || failed.err.contains("DEBUG"), "it does log: {}", failed.err);
+    assert!(
+        format!("{}{}", failed.out, failed.err).contains("[redacted]"),
+        "the reason is told: {failed:?}"
+    );
+    assert!(
+        failed.err.contains("TRACE") || failed.err.contains("DEBUG"),
+        "it does log: {}",
+        failed.err
+    );
     let resumed = run(&with(&["run", "."], &["--json"]));
     assert_eq!((resumed.status, server.delivered()), (0, 3), "{resumed:?}");
     assert!(resumed.out.contains("retrying") || resumed.out.contains("503"), "{}", resumed.out);

@@ -12,7 +12,11 @@ use std::{
 fn it_prints_one_line_with_address_and_token_and_ends_well_on_ctrl_c() {
     let sandbox = Sandbox::usual("serve-line");
     let mut plain = Served::start(&sandbox, &[]);
-    assert!(plain.line.starts_with("http://127.0.0.1:") && plain.line.contains("/?token="), "{}", plain.line);
+    assert!(
+        plain.line.starts_with("http://127.0.0.1:") && plain.line.contains("/?token="),
+        "{}",
+        plain.line
+    );
     assert_eq!(plain.end().code(), Some(0));
     let mut json = Served::start(&sandbox, &["--json"]);
     let said: Value = serde_json::from_str(&json.line).unwrap();
@@ -62,22 +66,35 @@ fn open_starts_the_browser_with_an_address_of_its_own() {
     std::fs::create_dir_all(&tools).unwrap();
     let opener = tools.join("xdg-open");
     let told = tools.join("told");
-    std::fs::write(&opener, format!("#!/bin/sh\necho \"$1\" > {0}.new && mv {0}.new {0}\n", told.display())).unwrap();
+    std::fs::write(
+        &opener,
+        format!("#!/bin/sh\necho \"$1\" > {0}.new && mv {0}.new {0}\n", told.display()),
+    )
+    .unwrap();
     std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
-    let served = Served::start_with(&sandbox, &["serve", ".", "--open"], &[("PATH", &path), ("DISPLAY", ":99")]);
+    let served = Served::start_with(
+        &sandbox,
+        &["serve", ".", "--open"],
+        &[("PATH", &path), ("DISPLAY", ":99")],
+    );
     let begun = Instant::now();
     let address = loop {
         match std::fs::read_to_string(&told) {
             Ok(address) => break address.trim().to_owned(),
-            Err(_) => assert!(begun.elapsed() < Duration::from_secs(20), "the opener was not started"),
+            Err(_) => {
+                assert!(begun.elapsed() < Duration::from_secs(20), "the opener was not started");
+            }
         }
         std::thread::sleep(Duration::from_millis(10));
     };
     assert_ne!(address, served.line.trim());
     let path = &address[address.find("/?").unwrap()..];
     assert!(served.send("GET", path, "").starts_with("HTTP/1.1 303"));
-    assert!(served.send("GET", path, "").starts_with("HTTP/1.1 200"), "this one is let in by its cookie");
+    assert!(
+        served.send("GET", path, "").starts_with("HTTP/1.1 200"),
+        "this one is let in by its cookie"
+    );
 }
 
 #[test]
@@ -143,7 +160,8 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
 /// Every command of the page, as the sources list them, with its access.
 fn commands() -> Vec<(String, bool)> {
     let source = include_str!("../../src-tauri/commands.rs");
-    let lines = source.lines().filter_map(|line| line.trim().strip_prefix("(\"")?.strip_suffix("),"));
+    let lines =
+        source.lines().filter_map(|line| line.trim().strip_prefix("(\"")?.strip_suffix("),"));
     let commands = lines.filter_map(|line| line.split_once("\", "));
     commands.map(|(name, access)| (name.to_owned(), access == "Act")).collect()
 }
@@ -155,23 +173,37 @@ fn a_page_that_only_looks_changes_nothing_whatever_it_asks() {
     std::fs::create_dir_all(other.join("results")).unwrap();
     std::fs::write(other.join("results/a.yaml"), "output: {}\n").unwrap();
     std::fs::create_dir_all(sandbox.root().join("demo/tasks")).unwrap();
-    std::fs::write(sandbox.root().join("demo/tasks/a.yaml"), "tool_calling_prompt: Count.\n").unwrap();
+    std::fs::write(sandbox.root().join("demo/tasks/a.yaml"), "tool_calling_prompt: Count.\n")
+        .unwrap();
     // Another folder is remembered.
     drop(Served::start_with(&sandbox, &["serve", other.to_str().unwrap()], &[]));
     let served = Served::start(&sandbox, &[]);
     let is_ready = |status: &Value| status["phase"]["kind"] == "ready";
     let ready = until(&served, "status", &json!({}), is_ready);
     let (_, folders) = served.call("folders", &json!({}));
-    assert_eq!((folders["recent"].as_array().unwrap().len(), &folders["can_open"]), (2, &json!(false)), "{folders}");
+    assert_eq!(
+        (folders["recent"].as_array().unwrap().len(), &folders["can_open"]),
+        (2, &json!(false)),
+        "{folders}"
+    );
     let before = files(sandbox.root());
     let span = json!({ "offset": 0, "limit": 50 });
-    let list = json!({ "filter": "", "sort": { "column": "path", "descending": false }, "span": span });
+    let list =
+        json!({ "filter": "", "sort": { "column": "path", "descending": false }, "span": span });
     let (_, runs) = served.call("list_runs", &json!({ "request": list }));
-    let run = runs["rows"].as_array().unwrap().iter().find(|row| row["state"] == "answered").unwrap()["id"].clone();
+    let run = runs["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["state"] == "answered")
+        .unwrap()["id"]
+        .clone();
     let version = served.call("open_run", &json!({ "id": run })).1["version"].clone();
 
     let commands = commands();
-    assert!(commands.len() > 60 && commands.iter().any(|(name, acts)| name == "open_recent" && *acts));
+    assert!(
+        commands.len() > 60 && commands.iter().any(|(name, acts)| name == "open_recent" && *acts)
+    );
     for (name, acts) in &commands {
         let mut given = vec![
             json!({}),
@@ -189,11 +221,21 @@ fn a_page_that_only_looks_changes_nothing_whatever_it_asks() {
             json!({ "ids": [run] }),
             json!({ "request": { "filter": "", "format": "html" }, "whole": true }),
         ];
-        given.extend(folders["recent"].as_array().unwrap().iter().map(|folder| json!({ "id": folder["id"] })));
+        given.extend(
+            folders["recent"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|folder| json!({ "id": folder["id"] })),
+        );
         for arguments in given {
             let (status, reply) = served.call(name, &arguments);
             if *acts {
-                assert_eq!((status, reply["code"].as_str()), (403, Some("not_allowed")), "{name} {arguments}: {reply}");
+                assert_eq!(
+                    (status, reply["code"].as_str()),
+                    (403, Some("not_allowed")),
+                    "{name} {arguments}: {reply}"
+                );
             }
         }
     }
@@ -202,7 +244,8 @@ fn a_page_that_only_looks_changes_nothing_whatever_it_asks() {
     assert_eq!(served.call("folders", &json!({})).1, folders);
     assert_eq!(served.call("list_runs", &json!({ "request": list })).1["rows"], runs["rows"]);
     let after = files(sandbox.root());
-    let changed = before.iter().filter(|(path, text)| after.get(*path) != Some(text)).map(|(path, _)| path);
+    let changed =
+        before.iter().filter(|(path, text)| after.get(*path) != Some(text)).map(|(path, _)| path);
     let new = after.keys().filter(|path| !before.contains_key(*path));
     assert_eq!(changed.chain(new).collect::<Vec<_>>(), Vec::<&std::path::PathBuf>::new());
 }
@@ -225,7 +268,8 @@ fn files(root: &std::path::Path) -> std::collections::BTreeMap<std::path::PathBu
 }
 
 #[test]
-fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_the_notice_says_so_once() {
+fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_the_notice_says_so_once()
+ {
     let sandbox = Sandbox::usual("serve-watches");
     // In a user namespace of its own the program has a limit of its own.
     let program = sandbox.command(&[]);
@@ -242,7 +286,8 @@ fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_t
         std::fs::create_dir_all(&dir).unwrap();
         std::fs::write(dir.join("run.yaml"), crate::ANSWERED).unwrap();
     }
-    let reply = status(&|status| status["counts"]["runs"] == 12 && status["watching"]["by"] == "polling");
+    let reply =
+        status(&|status| status["counts"]["runs"] == 12 && status["watching"]["by"] == "polling");
     let notice = reply["watching"]["notice"].as_str().unwrap();
     assert_eq!(notice.matches("fs.inotify.max_user_watches").count(), 1, "{notice}");
     assert!(notice.contains("listed again every few seconds"), "{notice}");

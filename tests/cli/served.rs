@@ -23,7 +23,11 @@ impl Served {
         Self::start_with(sandbox, &[&["serve", "."], arguments].concat(), &[])
     }
 
-    pub(crate) fn start_with(sandbox: &Sandbox, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+    pub(crate) fn start_with(
+        sandbox: &Sandbox,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         Self::of(sandbox.command(arguments).envs(environment.iter().copied()))
     }
 
@@ -33,13 +37,23 @@ impl Served {
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
-        let start = line.find("127.0.0.1:").unwrap_or_else(|| panic!("no address in {line:?}")) + "127.0.0.1:".len();
+        let start = line.find("127.0.0.1:").unwrap_or_else(|| panic!("no address in {line:?}"))
+            + "127.0.0.1:".len();
         let (port, rest) = line[start..].split_once('/').unwrap();
-        let token = rest.trim_start_matches("?token=").trim_end_matches(|c: char| !c.is_ascii_hexdigit());
-        let mut served = Self { child, port: port.parse().unwrap(), cookie: String::new(), line: line.clone(), out };
+        let token =
+            rest.trim_start_matches("?token=").trim_end_matches(|c: char| !c.is_ascii_hexdigit());
+        let mut served = Self {
+            child,
+            port: port.parse().unwrap(),
+            cookie: String::new(),
+            line: line.clone(),
+            out,
+        };
         let welcome = served.send("GET", &format!("/?token={token}"), "");
-        let cookie =
-            welcome.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap_or_else(|| panic!("{welcome}"));
+        let cookie = welcome
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "))
+            .unwrap_or_else(|| panic!("{welcome}"));
         cookie.split(';').next().unwrap().clone_into(&mut served.cookie);
         served
     }
@@ -76,7 +90,11 @@ impl Served {
     pub(crate) fn events(&self) -> std::thread::JoinHandle<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let Self { port, cookie, .. } = self;
-        write!(stream, "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n").unwrap();
+        write!(
+            stream,
+            "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n"
+        )
+        .unwrap();
         // Begun once the first bytes of the reply are there: whatever happens from now on is told.
         let mut told = vec![0];
         stream.read_exact(&mut told).unwrap();
@@ -93,7 +111,10 @@ impl Served {
 
     /// Sends a signal and waits for the end.
     pub(crate) fn end_by(&mut self, signal: &str) -> ExitStatus {
-        Command::new("kill").args([&format!("-{signal}"), &self.id().to_string()]).status().unwrap();
+        Command::new("kill")
+            .args([&format!("-{signal}"), &self.id().to_string()])
+            .status()
+            .unwrap();
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -113,7 +134,12 @@ impl Drop for Served {
 }
 
 /// Asks until the reply is as wished.
-pub(crate) fn until(served: &Served, command: &str, arguments: &Value, wish: impl Fn(&Value) -> bool) -> Value {
+pub(crate) fn until(
+    served: &Served,
+    command: &str,
+    arguments: &Value,
+    wish: impl Fn(&Value) -> bool,
+) -> Value {
     let begun = Instant::now();
     loop {
         let (_, reply) = served.call(command, arguments);

@@ -1,5 +1,6 @@
-//! SQL that needs more than a machine has: it ends with an error that the model sees, in a process whose memory is bounded, and
-//! nothing of it is written to a disk. The process is the one that the program itself asks.
+//! SQL that needs more than a machine has: it ends with an error that the model sees, in a process
+//! whose memory is bounded, and nothing of it is written to a disk. The process is the one that the
+//! program itself asks.
 use crate::evaluating::until;
 use crate::sandbox::Sandbox;
 use crate::scripted::{Reply, Scripted};
@@ -12,7 +13,8 @@ use std::{
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
-/// Most memory of a process that answers, in KiB: what SQLite may take (128 MiB), rows on their way, and the program.
+/// Most memory of a process that answers, in KiB: what SQLite may take (128 MiB), rows on their
+/// way, and the program.
 const MOST_MEMORY: u64 = 320 << 10;
 /// Most bytes that it may write: its answer.
 const MOST_WRITTEN: u64 = 4 << 20;
@@ -27,7 +29,11 @@ struct Answering {
 impl Answering {
     fn start() -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_touchstone"));
-        command.arg("answer-sqlite-questions").env_clear().stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .arg("answer-sqlite-questions")
+            .env_clear()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let questions = child.stdin.take().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
@@ -35,8 +41,11 @@ impl Answering {
     }
 
     fn ask(&mut self, database: &std::path::Path, sql: &str) -> Value {
-        let path: String =
-            database.to_str().unwrap().bytes().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+        let path: String = database
+            .to_str()
+            .unwrap()
+            .bytes()
+            .fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         let question = json!({ "path": path, "question": "rows", "sql": sql, "rows": 100, "bytes": 1 << 20, "cell": 1 << 16,
             "columns": 200, "ms": 20_000 });
         writeln!(self.questions, "{question}").unwrap();
@@ -140,16 +149,22 @@ fn a_query_that_needs_too_much_ends_with_an_error_within_bounded_memory_and_writ
         let answer = answering.ask(&database, sql);
         // A text that is too long for `printf` is no value at all.
         let error = answer["error"].as_str().unwrap_or_default().to_owned();
-        let is_nothing =
-            name == "one text" && answer["value"][0].as_object().is_some_and(|row| row.values().all(Value::is_null));
-        let is_said = is_nothing || ["of memory", "too big"].iter().any(|word| error.contains(word));
-        let (peak, written) = (answering.number("status", "VmHWM:"), answering.number("io", "wchar:"));
+        let is_nothing = name == "one text"
+            && answer["value"][0].as_object().is_some_and(|row| row.values().all(Value::is_null));
+        let is_said =
+            is_nothing || ["of memory", "too big"].iter().any(|word| error.contains(word));
+        let (peak, written) =
+            (answering.number("status", "VmHWM:"), answering.number("io", "wchar:"));
         println!("{name}: {error}; peak {} MiB", peak >> 10);
         assert!(is_said, "{name}: {answer}");
         assert!(peak < MOST_MEMORY, "{name}: {peak} KiB");
         assert!(written < MOST_WRITTEN, "{name}: {written} bytes written");
         let next = answering.ask(&database, "SELECT id, amount FROM sales");
-        assert_eq!(next, json!({ "value": [{ "id": 1, "amount": 0.5 }] }), "{name}: the next question is answered");
+        assert_eq!(
+            next,
+            json!({ "value": [{ "id": 1, "amount": 0.5 }] }),
+            "{name}: the next question is answered"
+        );
     }
 }
 
@@ -166,8 +181,10 @@ fn asking(name: &str, sql: &'static str) -> (Sandbox, Scripted) {
             }
         };
         let finish = if message["tool_calls"].is_null() { "stop" } else { "tool_calls" };
-        Reply::json(&json!({ "model": "m", "choices": [{ "index": 0, "finish_reason": finish, "message": message }],
-            "usage": { "prompt_tokens": 1, "completion_tokens": 1 } }))
+        Reply::json(
+            &json!({ "model": "m", "choices": [{ "index": 0, "finish_reason": finish, "message": message }],
+            "usage": { "prompt_tokens": 1, "completion_tokens": 1 } }),
+        )
     });
     let url = server.url("/v1");
     let workspace = format!(
@@ -175,7 +192,8 @@ fn asking(name: &str, sql: &'static str) -> (Sandbox, Scripted) {
          tools:\n  sales: {{ kind: sql, database: 'sqlite:sales.db' }}\n"
     );
     let task = "tool_calling_prompt: Count.\n";
-    let sandbox = Sandbox::with(name, &[("touchstone.yaml", &workspace), ("tasks/count.yaml", task)]);
+    let sandbox =
+        Sandbox::with(name, &[("touchstone.yaml", &workspace), ("tasks/count.yaml", task)]);
     database(&sandbox);
     (sandbox, server)
 }
@@ -192,8 +210,7 @@ fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
 }
 
 /// A question that takes until its deadline.
-const ENDLESS: &str =
-    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000000000) SELECT count(*) FROM c";
+const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000000000) SELECT count(*) FROM c";
 
 /// A run whose question is being answered.
 struct Busy {
@@ -208,7 +225,8 @@ impl Busy {
         let (sandbox, server) = asking(name, sql);
         let mut command = sandbox.command(&RUN);
         // As in a terminal, where what was started together is told of a key together.
-        let child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let child =
+            command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let mut busy = Self { child, reader: 0, sandbox, server };
         busy.reader = busy.next_reader();
         busy
@@ -218,10 +236,14 @@ impl Busy {
     fn next_reader(&self) -> u32 {
         let found = std::cell::Cell::new(None);
         until("a process answers", || {
-            let others = readers(self.child.id()).into_iter().filter(|reader| *reader != self.reader);
+            let others =
+                readers(self.child.id()).into_iter().filter(|reader| *reader != self.reader);
             // Those that told of the tables took next to no time.
             let works = |reader: &u32| {
-                fields(*reader).get(11).and_then(|ticks| ticks.parse().ok()).is_some_and(|ticks: u64| ticks > 20)
+                fields(*reader)
+                    .get(11)
+                    .and_then(|ticks| ticks.parse().ok())
+                    .is_some_and(|ticks: u64| ticks > 20)
             };
             found.set(others.into_iter().find(works));
             found.get().is_some()
@@ -257,7 +279,8 @@ fn readers(parent: u32) -> Vec<u32> {
     let all = fs::read_dir("/proc").unwrap().flatten();
     let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let asks = |id: &u32| {
-        fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("answer-sqlite-questions"))
+        fs::read_to_string(format!("/proc/{id}/cmdline"))
+            .is_ok_and(|line| line.contains("answer-sqlite-questions"))
     };
     ids.filter(|id| fields(*id).get(1) == Some(&parent.to_string()) && asks(id)).collect()
 }
@@ -269,7 +292,9 @@ fn kill(process: u32) {
 #[test]
 fn a_key_of_the_terminal_ends_no_question_and_a_second_one_leaves_nothing_at_work() {
     let mut busy = Busy::begin("sql-interrupted", ENDLESS);
-    until("interrupts are listened to", || crate::evaluating::is_caught(&busy.child.id().to_string(), 2));
+    until("interrupts are listened to", || {
+        crate::evaluating::is_caught(&busy.child.id().to_string(), 2)
+    });
     kill_process_group(busy.group(), Signal::INT).unwrap();
     assert_ne!(fields(busy.reader)[2], busy.child.id().to_string(), "it is in a group of its own");
     let (group, reader) = (busy.group(), busy.reader);
@@ -284,7 +309,10 @@ fn a_key_of_the_terminal_ends_no_question_and_a_second_one_leaves_nothing_at_wor
     assert_eq!(busy.server.seen().len(), 1, "no result was told to the model");
     let file = busy.sandbox.folder.join("results/count-tool_calling-local-variation0.yaml");
     let text = fs::read_to_string(file).unwrap_or_default();
-    assert!(!text.contains("could not be read"), "a question that was given up is no error: {text}");
+    assert!(
+        !text.contains("could not be read"),
+        "a question that was given up is no error: {text}"
+    );
 }
 
 #[test]

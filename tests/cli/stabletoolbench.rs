@@ -5,7 +5,8 @@ use std::path::Path;
 
 /// Lines of what the original gives; none where its files are not.
 fn golden(name: &str) -> Vec<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/stabletoolbench").join(name);
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/stabletoolbench").join(name);
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -29,43 +30,64 @@ fn names_gives_the_function_of_each_api_and_says_which_line_has_none() {
 #[test]
 fn keys_gives_the_text_that_names_an_input_in_a_cache() {
     let input = "{\"b\": 1, \"a\": [true, null, 2.50]}\n\"bare\"\n{}\n";
-    let ran = Sandbox::with("toolbench-keys", &[]).fed(&["stabletoolbench", "keys", "--json"], input.as_bytes());
+    let ran = Sandbox::with("toolbench-keys", &[])
+        .fed(&["stabletoolbench", "keys", "--json"], input.as_bytes());
     assert_eq!((ran.status, ran.err.as_str()), (0, ""));
     assert_eq!(
         ran.json(),
-        [json!({"key": "{'b': 1, 'a': [True, None, 2.5]}"}), json!({"key": "bare"}), json!({"key": "{}"})]
+        [
+            json!({"key": "{'b': 1, 'a': [True, None, 2.5]}"}),
+            json!({"key": "bare"}),
+            json!({"key": "{}"})
+        ]
     );
 }
 
 #[test]
 fn the_names_of_all_gold_apis_are_those_of_the_original() {
-    let pairs: Vec<Value> =
-        golden("gold_mapping.jsonl").iter().flat_map(|case| case["gold"].as_array().unwrap().clone()).collect();
+    let pairs: Vec<Value> = golden("gold_mapping.jsonl")
+        .iter()
+        .flat_map(|case| case["gold"].as_array().unwrap().clone())
+        .collect();
     println!("cases: {}", pairs.len());
     if pairs.is_empty() {
         return;
     }
-    let line = |pair: &Value| format!("{}\n", json!({"tool_name": pair["tool_name"], "api_name": pair["api_name"]}));
+    let line = |pair: &Value| {
+        format!("{}\n", json!({"tool_name": pair["tool_name"], "api_name": pair["api_name"]}))
+    };
     let input: String = pairs.iter().map(line).collect();
-    let ran = Sandbox::with("toolbench-golden", &[]).fed(&["stabletoolbench", "names"], input.as_bytes());
+    let ran =
+        Sandbox::with("toolbench-golden", &[]).fed(&["stabletoolbench", "names"], input.as_bytes());
     assert_eq!(ran.status, 0, "{}", ran.err);
     for (answer, pair) in ran.json().iter().zip(&pairs) {
         assert_eq!(answer["function_name"], pair["function_name"], "{pair}");
     }
 }
 
-const RAW: &str = include_str!("../fixtures/stabletoolbench/answers/harbour-model/G1_harbour/101_CoT@2.json");
-const DRAWN: &str = include_str!("../fixtures/stabletoolbench/answers/harbour-model/G1_harbour/102_CoT@2.json");
+const RAW: &str =
+    include_str!("../fixtures/stabletoolbench/answers/harbour-model/G1_harbour/101_CoT@2.json");
+const DRAWN: &str =
+    include_str!("../fixtures/stabletoolbench/answers/harbour-model/G1_harbour/102_CoT@2.json");
 
 #[test]
-fn convert_writes_the_answers_of_a_method_in_the_shape_of_the_original_and_says_what_a_rule_chose() {
-    let files =
-        [("101_CoT@2.json", RAW), ("102_CoT@2.json", DRAWN), ("101_DFS_woFilter_w2.json", RAW), ("9_CoT@2.json", "{")];
+fn convert_writes_the_answers_of_a_method_in_the_shape_of_the_original_and_says_what_a_rule_chose()
+{
+    let files = [
+        ("101_CoT@2.json", RAW),
+        ("102_CoT@2.json", DRAWN),
+        ("101_DFS_woFilter_w2.json", RAW),
+        ("9_CoT@2.json", "{"),
+    ];
     let sandbox = Sandbox::with("toolbench-convert", &files);
     let folder = sandbox.folder.to_str().unwrap();
     let ran = sandbox.run(&["stabletoolbench", "convert", folder, "--method", "CoT@2"]);
     assert_eq!(ran.status, 1, "{}", ran.err);
-    assert!(ran.err.contains("the last of 2 tries") && ran.err.contains("9_CoT@2.json"), "{}", ran.err);
+    assert!(
+        ran.err.contains("the last of 2 tries") && ran.err.contains("9_CoT@2.json"),
+        "{}",
+        ran.err
+    );
     let file: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(file.as_object().unwrap().keys().collect::<Vec<_>>(), ["101", "102"]);
     let answer = &file["101"]["answer"];
@@ -94,20 +116,27 @@ fn convert_takes_transcripts_of_ours_and_one_answer_for_each_query() {
         ("results/G1/7-tool_calling-o1-variation0-run2.yaml", ours),
     ];
     let sandbox = Sandbox::with("toolbench-convert-ours", &files);
-    let path = |name: &str| sandbox.folder.join("results/G1").join(name).to_str().unwrap().to_owned();
-    let (one, two) = (path("7-tool_calling-o1-variation0.yaml"), path("7-tool_calling-o1-variation0-run2.yaml"));
+    let path =
+        |name: &str| sandbox.folder.join("results/G1").join(name).to_str().unwrap().to_owned();
+    let (one, two) =
+        (path("7-tool_calling-o1-variation0.yaml"), path("7-tool_calling-o1-variation0-run2.yaml"));
     let ran = sandbox.run(&["stabletoolbench", "convert", &one, &two, "--method", "CoT@1"]);
     assert_eq!(ran.status, 1, "{}", ran.err);
     assert!(ran.err.contains("which another file answered"), "{}", ran.err);
     let file: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(file["7"]["answer"]["final_answer"], "{\"return_type\":\"give_answer\",\"final_answer\":\"5 km\"}");
+    assert_eq!(
+        file["7"]["answer"]["final_answer"],
+        "{\"return_type\":\"give_answer\",\"final_answer\":\"5 km\"}"
+    );
     assert_eq!(file["7"]["query"], "How far?");
 }
 
 #[test]
 fn convert_takes_the_answer_that_the_run_of_a_query_has() {
     let said = "- assistant_message: \"See:\\n```json\\n{\\\"a\\\": 1}\\n```\"\n- tool_call: { name: way, params: {}, result: '5' }\n";
-    let finish = |params: &str| format!("- tool_call: {{ name: Finish, params: {{ {params} }}, result: '' }}\n");
+    let finish = |params: &str| {
+        format!("- tool_call: {{ name: Finish, params: {{ {params} }}, result: '' }}\n")
+    };
     let gave = finish("return_type: give_answer, final_answer: 5 km");
     let of = |id: u32, end: &str| {
         (
@@ -120,7 +149,8 @@ fn convert_takes_the_answer_that_the_run_of_a_query_has() {
         of(8, &format!("{gave}- assistant_message: Thank you, goodbye.\n")),
         of(9, &format!("{}- assistant_message: 5 km\n", finish(""))),
     ];
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     let sandbox = Sandbox::with("toolbench-convert-words", &files);
     let mut asked = vec!["stabletoolbench", "convert", "--method", "CoT@1"];
     asked.extend(files.iter().map(|(name, _)| *name));
@@ -128,8 +158,13 @@ fn convert_takes_the_answer_that_the_run_of_a_query_has() {
     assert_eq!(ran.status, 0, "{}", ran.err);
     let file: Value = serde_json::from_str(&ran.out).unwrap();
     for id in ["7", "8", "9"] {
-        let answer: Value = serde_json::from_str(file[id]["answer"]["final_answer"].as_str().unwrap()).unwrap();
-        assert_eq!(answer, serde_json::json!({"return_type": "give_answer", "final_answer": "5 km"}), "{id}");
+        let answer: Value =
+            serde_json::from_str(file[id]["answer"]["final_answer"].as_str().unwrap()).unwrap();
+        assert_eq!(
+            answer,
+            serde_json::json!({"return_type": "give_answer", "final_answer": "5 km"}),
+            "{id}"
+        );
     }
 }
 
@@ -168,8 +203,14 @@ fn score_says_which_apis_an_answer_called_and_which_query_nobody_knows() {
         "--json",
     ]);
     let told: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!((&told["compat"], &told["answers"][0]["api_call_score"]), (&json!("seed"), &json!(0.0)));
-    assert_eq!(told["answers"][0]["finish"], json!({"ours": true, "official": true, "document": true, "seed": false}));
+    assert_eq!(
+        (&told["compat"], &told["answers"][0]["api_call_score"]),
+        (&json!("seed"), &json!(0.0))
+    );
+    assert_eq!(
+        told["answers"][0]["finish"],
+        json!({"ours": true, "official": true, "document": true, "seed": false})
+    );
     let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", "."]);
     assert_eq!((ran.status, ran.err.contains("no query set")), (2, true), "{}", ran.err);
 }
@@ -183,10 +224,16 @@ fn a_result_file_is_the_one_that_was_named_and_no_other() {
         ("results/G1_instruction/588-tool_calling-b-variation0.yaml", ran),
     ];
     let sandbox = Sandbox::with("toolbench-result-files", &files);
-    let report = |more: &[&str]| sandbox.run(&[&["report", ".", "--format", "stabletoolbench"], more].concat());
+    let report = |more: &[&str]| {
+        sandbox.run(&[&["report", ".", "--format", "stabletoolbench"], more].concat())
+    };
     let printed = report(&["--out", "-"]);
     assert_eq!((printed.status, printed.out.as_str()), (2, ""), "{}", printed.err);
-    assert!(printed.err.contains("2 files") && printed.err.contains("--baseline"), "{}", printed.err);
+    assert!(
+        printed.err.contains("2 files") && printed.err.contains("--baseline"),
+        "{}",
+        printed.err
+    );
     let unknown = report(&["--out", "-", "--baseline", "tool_calling/z/G1_instruction"]);
     assert_eq!((unknown.status, unknown.out.as_str()), (2, ""), "{}", unknown.err);
     assert!(unknown.err.contains("tool_calling/b/G1_instruction"), "{}", unknown.err);
@@ -197,7 +244,9 @@ fn a_result_file_is_the_one_that_was_named_and_no_other() {
     let both = report(&["--out", "made"]);
     assert_eq!((both.status, both.out.lines().count()), (0, 2), "{}", both.err);
     for model in ["a", "b"] {
-        let said = format!("tool_calling-{model}_1queries_G1_instruction.json: Without a SoPR score: 1 of 1.");
+        let said = format!(
+            "tool_calling-{model}_1queries_G1_instruction.json: Without a SoPR score: 1 of 1."
+        );
         assert!(both.err.contains(&said), "{}", both.err);
     }
 }
@@ -220,7 +269,14 @@ fn score_counts_answers_to_the_queries_that_the_ids_beside_the_sets_name_and_no_
         files.extend(ids.map(|ids| ("queries/test_query_ids/G1_x.json", ids)));
         let sandbox = Sandbox::with("toolbench-score-ids", &files);
         for queries in ["queries", "queries/test_instruction"] {
-            let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", queries, "--json"]);
+            let ran = sandbox.run(&[
+                "stabletoolbench",
+                "score",
+                "converted.json",
+                "--queries",
+                queries,
+                "--json",
+            ]);
             assert_eq!(ran.status, 0, "{ids:?} {}", ran.err);
             let told: Value = serde_json::from_str(&ran.out).unwrap();
             let numbers = [&told["total_evaluations"], &told["queries_missing"], &told["left_out"]];
@@ -237,7 +293,8 @@ fn score_counts_answers_to_the_queries_that_the_ids_beside_the_sets_name_and_no_
 
 #[test]
 fn a_mean_of_nothing_but_zeros_has_no_sign() {
-    let answers = r#"{"588": {"query": "Which?", "answer": {"final_answer": "", "answer_details": []}}}"#;
+    let answers =
+        r#"{"588": {"query": "Which?", "answer": {"final_answer": "", "answer_details": []}}}"#;
     let files = [("queries/G1_x.json", SET), ("converted.json", answers)];
     let sandbox = Sandbox::with("toolbench-score-zero", &files);
     let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", "queries"]);
@@ -253,9 +310,13 @@ fn a_report_of_result_files_alone_is_refused_and_leaves_no_file() {
         let written: Vec<String> = std::fs::read_dir(sandbox.folder.join("made"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| std::path::Path::new(name).extension().is_some_and(|extension| extension == "json"))
+            .filter(|name| {
+                std::path::Path::new(name).extension().is_some_and(|extension| extension == "json")
+            })
             .collect();
-        let text = written.first().map(|name| std::fs::read_to_string(sandbox.folder.join("made").join(name)).unwrap());
+        let text = written
+            .first()
+            .map(|name| std::fs::read_to_string(sandbox.folder.join("made").join(name)).unwrap());
         (ran.status, ran.err, written.len(), text.unwrap_or_default())
     };
     let run = ("results/G1_x/588-tool_calling-a-variation0.yaml", ran);
@@ -264,8 +325,14 @@ fn a_report_of_result_files_alone_is_refused_and_leaves_no_file() {
     let name = "results/tool_calling-a_1queries_G1_x.json";
     let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text)]);
     assert_eq!((status, files), (1, 0), "{err}");
-    assert!(err.contains("No result file was written") && !err.contains("No run is one of a query"), "{err}");
-    assert!(err.contains("All runs of queries here stand in result files that are there already (1)"), "{err}");
+    assert!(
+        err.contains("No result file was written") && !err.contains("No run is one of a query"),
+        "{err}"
+    );
+    assert!(
+        err.contains("All runs of queries here stand in result files that are there already (1)"),
+        "{err}"
+    );
     let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text), run]);
     assert_eq!((status, files), (0, 1), "{err}");
 }
@@ -277,14 +344,20 @@ fn convert_as_the_original_drops_texts_beside_calls_and_what_finish_returned() {
     let files = [("results/G1/7-tool_calling-o1-variation0.yaml", ours)];
     let sandbox = Sandbox::with("toolbench-convert-compat", &files);
     let told = |more: &[&str]| {
-        let ran = sandbox.run(&[&["stabletoolbench", "convert", files[0].0, "--method", "CoT@1"], more].concat());
+        let ran = sandbox.run(
+            &[&["stabletoolbench", "convert", files[0].0, "--method", "CoT@1"], more].concat(),
+        );
         assert_eq!(ran.status, 0, "{}", ran.err);
         let file: Value = serde_json::from_str(&ran.out).unwrap();
         let (mut node, mut told) = (file["7"]["answer"]["answer_details"][0].clone(), Vec::new());
         while !node.is_null() {
             let message = &node["message"];
             told.push(match node["role"].as_str().unwrap() {
-                "tool" => format!("{}: {}", message["name"].as_str().unwrap(), message["response"].as_str().unwrap()),
+                "tool" => format!(
+                    "{}: {}",
+                    message["name"].as_str().unwrap(),
+                    message["response"].as_str().unwrap()
+                ),
                 _ => message.as_str().unwrap().to_owned(),
             });
             node = node["next"][0].clone();

@@ -17,12 +17,22 @@ fn every_run_is_counted_under_what_became_of_it() {
     let count = |key: &str| stats[key].as_u64().unwrap();
     assert_eq!((count("runs"), count("errors"), count("waiting"), count("damaged")), (4, 1, 1, 1));
     assert_eq!(count("scored") + count("unscored"), 1);
-    let names: Vec<&str> =
-        stats["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["promptql/claude", "tool_calling/claude", "tool_calling/o1", "tool_calling/o3-mini"]);
+    let names: Vec<&str> = stats["groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| group["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        names,
+        ["promptql/claude", "tool_calling/claude", "tool_calling/o1", "tool_calling/o3-mini"]
+    );
     let failed = &stats["groups"][2];
     assert_eq!(failed["errors"], 1);
-    assert!(failed["score"].is_null() && failed["passes"].is_null(), "an error is no wrong answer: {failed}");
+    assert!(
+        failed["score"].is_null() && failed["passes"].is_null(),
+        "an error is no wrong answer: {failed}"
+    );
     assert!(failed["tokens"]["mean"].is_null() && failed["tokens"]["unknown"] == 1, "{failed}");
 }
 
@@ -68,12 +78,18 @@ fn the_document_has_the_numbers_of_the_report() {
     let comparisons = stats["comparisons"].as_array().unwrap();
     assert_eq!(comparisons.len(), 3, "each of the others");
     for comparison in comparisons {
-        assert_eq!((&comparison["baseline"], &comparison["pairs"]), (&"tool_calling/o1".into(), &0.into()));
+        assert_eq!(
+            (&comparison["baseline"], &comparison["pairs"]),
+            (&"tool_calling/o1".into(), &0.into())
+        );
         assert!(comparison["score"].is_null(), "nothing in common is no difference of 0");
         assert!(!comparison["sentences"].as_array().unwrap().is_empty());
     }
     assert_eq!(stats["rows"][0]["cells"].as_array().unwrap().len(), 4);
-    assert_eq!((&stats["better"]["score"], &stats["better"]["cost"]), (&"higher".into(), &"lower".into()));
+    assert_eq!(
+        (&stats["better"]["score"], &stats["better"]["cost"]),
+        (&"higher".into(), &"lower".into())
+    );
 }
 
 #[test]
@@ -81,7 +97,11 @@ fn a_filter_narrows_what_is_counted() {
     let sandbox = Sandbox::usual("stats-filter");
     assert_eq!(document(&sandbox, &["--filter", "state:error"])["runs"], 1);
     let ran = sandbox.run(&["stats", "--filter", "state:bad"]);
-    assert_eq!((ran.status, ran.out.as_str()), (2, ""), "what is left of it lets through more than was meant: {ran:?}");
+    assert_eq!(
+        (ran.status, ran.out.as_str()),
+        (2, ""),
+        "what is left of it lets through more than was meant: {ran:?}"
+    );
     assert!(ran.err.contains("state:bad"), "{}", ran.err);
 }
 
@@ -89,7 +109,11 @@ fn a_filter_narrows_what_is_counted() {
 fn a_baseline_that_is_not_there_is_said_with_those_that_are() {
     let ran = Sandbox::usual("stats-baseline").run(&["stats", "--baseline", "tool_calling/gpt"]);
     assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
-    assert!(ran.err.contains("tool_calling/gpt") && ran.err.contains("tool_calling/o3-mini"), "{}", ran.err);
+    assert!(
+        ran.err.contains("tool_calling/gpt") && ran.err.contains("tool_calling/o3-mini"),
+        "{}",
+        ran.err
+    );
 }
 
 #[test]
@@ -99,7 +123,8 @@ fn people_get_a_table_whose_columns_stand_under_each_other() {
     assert_eq!(ran.status, 0, "{ran:?}");
     let lines: Vec<&str> = ran.out.lines().collect();
     assert!(
-        lines[0].starts_with("4 runs of 1 task: ") && lines[0].contains("1 in error, 1 waiting, 1 damaged"),
+        lines[0].starts_with("4 runs of 1 task: ")
+            && lines[0].contains("1 in error, 1 waiting, 1 damaged"),
         "{}",
         ran.out
     );
@@ -107,10 +132,13 @@ fn people_get_a_table_whose_columns_stand_under_each_other() {
     let ends = |line: &str, title: &str| {
         lines[2].find(title).map(|at| line.chars().take(at + title.len()).collect::<String>())
     };
-    let errors: Vec<bool> = lines[3..7].iter().map(|line| ends(line, "error").unwrap().ends_with(" 1")).collect();
+    let errors: Vec<bool> =
+        lines[3..7].iter().map(|line| ends(line, "error").unwrap().ends_with(" 1")).collect();
     assert_eq!(errors, [false, false, true, false], "{}", ran.out);
     assert!(!ran.out.contains('\u{1b}'));
-    assert!(sandbox.run(&["stats", "--filter", "model:nobody"]).out.starts_with("0 runs of 0 tasks."));
+    assert!(
+        sandbox.run(&["stats", "--filter", "model:nobody"]).out.starts_with("0 runs of 0 tasks.")
+    );
 }
 
 #[test]
@@ -175,13 +203,18 @@ fn what_differs_is_shown_with_its_doubt() {
 #[test]
 fn tries_are_told_that_most_rows_have_and_over_which() {
     let runs = [("t0", 3), ("t1", 2), ("t2", 1)].into_iter().flat_map(|(task, runs)| {
-        (1..=runs).map(move |run| format!("results/{task}-tool_calling-o1-variation0-run{run}.yaml"))
+        (1..=runs)
+            .map(move |run| format!("results/{task}-tool_calling-o1-variation0-run{run}.yaml"))
     });
     let tasks = (0..3).map(|task| format!("tasks/t{task}.yaml"));
-    let files: Vec<(String, &str)> =
-        tasks.map(|task| (task, TASK)).chain(runs.map(|run| (run.replace("-run1.", "."), ANSWERED))).collect();
-    let sandbox =
-        Sandbox::with("stats-tries", &files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>());
+    let files: Vec<(String, &str)> = tasks
+        .map(|task| (task, TASK))
+        .chain(runs.map(|run| (run.replace("-run1.", "."), ANSWERED)))
+        .collect();
+    let sandbox = Sandbox::with(
+        "stats-tries",
+        &files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>(),
+    );
     let group = &document(&sandbox, &[])["groups"][0];
     assert_eq!((&group["told_tries"], group["tries"].as_array().unwrap().len()), (&2.into(), 3));
     let out = sandbox.run(&["stats"]).out;

@@ -1,4 +1,5 @@
-//! What evaluators are stored to have said in files of `evaluate()`, on the command line: listed, compared, reported and held against people.
+//! What evaluators are stored to have said in files of `evaluate()`, on the command line: listed,
+//! compared, reported and held against people.
 use crate::sandbox::Sandbox;
 use serde_json::json;
 
@@ -7,7 +8,8 @@ const LARGE: &str = "results/pier_large.json";
 
 fn sandbox(name: &str) -> Sandbox {
     let fixture = |name: &str| {
-        let rows = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/azure/rows");
+        let rows =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/azure/rows");
         std::fs::read_to_string(rows.join(name)).unwrap()
     };
     let (small, large) = (fixture("pier_small.json"), fixture("pier_large.json"));
@@ -15,7 +17,10 @@ fn sandbox(name: &str) -> Sandbox {
         ("touchstone.yaml", "output_dir: results\n"),
         (SMALL, small.as_str()),
         (LARGE, large.as_str()),
-        ("results/.touchstone/reviews/pier_small.json/row-2.yaml", "verdict: right\nnote: I say so.\n"),
+        (
+            "results/.touchstone/reviews/pier_small.json/row-2.yaml",
+            "verdict: right\nnote: I say so.\n",
+        ),
     ];
     Sandbox::with(name, &files)
 }
@@ -24,17 +29,22 @@ fn sandbox(name: &str) -> Sandbox {
 fn list_finds_runs_by_what_is_stored_and_says_what_it_does_not_understand() {
     let sandbox = sandbox("stored-list");
     let ran = sandbox.run(&["list", ".", "--filter", "stored:relevance=fail", "--json"]);
-    let rows: Vec<_> = ran.json().into_iter().map(|row| (row["path"].clone(), row["stored"].clone())).collect();
+    let rows: Vec<_> =
+        ran.json().into_iter().map(|row| (row["path"].clone(), row["stored"].clone())).collect();
     let fails = json!({ "passed": 0, "decided": 2, "errors": 0 });
     assert_eq!(
         rows,
         [(json!("pier_large.json#row-3"), fails.clone()), (json!("pier_small.json#row-2"), fails)],
         "{ran:?}"
     );
-    let first = sandbox.run(&["list", ".", "--sort", "-stored", "--limit", "1", "--json"]).json().remove(0);
+    let first =
+        sandbox.run(&["list", ".", "--sort", "-stored", "--limit", "1", "--json"]).json().remove(0);
     assert_eq!(first["stored"]["passed"], first["stored"]["decided"]);
     let ran = sandbox.run(&["list", ".", "--filter", "stored:relevance=maybe"]);
-    assert!(ran.status == 2 && ran.err.contains("Write one of pass, fail, open, error, none"), "{ran:?}");
+    assert!(
+        ran.status == 2 && ran.err.contains("Write one of pass, fail, open, error, none"),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -59,7 +69,11 @@ fn agreement_counts_what_is_stored_and_a_report_tells_it() {
     let ran = sandbox.run(&["agreement", ".", "--judge", "stored: relevance"]);
     assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{ran:?}");
     assert!(ran.out.contains("No judge was asked yet"), "{}", ran.out);
-    assert!(!ran.out.contains("Not counted"), "of whom nothing is stored nothing is counted: {}", ran.out);
+    assert!(
+        !ran.out.contains("Not counted"),
+        "of whom nothing is stored nothing is counted: {}",
+        ran.out
+    );
     assert!(
         ran.out.contains("people (rows) and stored: relevance (columns)")
             && ran.out.contains("stored: relevance wrong: It does not answer."),
@@ -69,11 +83,21 @@ fn agreement_counts_what_is_stored_and_a_report_tells_it() {
     // Of one reviewed run and five others nothing can be told, so nobody has to read about it.
     let table = |more: &[&str]| sandbox.run(&[&["agreement", "."], more].concat()).out;
     let folded = table(&[]);
-    assert!(folded.contains("\n3 pairs have too few runs to tell: --all lists them.\n"), "{folded}");
+    assert!(
+        folded.contains("\n3 pairs have too few runs to tell: --all lists them.\n"),
+        "{folded}"
+    );
     assert!(!folded.contains("too few to tell"), "{folded}");
     let all = table(&["--all"]);
-    assert_eq!((all.matches("too few to tell").count(), all.contains("--all")), (3, false), "{all}");
-    assert_eq!(sandbox.run(&["agreement", ".", "--json"]).json()[0]["pairs"].as_array().map(Vec::len), Some(3));
+    assert_eq!(
+        (all.matches("too few to tell").count(), all.contains("--all")),
+        (3, false),
+        "{all}"
+    );
+    assert_eq!(
+        sandbox.run(&["agreement", ".", "--json"]).json()[0]["pairs"].as_array().map(Vec::len),
+        Some(3)
+    );
     let ran = sandbox.run(&["report", ".", "--format", "md", "--out", "-"]);
     assert!(ran.out.contains("| relevance | pier\\_small | 3 | 2 | 3.00 "), "{}", ran.out);
 }

@@ -1,4 +1,5 @@
-//! `touchstone stabletoolbench serve`: what programs that are not ours ask of it, many of them at once, and its end.
+//! `touchstone stabletoolbench serve`: what programs that are not ours ask of it, many of them at
+//! once, and its end.
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use serde_json::{Map, Value, json};
@@ -36,7 +37,9 @@ impl Served {
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let (_, rest) = line.split_once("http://127.0.0.1:").unwrap_or_else(|| panic!("no address in {line:?}"));
+        let (_, rest) = line
+            .split_once("http://127.0.0.1:")
+            .unwrap_or_else(|| panic!("no address in {line:?}"));
         let (port, path) = rest.split_once('/').unwrap();
         let path = path.trim_end_matches(['\n', '"', '}']);
         assert!(path.starts_with("virtual"), "{line}");
@@ -76,7 +79,8 @@ impl Served {
 fn send(port: u16, head: &str, body: &str) -> (u16, String, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
-    write!(stream, "{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    write!(stream, "{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+        .unwrap();
     let mut reply = String::new();
     stream.read_to_string(&mut reply).unwrap();
     let (head, body) = reply.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{reply:?}"));
@@ -89,8 +93,11 @@ fn head(port: u16, path: &str) -> String {
 
 /// As the original's own client asks: no content type, and the key in a header too.
 fn call_at(port: u16, path: &str, input: &Value) -> (u16, Value) {
-    let (status, _, body) =
-        send(port, &format!("{}toolbench_key: {KEY}\r\n", head(port, path)), &posted(input).to_string());
+    let (status, _, body) = send(
+        port,
+        &format!("{}toolbench_key: {KEY}\r\n", head(port, path)),
+        &posted(input).to_string(),
+    );
     (status, serde_json::from_str(&body).unwrap_or_else(|why| panic!("{why}: {body}")))
 }
 
@@ -111,7 +118,10 @@ fn posted(input: &Value) -> Value {
 /// A model that answers with the last line of what it is asked.
 fn echo(seen: &Seen) -> Reply {
     let body = seen.json();
-    let asked = body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    let asked = body["messages"].as_array().unwrap().last().unwrap()["content"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let text = json!({ "error": "", "response": asked.lines().last().unwrap() }).to_string();
     Reply::json(&json!({ "model": "m", "choices": [{ "index": 0, "finish_reason": "stop",
         "message": { "role": "assistant", "content": text } }] }))
@@ -139,8 +149,13 @@ fn it_prints_its_address_answers_and_ends_well_on_ctrl_c() {
         assert_eq!(served.call(&json!({"player_id": "messi"})), (200, wanted.clone()));
     }
     assert_eq!(model.seen().len(), 1, "the second is a hit");
-    let (_, head, _) = served.send(&served.head(), &posted(&json!({"player_id": "messi"})).to_string());
-    assert!(head.contains("content-type: application/json") && head.contains("x-touchstone-from: python"), "{head}");
+    let (_, head, _) =
+        served.send(&served.head(), &posted(&json!({"player_id": "messi"})).to_string());
+    assert!(
+        head.contains("content-type: application/json")
+            && head.contains("x-touchstone-from: python"),
+        "{head}"
+    );
     served.signal();
     assert_eq!(served.ended(), Some(0));
     let log = fs::read_to_string(sandbox.folder.join("calls.jsonl")).unwrap();
@@ -157,8 +172,7 @@ fn requests_that_are_wrong_are_refused_as_the_original_does() {
     lacking.as_object_mut().unwrap().remove("strip");
     let (status, _, body) = served.send(&served.head(), &lacking.to_string());
     let said: Value = serde_json::from_str(&body).unwrap();
-    let wanted =
-        json!({"detail": [{"loc": ["body", "strip"], "msg": "field required", "type": "value_error.missing"}]});
+    let wanted = json!({"detail": [{"loc": ["body", "strip"], "msg": "field required", "type": "value_error.missing"}]});
     assert_eq!((status, said), (422, wanted));
     assert_eq!(served.send(&served.head().replace("/virtual", "/other"), "{}").0, 404);
     let get = served.head().replace("POST", "GET");
@@ -176,8 +190,9 @@ fn requests_that_are_wrong_are_refused_as_the_original_does() {
 fn of_two_hundred_requests_at_once_to_two_servers_no_reply_is_lost() {
     let model = Scripted::start(echo);
     let sandbox = sandbox("virtual-many", &model);
-    let old: Map<String, Value> =
-        (0..100).map(|n| (format!("{{'n': {n}}}"), json!({ "error": "", "response": format!("old {n}") }))).collect();
+    let old: Map<String, Value> = (0..100)
+        .map(|n| (format!("{{'n': {n}}}"), json!({ "error": "", "response": format!("old {n}") })))
+        .collect();
     fs::create_dir_all(sandbox.folder.join(FILE).parent().unwrap()).unwrap();
     fs::write(sandbox.folder.join(FILE), Value::Object(old).to_string()).unwrap();
     let served = [Served::start(&sandbox, &[]), Served::start(&sandbox, &["."])];
@@ -219,7 +234,9 @@ fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
         served.signal();
         // Once nobody is let in any more, the signal was heard.
         let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_ok() && begun.elapsed() < Duration::from_secs(10) {
+        while TcpStream::connect(("127.0.0.1", port)).is_ok()
+            && begun.elapsed() < Duration::from_secs(10)
+        {
             std::thread::yield_now();
         }
         latch.open();
@@ -232,7 +249,9 @@ fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
 #[test]
 #[cfg(debug_assertions)]
 fn a_process_that_dies_while_it_writes_leaves_the_old_file_or_the_new_one() {
-    for (at, kept_then) in [("publish.mid_write", 1), ("publish.before_rename", 1), ("publish.before_dir_sync", 2)] {
+    for (at, kept_then) in
+        [("publish.mid_write", 1), ("publish.before_rename", 1), ("publish.before_dir_sync", 2)]
+    {
         let model = Scripted::start(echo);
         let sandbox = sandbox("virtual-dies", &model);
         let old = json!({ "{'n': 0}": { "error": "", "response": "old" } });
@@ -252,7 +271,11 @@ fn a_process_that_dies_while_it_writes_leaves_the_old_file_or_the_new_one() {
         assert_eq!((kept(&sandbox).len(), model.seen().len()), (2, 3 - kept_then), "{at}");
         if kept_then == 1 {
             // Whoever writes next clears away what was left half written.
-            assert_eq!(fs::read_dir(sandbox.folder.join(FILE).parent().unwrap()).unwrap().count(), 1, "{at}");
+            assert_eq!(
+                fs::read_dir(sandbox.folder.join(FILE).parent().unwrap()).unwrap().count(),
+                1,
+                "{at}"
+            );
         }
     }
 }
@@ -326,13 +349,20 @@ fn a_server_whose_answers_may_cost_something_answers_only_who_brings_its_token()
         }
         assert_eq!(model.seen().len(), usize::from(!arguments.is_empty()), "nothing was bought");
         assert_eq!(served.send(&served.head(), &body).0, 200, "in the address");
-        assert_eq!(served.send(&format!("{bare}Authorization: Bearer {token}\r\n"), &body).0, 200, "in a header");
+        assert_eq!(
+            served.send(&format!("{bare}Authorization: Bearer {token}\r\n"), &body).0,
+            200,
+            "in a header"
+        );
     }
     assert_eq!(model.seen().len(), 1, "the others were hits");
     let open = Served::start(&sandbox, &["--no-token"]);
     assert_eq!((open.path.as_str(), open.send(&open.head(), &body).0), ("/virtual", 200));
-    let short =
-        sandbox.command(&["stabletoolbench", "serve", "--token-env", "SHORT"]).env("SHORT", "abc").output().unwrap();
+    let short = sandbox
+        .command(&["stabletoolbench", "serve", "--token-env", "SHORT"])
+        .env("SHORT", "abc")
+        .output()
+        .unwrap();
     assert_eq!(short.status.code(), Some(2));
 }
 

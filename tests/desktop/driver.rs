@@ -1,5 +1,6 @@
-//! A client of `WebKitWebDriver` (Debian: webkit2gtk-driver), over sockets and JSON: no dependency that the program does not have.
-//! Each window gets a display of its own, so tests run side by side and need nothing around them.
+//! A client of `WebKitWebDriver` (Debian: webkit2gtk-driver), over sockets and JSON: no dependency
+//! that the program does not have. Each window gets a display of its own, so tests run side by side
+//! and need nothing around them.
 use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
@@ -24,7 +25,8 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Starts the program with these arguments and this environment, and waits until it has a session.
+    /// Starts the program with these arguments and this environment, and waits until it has a
+    /// session.
     pub(crate) fn open(arguments: &[&str], environment: &[(&str, &Path)]) -> Self {
         let (display, name) = start_display();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
@@ -42,7 +44,8 @@ impl Window {
         let mut window = Self { display, driver, port, session: String::new() };
         wait("the driver listens", || TcpStream::connect(("127.0.0.1", port)).ok());
         let options = json!({ "binary": env!("CARGO_BIN_EXE_touchstone"), "args": arguments });
-        let wanted = json!({ "capabilities": { "alwaysMatch": { "webkitgtk:browserOptions": options } } });
+        let wanted =
+            json!({ "capabilities": { "alwaysMatch": { "webkitgtk:browserOptions": options } } });
         let made = window.ask("POST", "/session", &wanted).expect("a session");
         window.session = format!("/session/{}", made["sessionId"].as_str().unwrap());
         window
@@ -59,7 +62,11 @@ impl Window {
 
     /// Waits until a script returns something true, and returns it.
     pub(crate) fn until(&self, what: &str, script: &str) -> Value {
-        wait(what, || self.try_run(script).ok().filter(|value| !matches!(value, Value::Null | Value::Bool(false))))
+        wait(what, || {
+            self.try_run(script)
+                .ok()
+                .filter(|value| !matches!(value, Value::Null | Value::Bool(false)))
+        })
     }
 
     /// Waits until this text stands on the page.
@@ -81,7 +88,9 @@ impl Window {
             let frame = self.find(css)?;
             self.tell("POST", "/frame", &json!({ "id": { ELEMENT: frame } })).ok()?;
             let body = self.find("body");
-            let text = body.and_then(|body| self.tell("GET", &format!("/element/{body}/text"), &Value::Null).ok());
+            let text = body.and_then(|body| {
+                self.tell("GET", &format!("/element/{body}/text"), &Value::Null).ok()
+            });
             self.tell("POST", "/frame", &json!({ "id": null })).ok()?;
             text?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
         })
@@ -110,11 +119,16 @@ impl Window {
         let down = keys.iter().map(|key| act("keyDown", key));
         let up = keys.iter().rev().map(|key| act("keyUp", key));
         let actions: Vec<Value> = down.chain(up).collect();
-        self.tell("POST", "/actions", &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": actions }] }))
-            .unwrap();
+        self.tell(
+            "POST",
+            "/actions",
+            &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": actions }] }),
+        )
+        .unwrap();
     }
 
-    /// Saves a picture in `target/screens`. The text changes before the picture does, so two frames go by first.
+    /// Saves a picture in `target/screens`. The text changes before the picture does, so two frames
+    /// go by first.
     pub(crate) fn picture(&self, name: &str) {
         let frames = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done(null)))";
         self.tell("POST", "/execute/async", &json!({ "script": frames, "args": [] })).unwrap();
@@ -129,18 +143,22 @@ impl Window {
     /// The program in the window, which the driver started.
     pub(crate) fn program(&self) -> u32 {
         let driver = self.driver.id();
-        let children = std::fs::read_to_string(format!("/proc/{driver}/task/{driver}/children")).unwrap();
+        let children =
+            std::fs::read_to_string(format!("/proc/{driver}/task/{driver}/children")).unwrap();
         children.split_whitespace().next().expect("the driver started the program").parse().unwrap()
     }
 
     /// Asks the program to end, as the end of a desktop's session does.
     pub(crate) fn ask_to_end(&self) {
-        let ended = Command::new("kill").args(["-TERM", &self.program().to_string()]).status().unwrap();
+        let ended =
+            Command::new("kill").args(["-TERM", &self.program().to_string()]).status().unwrap();
         assert!(ended.success());
     }
 
     fn find(&self, css: &str) -> Option<String> {
-        let found = self.tell("POST", "/element", &json!({ "using": "css selector", "value": css })).ok()?;
+        let found = self
+            .tell("POST", "/element", &json!({ "using": "css selector", "value": css }))
+            .ok()?;
         Some(found[ELEMENT].as_str()?.to_owned())
     }
 
@@ -150,8 +168,7 @@ impl Window {
 
     /// One command; the error is the driver's own.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value, Value> {
-        let lost =
-            |error: std::io::Error| json!({ "error": "the driver does not answer", "message": error.to_string() });
+        let lost = |error: std::io::Error| json!({ "error": "the driver does not answer", "message": error.to_string() });
         let reply = exchange(self.port, method, path, body).map_err(lost)?;
         let value = reply["value"].clone();
         if value.get("error").is_some() { Err(value) } else { Ok(value) }
@@ -224,7 +241,8 @@ fn from_base64(text: &str) -> Vec<u8> {
     const ALPHABET: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut held, mut bits) = (0_u32, 0);
-    for value in text.bytes().filter_map(|byte| ALPHABET.iter().position(|letter| *letter == byte)) {
+    for value in text.bytes().filter_map(|byte| ALPHABET.iter().position(|letter| *letter == byte))
+    {
         held = held << 6 | u32::try_from(value).unwrap_or(0);
         bits += 6;
         if bits >= 8 {

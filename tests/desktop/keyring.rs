@@ -10,9 +10,11 @@ const FORM: &str = "form:has([aria-label='Key for KEPT_KEY'])";
 
 /// Waits until this is said of the key.
 fn key_is(window: &Window, how: &str) {
-    let said =
-        "[...document.querySelectorAll('[data-testid=keys] li')].find((one) => one.innerText.includes('KEPT_KEY'))";
-    window.until(&format!("the key is {how}"), &format!("return {said}?.innerText.includes('{how}')"));
+    let said = "[...document.querySelectorAll('[data-testid=keys] li')].find((one) => one.innerText.includes('KEPT_KEY'))";
+    window.until(
+        &format!("the key is {how}"),
+        &format!("return {said}?.innerText.includes('{how}')"),
+    );
 }
 
 #[test]
@@ -38,11 +40,15 @@ fn a_key_that_is_stored_in_settings_is_shown_as_set_works_and_can_be_forgotten()
     window.click("[aria-label='Test local']");
     window.until_text("any answers:");
     window.picture("keyring");
-    let shown: Vec<String> = server.seen().iter().map(|seen| seen.headers["authorization"].clone()).collect();
+    let shown: Vec<String> =
+        server.seen().iter().map(|seen| seen.headers["authorization"].clone()).collect();
     assert_eq!(shown, [format!("Bearer {KEY}")]);
     let everything = "return document.documentElement.outerHTML + [...document.querySelectorAll('input')].map((field) => field.value).join() + JSON.stringify(localStorage)";
     let page = window.run(everything);
-    assert!(page.as_str().unwrap().contains("KEPT_KEY") && !page.as_str().unwrap().contains(KEY), "{page}");
+    assert!(
+        page.as_str().unwrap().contains("KEPT_KEY") && !page.as_str().unwrap().contains(KEY),
+        "{page}"
+    );
     window.click(&format!("{FORM} [type=button]"));
     key_is(&window, "not set");
     window.click("[aria-label='Test local']");

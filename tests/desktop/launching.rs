@@ -9,7 +9,9 @@ const RUN: &str = "results/count-tool_calling-slow-variation0.yaml";
 fn state(window: &Window, word: &str) {
     window.until(
         &format!("the launch is {word}"),
-        &format!("return document.querySelector('[data-testid=launch-state]')?.textContent === '{word}'"),
+        &format!(
+            "return document.querySelector('[data-testid=launch-state]')?.textContent === '{word}'"
+        ),
     );
 }
 
@@ -19,7 +21,10 @@ fn launch(window: &Window, asked: &str) {
         "return document.querySelector('[data-testid=status]')?.innerText.includes('watching')",
     );
     window.run(&format!("location.hash = '#/launch?{asked}'; return 1"));
-    window.until("something is owed", "return document.querySelector('[data-testid=run]:enabled') !== null");
+    window.until(
+        "something is owed",
+        "return document.querySelector('[data-testid=run]:enabled') !== null",
+    );
     window.picture("launch");
     window.click("[data-testid=run]");
     window.until("the launch is shown", "return location.hash.startsWith('#/launch/')");
@@ -49,8 +54,9 @@ fn waiting(name: &str, latch: &Latch) -> (Stage, Scripted) {
     let server = Scripted::start(move |seen| conversation.reply(seen).once_open(&latch));
     let stage = Stage::empty(name);
     let url = server.url("/v1");
-    let workspace =
-        format!("input_dir: tasks\noutput_dir: results\nmodels:\n  slow: {{ provider: openai, base_url: '{url}' }}\n");
+    let workspace = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  slow: {{ provider: openai, base_url: '{url}' }}\n"
+    );
     stage.file("touchstone.yaml", &workspace);
     stage.file("tasks/count.yaml", "tool_calling_prompt: How many are there?\n");
     stage.file("results/note.txt", "");
@@ -111,15 +117,22 @@ fn a_window_without_runs_closes_at_once() {
 fn no_process_of_the_window_has_a_key_in_its_surroundings() {
     const KEY: &str = "canary-key-of-the-window";
     let stage = Stage::empty("keys");
-    let window = stage.window_with(&["--demo"], &[("CANARY_API_KEY", KEY), ("WEBKIT_CANARY", "canary-of-webkit")]);
-    window.until("the page is there", "return document.querySelector('[data-testid=status]') !== null");
+    let window = stage.window_with(
+        &["--demo"],
+        &[("CANARY_API_KEY", KEY), ("WEBKIT_CANARY", "canary-of-webkit")],
+    );
+    window.until(
+        "the page is there",
+        "return document.querySelector('[data-testid=status]') !== null",
+    );
     let environments = |word: &str| {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         let named = all.filter(|process| {
             let text = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
             String::from_utf8_lossy(&text).contains("WebKitWebProcess")
         });
-        let seen = named.map(|process| std::fs::read(process.path().join("environ")).unwrap_or_default());
+        let seen =
+            named.map(|process| std::fs::read(process.path().join("environ")).unwrap_or_default());
         seen.filter(|text| String::from_utf8_lossy(text).contains(word)).count()
     };
     assert!(environments("canary-of-webkit") > 0, "its processes are seen");

@@ -27,7 +27,10 @@ fn the_demo_opens_from_the_start_screen() {
     window.until_text("Open the demo");
     window.picture("start");
     window.click("[data-testid=open-demo]");
-    window.until("the runs are listed", "return document.querySelectorAll('[data-testid=run-row]').length > 10");
+    window.until(
+        "the runs are listed",
+        "return document.querySelectorAll('[data-testid=run-row]').length > 10",
+    );
     window.picture("runs");
     assert_eq!(window.run("return location.href"), json!("tauri://localhost#/runs"));
 }
@@ -39,13 +42,25 @@ fn the_list_narrows_as_the_filter_is_typed_and_a_run_opens_by_key() {
         "alpha-tool_calling-o1-variation0",
         "  - user_message: first\n  - assistant_message: the answer is in **alpha**\n",
     );
-    stage.transcript("beta-tool_calling-claude-variation0", "  - user_message: second\n  - error: no credit\n");
+    stage.transcript(
+        "beta-tool_calling-claude-variation0",
+        "  - user_message: second\n  - error: no credit\n",
+    );
     let window = stage.window(&[stage.folder()]);
-    window.until("both runs are listed", "return document.querySelectorAll('[data-testid=run-row]').length === 2");
+    window.until(
+        "both runs are listed",
+        "return document.querySelectorAll('[data-testid=run-row]').length === 2",
+    );
     window.press(&["/"]);
-    window.until("the filter has the focus", "return document.activeElement.dataset.testid === 'filter'");
+    window.until(
+        "the filter has the focus",
+        "return document.activeElement.dataset.testid === 'filter'",
+    );
     window.fill("[data-testid=filter]", "state:error");
-    window.until("one run is left", "return document.querySelectorAll('[data-testid=run-row]').length === 1");
+    window.until(
+        "one run is left",
+        "return document.querySelectorAll('[data-testid=run-row]').length === 1",
+    );
     window.until_text("beta");
     window.picture("filtered");
     window.press(&["\u{e007}"]);
@@ -60,9 +75,15 @@ fn a_file_that_is_dropped_into_the_folder_appears_by_itself() {
     let stage = Stage::empty("live");
     stage.transcript("one-tool_calling-o1-variation0", "  - user_message: first\n");
     let window = stage.window(&[stage.folder()]);
-    window.until("one run is listed", "return document.querySelectorAll('[data-testid=run-row]').length === 1");
+    window.until(
+        "one run is listed",
+        "return document.querySelectorAll('[data-testid=run-row]').length === 1",
+    );
     stage.transcript("two-tool_calling-o1-variation0", "  - user_message: second\n");
-    window.until("two runs are listed", "return document.querySelectorAll('[data-testid=run-row]').length === 2");
+    window.until(
+        "two runs are listed",
+        "return document.querySelectorAll('[data-testid=run-row]').length === 2",
+    );
     window.until_text("two");
 }
 
@@ -72,7 +93,10 @@ fn no_script_of_a_transcript_runs_and_no_link_leads_away() {
     stage.transcript("hostile-tool_calling-o1-variation0", stage::HOSTILE);
     let window = stage.window(&[stage.folder()]);
     window.run("window.refused = []; document.addEventListener('securitypolicyviolation', (e) => window.refused.push(e.violatedDirective)); return 1");
-    window.until("the run is listed", "return document.querySelector('[data-testid=run-row]') !== null");
+    window.until(
+        "the run is listed",
+        "return document.querySelector('[data-testid=run-row]') !== null",
+    );
     let before = window.run("return location.href.split('#')[0]");
     window.run("document.querySelector('[data-testid=run-row] a').click(); return 1");
     window.until("the run is open", "return location.hash.startsWith('#/run/')");
@@ -84,7 +108,10 @@ fn no_script_of_a_transcript_runs_and_no_link_leads_away() {
         "two frames went by",
         "return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))",
     );
-    assert_eq!(window.run("return [window.pwned ?? null, document.title.includes('pwned')]"), json!([null, false]));
+    assert_eq!(
+        window.run("return [window.pwned ?? null, document.title.includes('pwned')]"),
+        json!([null, false])
+    );
     assert_eq!(window.run("return location.href.split('#')[0]"), before);
     let sinks = "return document.querySelectorAll('#app script, #app iframe, #app object, #app img[src^=http], #app [onerror], #app [onload], #app a[href^=javascript]').length";
     assert_eq!(window.run(sinks), json!(0));
@@ -108,7 +135,10 @@ fn the_page_can_call_our_commands_and_no_others() {
     assert_eq!(ask("status", "{}"), json!("allowed"));
     for (command, arguments) in [
         ("plugin:window|create", "{}"),
-        ("plugin:webview|create_webview_window", "{options: {label: 'x', url: 'http://127.0.0.1/'}}"),
+        (
+            "plugin:webview|create_webview_window",
+            "{options: {label: 'x', url: 'http://127.0.0.1/'}}",
+        ),
         ("plugin:window|set_title", "{value: 'x'}"),
         ("plugin:path|resolve_directory", "{directory: 1}"),
         ("plugin:event|emit", "{event: 'app_event', payload: 1}"),
@@ -125,8 +155,11 @@ fn the_page_runs_no_text_as_code_and_takes_no_text_as_html() {
     let stage = Stage::empty("policy");
     let window = stage.window(&[]);
     window.until_text("Touchstone");
-    let tried =
-        |script: &str| window.run(&format!("try {{ {script}; return 'done' }} catch (error) {{ return error.name }}"));
+    let tried = |script: &str| {
+        window.run(&format!(
+            "try {{ {script}; return 'done' }} catch (error) {{ return error.name }}"
+        ))
+    };
     assert_eq!(tried("eval('1')"), json!("EvalError"));
     assert_eq!(tried("new Function('1')"), json!("EvalError"));
     assert_eq!(tried("document.body.innerHTML = '<p>'"), json!("TypeError"));
@@ -148,7 +181,10 @@ fn places_that_are_loaded_when_they_are_opened_are_there_and_a_report_is_drawn_i
         stage.transcript(&format!("alpha-tool_calling-{model}-variation0"), &items);
     }
     let window = stage.window(&[stage.folder()]);
-    window.until("both runs are listed", "return document.querySelectorAll('[data-testid=run-row]').length === 2");
+    window.until(
+        "both runs are listed",
+        "return document.querySelectorAll('[data-testid=run-row]').length === 2",
+    );
     for (place, text) in [
         ("settings", "Keys"),
         ("problems", "Problems"),

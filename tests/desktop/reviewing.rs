@@ -12,24 +12,34 @@ fn verdicts_along_a_list_of_runs_that_are_not_reviewed_are_those_of_the_runs_on_
     let stage = Stage::empty("reviewing");
     for n in 0..RUNS {
         let name = format!("task{n:02}-tool_calling-o1-variation0");
-        stage.transcript(&name, &format!("  - user_message: question {n}\n  - assistant_message: answer {n}\n"));
+        stage.transcript(
+            &name,
+            &format!("  - user_message: question {n}\n  - assistant_message: answer {n}\n"),
+        );
     }
     let window = stage.window(&[stage.folder()]);
     let rows = "[...document.querySelectorAll('[data-testid=run-row]')]";
     window.until("all runs are listed", &format!("return {rows}.length === {RUNS}"));
     window.press(&["/"]);
-    window.until("the filter has the focus", "return document.activeElement.dataset.testid === 'filter'");
+    window.until(
+        "the filter has the focus",
+        "return document.activeElement.dataset.testid === 'filter'",
+    );
     window.fill("[data-testid=filter]", "review:no");
     window.until(
         "the filter is obeyed",
         "return document.querySelector('[data-testid=total]')?.textContent.startsWith('20 runs pass')",
     );
     window.press(&["\u{e007}"]);
-    let names = window.run(&format!("return {rows}.map(row => /task\\d\\d/.exec(row.textContent)[0])"));
-    let order: Vec<String> = names.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+    let names =
+        window.run(&format!("return {rows}.map(row => /task\\d\\d/.exec(row.textContent)[0])"));
+    let order: Vec<String> =
+        names.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect();
     window.press(&["\u{e007}"]);
     let footer = |text: &str| {
-        let script = format!("return document.querySelector('footer [role=status]').textContent === {text:?}");
+        let script = format!(
+            "return document.querySelector('footer [role=status]').textContent === {text:?}"
+        );
         window.until(text, &script);
     };
     let opened = |n: usize| {

@@ -14,7 +14,8 @@ pub(crate) struct Stage {
 impl Stage {
     /// Nothing to open but the demo.
     pub(crate) fn empty(name: &str) -> Self {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("window-{name}-{}", std::process::id()));
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .join(format!("window-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
         let folder = root.join("folder");
         fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,5 @@
-//! Rules of trust: what judges say is held against what people say, by hand-counted tables, and what does not hold is named, not counted.
+//! Rules of trust: what judges say is held against what people say, by hand-counted tables, and
+//! what does not hold is named, not counted.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -25,7 +26,9 @@ fn run(repeat: usize) -> String {
 
 fn transcript(judge: &str) -> String {
     let said = format!("It is {judge}.");
-    format!("conversation:\n- user_message: How many?\n- assistant_message: {said}\nanswer: {said}\n")
+    format!(
+        "conversation:\n- user_message: How many?\n- assistant_message: {said}\nanswer: {said}\n"
+    )
 }
 
 /// The judge says of each run what stands in its answer.
@@ -37,24 +40,30 @@ fn judges() -> Scripted {
             .find(|word| asked.contains(&format!("It is {word}.")));
         match word {
             Some("gibberish") | None => says("hm"),
-            Some(word) => says(&format!(r#"{{"reason": "Because of {word}.", "verdict": "{word}"}}"#)),
+            Some(word) => {
+                says(&format!(r#"{{"reason": "Because of {word}.", "verdict": "{word}"}}"#))
+            }
         }
     })
 }
 
 fn bench(server: &Scripted) -> Bench {
-    let mut bench = Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/count.yaml", TASK);
+    let mut bench =
+        Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/count.yaml", TASK);
     let mut repeat = 0;
     for (people, judge, times) in SAID {
         for _ in 0..times {
             repeat += 1;
-            bench = bench.answered(&format!("results/{}", run(repeat)), &format!("It is {judge}.")).file(
-                &format!("results/.touchstone/reviews/{}", run(repeat)),
-                format!("verdict: {people}\nnote: I say {people}.\n"),
-            );
+            bench = bench
+                .answered(&format!("results/{}", run(repeat)), &format!("It is {judge}."))
+                .file(
+                    &format!("results/.touchstone/reviews/{}", run(repeat)),
+                    format!("verdict: {people}\nnote: I say {people}.\n"),
+                );
         }
     }
-    // Nobody reviewed these: one with a verdict, one whose replies cannot be read, one that is of another answer.
+    // Nobody reviewed these: one with a verdict, one whose replies cannot be read, one that is of
+    // another answer.
     bench
         .answered("results/count-tool_calling-o3-variation0.yaml", "It is solved.")
         .answered("results/count-tool_calling-o3-variation0-run2.yaml", "It is gibberish.")
@@ -153,11 +162,14 @@ fn a_verdict_of_another_answer_is_stale_until_it_is_judged_again() {
     };
     bench.app().review_run(&bench.row(&run(1)).unwrap().id, Some(&says)).unwrap();
     let bench = bench.file(&format!("results/{}", run(1)), transcript("unsolved"));
-    let told = trust(bench.app(), "", |trust| of_judge(trust) == (13, 11, 1, 1) && trust.raters[0].stale == 2);
+    let told = trust(bench.app(), "", |trust| {
+        of_judge(trust) == (13, 11, 1, 1) && trust.raters[0].stale == 2
+    });
     assert_eq!((told.reviewed, told.pairs[0].n), (11, 11));
     bench.app().review_run(&bench.row(&run(1)).unwrap().id, Some(&says)).unwrap();
     judge(bench.app(), &request(1));
-    let told = trust(bench.app(), "", |trust| of_judge(trust) == (14, 12, 0, 1) && trust.reviewed == 12);
+    let told =
+        trust(bench.app(), "", |trust| of_judge(trust) == (14, 12, 0, 1) && trust.reviewed == 12);
     assert_eq!((told.pairs[0].n, told.pairs[0].same), (12, 9));
 }
 
@@ -170,26 +182,39 @@ fn what_was_gathered_is_there_again_when_the_folder_is_opened_again_without_an_i
     let bench = bench.close();
     fs_err::remove_dir_all(bench.cache()).unwrap();
     let bench = bench.reopen();
-    assert_eq!(trust(bench.app(), "", |trust| of_judge(trust) == (14, 12, 0, 1) && trust.reviewed == 12), told);
+    assert_eq!(
+        trust(bench.app(), "", |trust| of_judge(trust) == (14, 12, 0, 1) && trust.reviewed == 12),
+        told
+    );
 }
 
 #[test]
 fn the_automatic_score_is_a_rater_and_what_is_right_for_the_better_part_is_in_between() {
-    let suite = "tool_calling_prompt: Which?\nvariations:\n- expected_output: [{ a: 1, b: 2, c: 3 }]\n";
+    let suite =
+        "tool_calling_prompt: Which?\nvariations:\n- expected_output: [{ a: 1, b: 2, c: 3 }]\n";
     let mut bench = Bench::new().file("tasks/count.yaml", suite);
-    for (repeat, (answer, people)) in
-        [("[{a: 1, b: 2, c: 3}]", "right"), ("[{a: 1, b: 2, c: 4}]", "partly"), ("[{a: 9, b: 9, c: 9}]", "right")]
-            .iter()
-            .enumerate()
+    for (repeat, (answer, people)) in [
+        ("[{a: 1, b: 2, c: 3}]", "right"),
+        ("[{a: 1, b: 2, c: 4}]", "partly"),
+        ("[{a: 9, b: 9, c: 9}]", "right"),
+    ]
+    .iter()
+    .enumerate()
     {
-        let text = format!("conversation:\n- user_message: Which?\n- assistant_message: These.\nanswer: {answer}\n");
-        bench = bench
-            .file(&format!("results/{}", run(repeat + 1)), text)
-            .file(&format!("results/.touchstone/reviews/{}", run(repeat + 1)), format!("verdict: {people}\n"));
+        let text = format!(
+            "conversation:\n- user_message: Which?\n- assistant_message: These.\nanswer: {answer}\n"
+        );
+        bench = bench.file(&format!("results/{}", run(repeat + 1)), text).file(
+            &format!("results/.touchstone/reviews/{}", run(repeat + 1)),
+            format!("verdict: {people}\n"),
+        );
     }
     let bench = bench.open();
     let told = trust(bench.app(), "", |trust| trust.reviewed == 3 && trust.pairs.len() == 1);
-    assert_eq!((told.pairs[0].n, told.pairs[0].same, told.pairs[0].second.name.as_str()), (3, 2, "automatic score"));
+    assert_eq!(
+        (told.pairs[0].n, told.pairs[0].same, told.pairs[0].second.name.as_str()),
+        (3, 2, "automatic score")
+    );
     let pair = bench.app().agreement("people", "score", "").unwrap();
     assert_eq!(pair.table, [[1, 0, 1], [0, 1, 0], [0, 0, 0]]);
     assert_eq!(pair.disagreements[0].path, run(3));

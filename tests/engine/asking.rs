@@ -1,5 +1,5 @@
-//! Asking until there is a reply: what is asked again, that every attempt is kept before anything else is done with it, and that
-//! all of it ends when it is stopped.
+//! Asking until there is a reply: what is asked again, that every attempt is kept before anything
+//! else is done with it, and that all of it ends when it is stopped.
 use super::canary;
 use super::scripted::{Latch, Reply, Scripted};
 use serde_json::json;
@@ -77,14 +77,20 @@ impl Desk {
                 .map_or(Ok(()), |kind| Err(disk_error(kind)))
                 .map(|()| self.kept.lock().unwrap().push((*attempt).clone()))
         };
-        sending.persist(|reply| self.judge(reply), keep, |told| self.told.lock().unwrap().push(told)).await
+        sending
+            .persist(|reply| self.judge(reply), keep, |told| self.told.lock().unwrap().push(told))
+            .await
     }
 
     /// What a codec would say.
     fn judge(&self, reply: &HttpReply) -> Result<String, Fault> {
         let text = String::from_utf8_lossy(&reply.body).into_owned();
         let kept = self.last_kept();
-        assert_eq!(kept.as_deref(), Some(reply.body.as_slice()), "it was judged before it was kept");
+        assert_eq!(
+            kept.as_deref(),
+            Some(reply.body.as_slice()),
+            "it was judged before it was kept"
+        );
         let kind = match (reply.status, text.as_str()) {
             (200, "cut") => FaultKind::Truncated,
             (200, _) => return Ok(text),
@@ -132,7 +138,10 @@ fn fault(ended: Result<String, Failed>) -> (Fault, u32) {
 #[tokio::test]
 async fn what_passes_is_asked_again_and_every_attempt_is_kept() {
     let server = Scripted::sequence([
-        said(429, "slow down").header("retry-after-ms", "30").header("request-id", "r1").header("server", "x"),
+        said(429, "slow down")
+            .header("retry-after-ms", "30")
+            .header("request-id", "r1")
+            .header("server", "x"),
         Reply::new(529),
         good(),
     ]);
@@ -141,7 +150,10 @@ async fn what_passes_is_asked_again_and_every_attempt_is_kept() {
     assert_eq!(desk.statuses(), [(1, Some(429)), (2, Some(529)), (3, Some(200))]);
     let told = desk.told();
     assert_eq!(told.iter().map(|told| told.attempt).collect::<Vec<_>>(), [2, 3]);
-    assert_eq!((told[0].wait, told[0].why.as_str()), (Duration::from_millis(30), "Too many requests (status 429)."));
+    assert_eq!(
+        (told[0].wait, told[0].why.as_str()),
+        (Duration::from_millis(30), "Too many requests (status 429).")
+    );
     let first = desk.kept.lock().unwrap()[0].clone();
     let names: Vec<_> = first.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["content-type", "retry-after-ms", "request-id"]);
@@ -153,7 +165,10 @@ async fn it_is_asked_three_times_at_most_and_the_message_says_so() {
     let server = Scripted::always(Reply::new(500).text("text/html", "<html>"));
     let desk = Desk::at(&server.url("/"));
     let (fault, attempts) = fault(desk.ask().await);
-    assert_eq!((fault.kind, fault.status, attempts, server.seen().len()), (FaultKind::Passing, Some(500), 3, 3));
+    assert_eq!(
+        (fault.kind, fault.status, attempts, server.seen().len()),
+        (FaultKind::Passing, Some(500), 3, 3)
+    );
     insta::assert_snapshot!(fault.message, @"It said <html>. The provider replied with an error (status 500). It was asked 3 times, which is as often as the settings allow.");
 }
 
@@ -169,18 +184,27 @@ async fn what_does_not_pass_is_asked_once() {
         let server = Scripted::always(reply);
         let desk = Desk::at(&server.url("/"));
         let (fault, attempts) = fault(desk.ask().await);
-        assert_eq!((fault.kind, attempts, server.seen().len()), (kind, times, times as usize), "{fault:?}");
+        assert_eq!(
+            (fault.kind, attempts, server.seen().len()),
+            (kind, times, times as usize),
+            "{fault:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_reply_that_broke_off_is_kept_as_far_as_it_came_and_asked_for_from_the_start() {
-    let server = Scripted::sequence([said(200, "half of it").cut_after(4), said(200, "cut"), good()]);
+    let server =
+        Scripted::sequence([said(200, "half of it").cut_after(4), said(200, "cut"), good()]);
     let desk = Desk::at(&server.url("/"));
     assert_eq!(desk.ask().await.unwrap(), "good");
     let kept = desk.kept.lock().unwrap().clone();
     assert_eq!((kept[0].status, kept[0].body.as_slice()), (Some(200), &b"half"[..]));
-    assert!(kept[0].error.as_ref().unwrap().starts_with("The reply broke off:"), "{:?}", kept[0].error);
+    assert!(
+        kept[0].error.as_ref().unwrap().starts_with("The reply broke off:"),
+        "{:?}",
+        kept[0].error
+    );
     assert_eq!((kept[1].body.as_slice(), kept[1].error.as_ref()), (&b"cut"[..], None));
     assert_eq!(server.delivered(), 2);
 }
@@ -201,7 +225,10 @@ async fn what_was_never_sent_is_no_attempt() {
     assert_eq!(fault(no_key.ask().await).0.kind, FaultKind::Key);
     let unsafe_host = Desk::at(&server.url("/").replace("127.0.0.1", "0.0.0.0"));
     assert_eq!(fault(unsafe_host.ask().await).0.kind, FaultKind::Refused);
-    assert_eq!((no_key.statuses().len(), unsafe_host.statuses().len(), server.seen().len()), (0, 0, 0));
+    assert_eq!(
+        (no_key.statuses().len(), unsafe_host.statuses().len(), server.seen().len()),
+        (0, 0, 0)
+    );
 }
 
 #[tokio::test]
@@ -217,7 +244,10 @@ async fn a_redirect_is_refused_and_kept() {
 #[tokio::test]
 async fn a_full_disk_is_waited_out_and_nothing_is_bought_meanwhile() {
     let server = Scripted::always(good());
-    let desk = Desk { limiter: Limiter::new(Bounds { start: 1, min: 1, max: 1 }), ..Desk::at(&server.url("/")) };
+    let desk = Desk {
+        limiter: Limiter::new(Bounds { start: 1, min: 1, max: 1 }),
+        ..Desk::at(&server.url("/"))
+    };
     *desk.disk.lock().unwrap() = vec![DiskErrorKind::Full; 3];
     assert_eq!(desk.ask().await.unwrap(), "good");
     assert_eq!((desk.statuses(), server.seen().len()), (vec![(1, Some(200))], 1));
@@ -280,7 +310,10 @@ async fn stopping_ends_every_wait_within_a_second() {
 }
 
 /// Begins to ask, and returns when that has come as far as is said.
-async fn asks(desk: &Desk, as_far: impl Fn() -> bool) -> tokio::task::JoinHandle<Result<String, Failed>> {
+async fn asks(
+    desk: &Desk,
+    as_far: impl Fn() -> bool,
+) -> tokio::task::JoinHandle<Result<String, Failed>> {
     let asking = tokio::spawn({
         let desk = desk.clone();
         async move { desk.ask().await }
@@ -312,7 +345,9 @@ async fn resting_waits_for_what_is_under_way_and_begins_nothing() {
 
 #[tokio::test]
 async fn too_many_requests_slow_all_down_and_an_empty_purse_does_not() {
-    for (reply, limit) in [(said(429, "slow"), 16), (said(429, "quota"), 20), (said(500, ""), 20), (good(), 20)] {
+    for (reply, limit) in
+        [(said(429, "slow"), 16), (said(429, "quota"), 20), (said(500, ""), 20), (good(), 20)]
+    {
         let server = Scripted::always(reply);
         let desk = Desk::at(&server.url("/"));
         let _ = desk.ask().await;
@@ -324,7 +359,10 @@ async fn too_many_requests_slow_all_down_and_an_empty_purse_does_not() {
 async fn no_more_than_the_limit_are_under_way_at_once() {
     let latch = Latch::default();
     let server = Scripted::always(good().once_open(&latch));
-    let desk = Desk { limiter: Limiter::new(Bounds { start: 3, min: 1, max: 3 }), ..Desk::at(&server.url("/")) };
+    let desk = Desk {
+        limiter: Limiter::new(Bounds { start: 3, min: 1, max: 3 }),
+        ..Desk::at(&server.url("/"))
+    };
     let asking: Vec<_> = (0..9)
         .map(|_| {
             let desk = desk.clone();
@@ -350,7 +388,10 @@ async fn a_provider_that_repeats_the_key_gives_nothing_away_once_it_is_cleaned()
     let (fault, _) = fault(desk.ask().await);
     let kept = desk.kept.lock().unwrap()[0].clone();
     // Without cleaning it would be there.
-    assert!(canary::spot(&kept.body, KEY).is_some() && canary::spot(fault.message.as_bytes(), KEY).is_some());
+    assert!(
+        canary::spot(&kept.body, KEY).is_some()
+            && canary::spot(fault.message.as_bytes(), KEY).is_some()
+    );
     let redactor = Redactor::new([KEY]);
     assert_eq!(canary::spot(&redactor.clean_body(&kept.body, true), KEY), None);
     assert_eq!(canary::spot(redactor.clean(&fault.message).as_bytes(), KEY), None);

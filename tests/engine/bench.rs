@@ -1,4 +1,5 @@
-//! A folder, a program that has it open, and words for what is done to them. Every wait has a deadline and a condition.
+//! A folder, a program that has it open, and words for what is done to them. Every wait has a
+//! deadline and a condition.
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -7,7 +8,9 @@ use tempfile::TempDir;
 use touchstone_engine::app::{App, AppConfig, Subscription};
 use touchstone_engine::error::AppError;
 use touchstone_engine::results::limits::Limits;
-use touchstone_engine::rows::{AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status};
+use touchstone_engine::rows::{
+    AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status,
+};
 use touchstone_engine::runs::http::keys::{KeyError, Keys, Vault};
 use zeroize::Zeroizing;
 
@@ -30,7 +33,14 @@ impl Bench {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("folder/tasks")).unwrap();
         fs::create_dir_all(home.path().join("folder/results")).unwrap();
-        Self { home, limits: Limits::default(), keys: Vec::new(), app: None, events: Arc::default(), listening: None }
+        Self {
+            home,
+            limits: Limits::default(),
+            keys: Vec::new(),
+            app: None,
+            events: Arc::default(),
+            listening: None,
+        }
     }
 
     /// Changes a bound before the folder is opened.
@@ -67,7 +77,8 @@ impl Bench {
         let app = self.another_app();
         app.open(&self.home.path().join(folder)).unwrap();
         let events = Arc::clone(&self.events);
-        self.listening = Some(app.subscribe(Box::new(move |event| events.lock().unwrap().push(event.clone()))));
+        self.listening =
+            Some(app.subscribe(Box::new(move |event| events.lock().unwrap().push(event.clone()))));
         app.wait_ready(DEADLINE).unwrap();
         self.app = Some(app);
         self
@@ -81,12 +92,15 @@ impl Bench {
     /// The same, with sample data installed.
     pub(crate) fn app_with(&self, demo_dir: Option<PathBuf>) -> App {
         let limits = self.limits.clone();
-        let config = AppConfig { cache_dir: self.cache(), state_dir: self.state(), demo_dir, limits };
+        let config =
+            AppConfig { cache_dir: self.cache(), state_dir: self.state(), demo_dir, limits };
         if self.keys.is_empty() {
             return App::new(config);
         }
         let keys = self.keys.clone();
-        let look = move |name: &str| keys.iter().find(|(known, _)| known == name).map(|(_, key)| key.clone());
+        let look = move |name: &str| {
+            keys.iter().find(|(known, _)| known == name).map(|(_, key)| key.clone())
+        };
         App::with_keys(config, Keys::new(look, NoVault))
     }
 
@@ -137,7 +151,8 @@ impl Bench {
     pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        let beside = path.with_file_name(format!(".{}.new", path.file_name().unwrap().to_string_lossy()));
+        let beside =
+            path.with_file_name(format!(".{}.new", path.file_name().unwrap().to_string_lossy()));
         fs::write(&beside, content).unwrap();
         fs::rename(beside, path).unwrap();
     }
@@ -196,7 +211,10 @@ impl Bench {
 
     /// Waits until the full-text index is complete.
     pub(crate) fn wait_words(&self) {
-        assert!(self.app().wait_searchable(DEADLINE).unwrap(), "the full-text index was not completed");
+        assert!(
+            self.app().wait_searchable(DEADLINE).unwrap(),
+            "the full-text index was not completed"
+        );
     }
 
     /// What was told so far.
@@ -243,7 +261,8 @@ pub(crate) fn try_rows(app: &App) -> Result<Vec<RunRow>, AppError> {
         let mut offset = 0;
         loop {
             let sort = Sort { column: Column::Path, descending: false };
-            let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 200 } };
+            let request =
+                ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 200 } };
             let page = app.list_runs(request)?;
             if page.rows.is_empty() {
                 break;
@@ -264,7 +283,8 @@ pub(crate) fn hits(app: &App, words: &str) -> Vec<String> {
 /// The same, for an index that may be damaged.
 pub(crate) fn try_hits(app: &App, words: &str) -> Result<Vec<String>, AppError> {
     let sort = Sort { column: Column::Path, descending: false };
-    let request = ListRequest { filter: words.to_owned(), sort, span: Span { offset: 0, limit: 200 } };
+    let request =
+        ListRequest { filter: words.to_owned(), sort, span: Span { offset: 0, limit: 200 } };
     Ok(app.list_runs(request)?.rows.into_iter().map(|row| row.path).collect())
 }
 

@@ -1,4 +1,5 @@
-//! Rules for what is no proper transcript: each is one row with a reason, none stops the others, and nothing is ever waited for.
+//! Rules for what is no proper transcript: each is one row with a reason, none stops the others,
+//! and nothing is ever waited for.
 use crate::bench::{Bench, answered, broken, wait_until};
 use fs_err as fs;
 use std::ffi::OsStr;
@@ -9,13 +10,20 @@ use touchstone_engine::rows::{ProblemKind, RunState};
 
 #[test]
 fn a_damaged_file_is_a_row_with_place_and_reason_and_hides_no_other() {
-    let bench = Bench::new().file("results/bad.yaml", broken()).answered("results/good.yaml", "Fine").open();
+    let bench = Bench::new()
+        .file("results/bad.yaml", broken())
+        .answered("results/good.yaml", "Fine")
+        .open();
     let row = bench.row("bad.yaml").unwrap();
     assert_eq!(row.state, RunState::Damaged);
     assert!(row.reason.is_some());
     assert_eq!(bench.row("good.yaml").unwrap().state, RunState::Answered);
-    let problem = bench.problems().into_iter().find(|problem| problem.kind == ProblemKind::Damaged).unwrap();
-    assert_eq!((problem.file.as_str(), problem.line, problem.run), ("results/bad.yaml", Some(3), Some(row.id)));
+    let problem =
+        bench.problems().into_iter().find(|problem| problem.kind == ProblemKind::Damaged).unwrap();
+    assert_eq!(
+        (problem.file.as_str(), problem.line, problem.run),
+        ("results/bad.yaml", Some(3), Some(row.id))
+    );
     assert!(problem.excerpt.is_some_and(|line| line.contains("indented too deep")));
     assert_eq!(bench.status().counts.damaged, 1);
 }
@@ -45,7 +53,9 @@ fn a_file_that_was_being_written_at_the_last_start_is_looked_at_again() {
 
 #[test]
 fn pipes_sockets_links_and_folders_named_like_files_are_rows_with_a_reason_once() {
-    let bench = Bench::new().answered("results/good.yaml", "Fine").answered("results/folder.yaml/inner.yaml", "Inner");
+    let bench = Bench::new()
+        .answered("results/good.yaml", "Fine")
+        .answered("results/folder.yaml/inner.yaml", "Inner");
     let at = |name: &str| bench.path("results").join(name);
     rustix::fs::mknodat(
         rustix::fs::CWD,
@@ -68,7 +78,11 @@ fn pipes_sockets_links_and_folders_named_like_files_are_rows_with_a_reason_once(
     }
     assert_eq!(bench.rows().len(), odd.len() + 2);
     assert_eq!(bench.row("folder.yaml/inner.yaml").unwrap().state, RunState::Answered);
-    let reported = bench.problems().iter().filter(|problem| problem.kind == ProblemKind::NotTranscript).count();
+    let reported = bench
+        .problems()
+        .iter()
+        .filter(|problem| problem.kind == ProblemKind::NotTranscript)
+        .count();
     assert_eq!((reported, bench.status().counts.other_files), (odd.len(), odd.len() as u64));
 }
 
@@ -98,7 +112,8 @@ fn a_name_that_is_no_utf8_is_shown_and_followed() {
 fn a_file_at_the_size_limit_is_read_and_one_byte_more_is_a_row_that_says_so() {
     let size = answered("Fine").len() as u64;
     let bench = Bench::new().limit(|limits| limits.file_bytes = size);
-    let bench = bench.answered("results/fits.yaml", "Fine").answered("results/over.yaml", "Fine!").open();
+    let bench =
+        bench.answered("results/fits.yaml", "Fine").answered("results/over.yaml", "Fine!").open();
     assert_eq!(bench.row("fits.yaml").unwrap().state, RunState::Answered);
     let over = bench.row("over.yaml").unwrap();
     assert_eq!(over.state, RunState::Damaged);
@@ -119,7 +134,8 @@ fn folders_are_entered_down_to_the_depth_limit_and_the_next_is_a_row() {
 
 #[test]
 fn more_entries_than_the_limit_are_cut_with_a_notice_and_what_is_listed_stays() {
-    let bench = (0..30).fold(Bench::new(), |bench, n| bench.answered(&format!("results/r{n:02}.yaml"), "x"));
+    let bench = (0..30)
+        .fold(Bench::new(), |bench, n| bench.answered(&format!("results/r{n:02}.yaml"), "x"));
     let bench = bench.limit(|limits| limits.entries = 20).open();
     let first = bench.rows();
     assert_eq!(first.len(), 20);
@@ -136,14 +152,20 @@ fn what_yaml_can_do_to_a_reader_is_a_row_within_seconds() {
     let hostile = [
         ("bomb", format!("{bomb}conversation: *a9\n")),
         ("brackets", format!("conversation: {}", "[".repeat(1_000_000))),
-        ("deep", (0..5_000).fold("conversation:\n".to_owned(), |text, level| text + &" ".repeat(level + 1) + "a:\n")),
+        (
+            "deep",
+            (0..5_000).fold("conversation:\n".to_owned(), |text, level| {
+                text + &" ".repeat(level + 1) + "a:\n"
+            }),
+        ),
         ("twice", "conversation: []\nconversation: []\n".to_owned()),
         ("alias", "conversation: &a [*a]\n".to_owned()),
         ("nul", "conversation:\n- user_message: \"a\u{0}b\"\n".to_owned()),
         ("line", format!("conversation:\n- user_message: {}\n", "x".repeat(10 << 20))),
     ];
-    let bench =
-        hostile.iter().fold(Bench::new(), |bench, (name, text)| bench.file(&format!("results/{name}.yaml"), text));
+    let bench = hostile.iter().fold(Bench::new(), |bench, (name, text)| {
+        bench.file(&format!("results/{name}.yaml"), text)
+    });
     let bench = bench
         .file("results/latin.yaml", b"conversation:\n- user_message: caf\xe9\n")
         .answered("results/good.yaml", "Fine");
@@ -170,13 +192,16 @@ fn what_yaml_can_do_to_a_reader_is_a_row_within_seconds() {
 #[test]
 fn a_folder_that_may_not_be_listed_is_a_row_and_the_others_are_read() {
     use std::os::unix::fs::PermissionsExt as _;
-    let bench = Bench::new().answered("results/shut/in.yaml", "x").answered("results/good.yaml", "Fine");
-    fs::set_permissions(bench.path("results/shut"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let bench =
+        Bench::new().answered("results/shut/in.yaml", "x").answered("results/good.yaml", "Fine");
+    fs::set_permissions(bench.path("results/shut"), std::fs::Permissions::from_mode(0o000))
+        .unwrap();
     let may_all_the_same = fs::read_dir(bench.path("results/shut")).is_ok();
     let bench = bench.open();
     assert_eq!(bench.row("good.yaml").unwrap().state, RunState::Answered);
     // The system lets root list everything.
     let expected = if may_all_the_same { "shut/in.yaml" } else { "shut" };
     assert!(bench.row(expected).is_some(), "{:?}", bench.states());
-    fs::set_permissions(bench.path("results/shut"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(bench.path("results/shut"), std::fs::Permissions::from_mode(0o755))
+        .unwrap();
 }

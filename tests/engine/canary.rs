@@ -1,5 +1,5 @@
-//! Looks for a secret in everything below a folder, however it is written. Its encoders are its own: it must not share a mistake
-//! with what it checks.
+//! Looks for a secret in everything below a folder, however it is written. Its encoders are its
+//! own: it must not share a mistake with what it checks.
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +20,12 @@ pub(crate) fn search(dir: &Path, secret: &str) -> Vec<Find> {
     while let Some(path) = left.pop() {
         let kind = std::fs::symlink_metadata(&path).map(|there| there.file_type());
         if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) {
-            left.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+            left.extend(
+                std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()),
+            );
         }
-        let mut bytes = path.file_name().unwrap_or_default().to_string_lossy().into_owned().into_bytes();
+        let mut bytes =
+            path.file_name().unwrap_or_default().to_string_lossy().into_owned().into_bytes();
         if kind.is_ok_and(|kind| kind.is_file()) {
             bytes.push(b'\n');
             bytes.extend(std::fs::read(&path).unwrap_or_default());
@@ -37,7 +40,10 @@ pub(crate) fn spot(text: &[u8], secret: &str) -> Option<&'static str> {
     within(text, &forms(secret)).next()
 }
 
-fn within<'a>(text: &'a [u8], forms: &'a [(&'static str, String)]) -> impl Iterator<Item = &'static str> + 'a {
+fn within<'a>(
+    text: &'a [u8],
+    forms: &'a [(&'static str, String)],
+) -> impl Iterator<Item = &'static str> + 'a {
     let holds = |form: &str| memchr::memmem::find(text, form.as_bytes()).is_some();
     forms.iter().filter(move |(_, form)| holds(form)).map(|(name, _)| *name)
 }
@@ -45,14 +51,25 @@ fn within<'a>(text: &'a [u8], forms: &'a [(&'static str, String)]) -> impl Itera
 fn forms(secret: &str) -> Vec<(&'static str, String)> {
     assert!(secret.len() >= 8, "too short to be told from ordinary text");
     let bytes = secret.as_bytes();
-    let each = |form: &dyn Fn(u8) -> String| bytes.iter().map(|byte| form(*byte)).collect::<String>();
+    let each =
+        |form: &dyn Fn(u8) -> String| bytes.iter().map(|byte| form(*byte)).collect::<String>();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut forms = vec![
         ("raw", secret.to_owned()),
         ("hex", each(&|byte| format!("{byte:02x}"))),
         ("hex", each(&|byte| format!("{byte:02X}"))),
-        ("URL", each(&|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })),
-        ("URL", each(&|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") })),
+        (
+            "URL",
+            each(&|byte| {
+                if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+            }),
+        ),
+        (
+            "URL",
+            each(&|byte| {
+                if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02x}") }
+            }),
+        ),
         ("JSON", serde_json::json!(secret).to_string().trim_matches('"').to_owned()),
     ];
     for shift in 0..3 {
@@ -62,9 +79,11 @@ fn forms(secret: &str) -> Vec<(&'static str, String)> {
     forms
 }
 
-/// The letters of Base64 that depend on nothing but the secret, when it begins at this byte of a group of three.
+/// The letters of Base64 that depend on nothing but the secret, when it begins at this byte of a
+/// group of three.
 fn base64(bytes: &[u8], shift: usize, last_two: [u8; 2]) -> String {
-    let letters: Vec<u8> = (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9').chain(last_two).collect();
+    let letters: Vec<u8> =
+        (b'A'..=b'Z').chain(b'a'..=b'z').chain(b'0'..=b'9').chain(last_two).collect();
     let bits: String = bytes.iter().fold(String::new(), |mut bits, byte| {
         let _ = write!(bits, "{byte:08b}");
         bits

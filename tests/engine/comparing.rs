@@ -1,5 +1,5 @@
-//! Rules of comparing runs: what stands beside what, where they part, what is told of it, and what happens when a run cannot be read
-//! or is not what it was.
+//! Rules of comparing runs: what stands beside what, where they part, what is told of it, and what
+//! happens when a run cannot be read or is not what it was.
 use crate::bench::{Bench, answered, beside_the_project, broken};
 use std::fmt::Write as _;
 use touchstone_engine::app::App;
@@ -33,9 +33,13 @@ fn shown(comparison: &Comparison) -> String {
     let _ = write!(out, "first {first:?}, other result {result:?}");
     for run in &comparison.runs {
         let summary = run.answer_summary.as_deref().unwrap_or("-");
-        let trouble = run.trouble.as_deref().map(|trouble| format!("; {trouble}")).unwrap_or_default();
-        let _ =
-            write!(out, "\n{}: parts {:?}, answer {:?}: {summary}{trouble}", run.row.path, run.parts_at, run.answer);
+        let trouble =
+            run.trouble.as_deref().map(|trouble| format!("; {trouble}")).unwrap_or_default();
+        let _ = write!(
+            out,
+            "\n{}: parts {:?}, answer {:?}: {summary}{trouble}",
+            run.row.path, run.parts_at, run.answer
+        );
     }
     for note in &comparison.notes {
         let _ = write!(out, "\n{note}");
@@ -66,7 +70,10 @@ fn conversation(sql: &str, says: &str, answer: &str) -> String {
 #[test]
 fn runs_stand_beside_each_other_step_by_step_with_their_answers() {
     let bench = Bench::new()
-        .file("results/plans-tool_calling-o1-variation0.yaml", conversation("select 1", "Three.", "- n: 3\n- n: 4\n"))
+        .file(
+            "results/plans-tool_calling-o1-variation0.yaml",
+            conversation("select 1", "Three.", "- n: 3\n- n: 4\n"),
+        )
         .file(
             "results/plans-tool_calling-o1-variation0-run2.yaml",
             conversation("SELECT 1;", "It is 3", "- n: 4\n- n: 3\n"),
@@ -76,7 +83,8 @@ fn runs_stand_beside_each_other_step_by_step_with_their_answers() {
             conversation("select 2", "Two.", "- n: 3.0\n- n: 4\n"),
         )
         .open();
-    let paths = ["", "-run2", "-run3"].map(|repeat| format!("plans-tool_calling-o1-variation0{repeat}.yaml"));
+    let paths = ["", "-run2", "-run3"]
+        .map(|repeat| format!("plans-tool_calling-o1-variation0{repeat}.yaml"));
     let comparison = compare(&bench, &paths.each_ref().map(String::as_str));
     insta::assert_snapshot!(shown(&comparison), @"
      0  0  0 Same prompt
@@ -94,8 +102,12 @@ fn runs_stand_beside_each_other_step_by_step_with_their_answers() {
     let parts = diff(bench.app(), &comparison, [0, 2], [2, 2]);
     let said: Vec<_> = parts.iter().map(|part| (part.label.as_str(), part.kind)).collect();
     assert_eq!(said, [("sql", DiffKind::Changed), ("result", DiffKind::Same)]);
-    let pieces: Vec<_> = parts[0].pieces.iter().map(|piece| (piece.text.as_str(), piece.change)).collect();
-    assert_eq!(pieces, [("select ", DiffKind::Same), ("1", DiffKind::Missing), ("2", DiffKind::Extra)]);
+    let pieces: Vec<_> =
+        parts[0].pieces.iter().map(|piece| (piece.text.as_str(), piece.change)).collect();
+    assert_eq!(
+        pieces,
+        [("select ", DiffKind::Same), ("1", DiffKind::Missing), ("2", DiffKind::Extra)]
+    );
     assert!(parts.iter().all(|part| part.whole && !part.coarse) && parts[1].pieces.is_empty());
 }
 
@@ -135,20 +147,30 @@ fn runs_of_different_kinds_are_compared_too_and_a_damaged_one_says_why_not() {
     plans-promptql-o1-variation0.yaml: parts Some(2), answer Same: -
     plans-tool_calling-o3-mini-variation0.yaml: parts None, answer Absent: -; A line that is neither a key nor part of the value before it. Line 3, column 5:   - assistant_message: indented too deep Give all keys of one map the same indentation.
     ");
-    let comparison =
-        compare(&bench, &["plans-tool_calling-o3-mini-variation0.yaml", "plans-promptql-o1-variation0.yaml"]);
+    let comparison = compare(
+        &bench,
+        &["plans-tool_calling-o3-mini-variation0.yaml", "plans-promptql-o1-variation0.yaml"],
+    );
     assert!(
-        comparison.rows.iter().all(|row| row.steps[0].is_none() && row.relation == Relation::Alone && !row.diverges)
+        comparison
+            .rows
+            .iter()
+            .all(|row| row.steps[0].is_none() && row.relation == Relation::Alone && !row.diverges)
     );
     assert_eq!((comparison.rows.len(), comparison.runs[1].answer), (3, DiffKind::Same));
 }
 
 #[test]
 fn a_run_that_changed_since_is_said_to_have_changed_and_one_that_is_gone_to_be_gone() {
-    let (left, right) =
-        ("results/plans-tool_calling-o1-variation0.yaml", "results/plans-tool_calling-o1-variation1.yaml");
-    let bench =
-        Bench::new().answered(left, "Three.").answered(right, "Four.").limit(|limits| limits.watch = false).open();
+    let (left, right) = (
+        "results/plans-tool_calling-o1-variation0.yaml",
+        "results/plans-tool_calling-o1-variation1.yaml",
+    );
+    let bench = Bench::new()
+        .answered(left, "Three.")
+        .answered(right, "Four.")
+        .limit(|limits| limits.watch = false)
+        .open();
     let comparison = compare(&bench, &[&left[8..], &right[8..]]);
     assert_eq!(comparison.notes, ["These runs answer different variations of their task."]);
     bench.put(right, answered("Five."));
@@ -192,14 +214,17 @@ fn whatever_the_runs_hold_what_is_told_of_them_stays_small() {
         let mut file = "conversation:\n- user_message: x\n".to_owned();
         let hostile = format!("\"{}\"", "\\u0001".repeat(30));
         for n in 0..11_000 {
-            let _ =
-                writeln!(file, "- tool_call: {{id: c{n}, name: {hostile}, params: {{sql: {seed} {n}}}, result: {n}}}");
+            let _ = writeln!(
+                file,
+                "- tool_call: {{id: c{n}, name: {hostile}, params: {{sql: {seed} {n}}}, result: {n}}}"
+            );
         }
         file
     };
     let wide = |seed: &str| {
-        let parameters: String = (0..400)
-            .fold(String::new(), |all, n| all + &format!("\"{n}{}\": \"{}\", ", "k".repeat(300), seed.repeat(900)));
+        let parameters: String = (0..400).fold(String::new(), |all, n| {
+            all + &format!("\"{n}{}\": \"{}\", ", "k".repeat(300), seed.repeat(900))
+        });
         format!("conversation:\n- tool_call: {{id: c, name: q, params: {{{parameters}}}}}\n")
     };
     let bench = Bench::new()
@@ -210,7 +235,11 @@ fn whatever_the_runs_hold_what_is_told_of_them_stays_small() {
         .open();
     let comparison = compare(&bench, &["a.yaml", "b.yaml"]);
     let weight = serde_json::to_vec(&comparison).unwrap().len();
-    assert!(weight < MAX_REPLY && comparison.coarse && comparison.notes.len() == 2, "{weight} {:?}", comparison.notes);
+    assert!(
+        weight < MAX_REPLY && comparison.coarse && comparison.notes.len() == 2,
+        "{weight} {:?}",
+        comparison.notes
+    );
     let comparison = compare(&bench, &["c.yaml", "d.yaml"]);
     let weight = serde_json::to_vec(&comparison).unwrap().len();
     assert!(weight < MAX_REPLY, "{weight}");
@@ -223,7 +252,8 @@ fn whatever_the_runs_hold_what_is_told_of_them_stays_small() {
 const REAL: [(&str, &str, &str); 11] = [
     // The second also takes the project ids out of the descriptions.
     ("tool_calling 1", "tool_calling 2", "query_support_tickets"),
-    // One classifies by key words and puts no rows in; the other writes classes and figures into its program.
+    // One classifies by key words and puts no rows in; the other writes classes and figures into
+    // its program.
     ("tool_calling_python 1", "tool_calling_python 3", "execute_python_program"),
     // Both ask the same; one then goes by its head, the other writes a program.
     ("tool_calling 1", "tool_calling_python 1", "execute_python_program"),
@@ -266,7 +296,10 @@ fn real_runs_part_where_a_person_would_say() {
             };
             assert_eq!(sorted(&row.title), title, "{left}, {right}");
             for run in &comparison.runs {
-                let page = bench.app().read_steps(&run.row.id, &run.version, Span { offset: 0, limit: 200 }).unwrap();
+                let page = bench
+                    .app()
+                    .read_steps(&run.row.id, &run.version, Span { offset: 0, limit: 200 })
+                    .unwrap();
                 assert_eq!(page.total_steps, run.steps);
             }
         }
@@ -277,8 +310,11 @@ fn real_runs_part_where_a_person_would_say() {
 #[test]
 fn the_heads_compare_answers_by_the_rules_of_the_suite_as_the_diff_does() {
     let suite = "tool_calling_prompt: How many?\nscorers: [fields: { tolerance: 1 }]\nvariations:\n- parameters: {}\n  expected_output: 5\n";
-    let says = |answer: &str| answered("Done.").replace("answer:\n- n: 3\n", &format!("answer: {answer}\n"));
-    let (five, more) = ("t-tool_calling-claude-variation0.yaml", "t-tool_calling-o1-variation0.yaml");
+    let says = |answer: &str| {
+        answered("Done.").replace("answer:\n- n: 3\n", &format!("answer: {answer}\n"))
+    };
+    let (five, more) =
+        ("t-tool_calling-claude-variation0.yaml", "t-tool_calling-o1-variation0.yaml");
     let bench = Bench::new()
         .file("tasks/t.yaml", suite)
         .file(&format!("results/{five}"), says("5"))

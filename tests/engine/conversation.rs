@@ -1,5 +1,6 @@
-//! What a model would say, as a function of what it is asked: a tool is called for some turns, then comes the answer. Owns the two
-//! wires a reply can take; owns no connection. The same request always gets the same reply.
+//! What a model would say, as a function of what it is asked: a tool is called for some turns, then
+//! comes the answer. Owns the two wires a reply can take; owns no connection. The same request
+//! always gets the same reply.
 use super::scripted::{Reply, Seen};
 use serde_json::{Value, json};
 
@@ -26,9 +27,15 @@ pub(crate) struct Conversation {
 }
 
 impl Conversation {
-    /// One that asks `SELECT n` of whatever tool comes first and answers with the length of the question.
+    /// One that asks `SELECT n` of whatever tool comes first and answers with the length of the
+    /// question.
     pub(crate) fn new(wire: Wire, turns: usize) -> Self {
-        Self { wire, turns, arguments: plain_arguments, answer: |question| json!([{ "length": question.len() }]) }
+        Self {
+            wire,
+            turns,
+            arguments: plain_arguments,
+            answer: |question| json!([{ "length": question.len() }]),
+        }
     }
 
     /// The reply to a request; as a stream when that is asked for.
@@ -39,9 +46,14 @@ impl Conversation {
         let (text, call) = match tool {
             Some(tool) => {
                 let arguments = (self.arguments)(&tool, turn);
-                (format!("Turn {turn}: let me look."), Some((format!("call_{turn}"), tool, arguments)))
+                (
+                    format!("Turn {turn}: let me look."),
+                    Some((format!("call_{turn}"), tool, arguments)),
+                )
             }
-            None => (format!("Here it is.\n\n```json\n{}\n```", (self.answer)(&question(&body))), None),
+            None => {
+                (format!("Here it is.\n\n```json\n{}\n```", (self.answer)(&question(&body))), None)
+            }
         };
         let model = body["model"].as_str().unwrap_or("scripted").to_owned();
         // About four letters to a token; made of the request alone.
@@ -66,7 +78,8 @@ impl Conversation {
 
     fn tool(&self, body: &Value) -> Option<String> {
         let tool = body["tools"].as_array()?.first()?;
-        let name = if self.wire == Wire::Messages { &tool["name"] } else { &tool["function"]["name"] };
+        let name =
+            if self.wire == Wire::Messages { &tool["name"] } else { &tool["function"]["name"] };
         name.as_str().map(str::to_owned)
     }
 }
@@ -134,14 +147,21 @@ impl Said {
         empty["content"] = json!([]);
         empty["stop_reason"] = Value::Null;
         empty["usage"]["output_tokens"] = json!(1);
-        let mut events = vec![json!({ "type": "message_start", "message": empty }), json!({ "type": "ping" })];
+        let mut events =
+            vec![json!({ "type": "message_start", "message": empty }), json!({ "type": "ping" })];
         let mut block = |start: Value, delta: Value| {
-            let index = events.iter().filter(|event| event["type"] == "content_block_start").count();
-            events.push(json!({ "type": "content_block_start", "index": index, "content_block": start }));
+            let index =
+                events.iter().filter(|event| event["type"] == "content_block_start").count();
+            events.push(
+                json!({ "type": "content_block_start", "index": index, "content_block": start }),
+            );
             events.push(json!({ "type": "content_block_delta", "index": index, "delta": delta }));
             events.push(json!({ "type": "content_block_stop", "index": index }));
         };
-        block(json!({ "type": "text", "text": "" }), json!({ "type": "text_delta", "text": self.text }));
+        block(
+            json!({ "type": "text", "text": "" }),
+            json!({ "type": "text_delta", "text": self.text }),
+        );
         if let Some((id, name, input)) = &self.call {
             block(
                 json!({ "type": "tool_use", "id": id, "name": name, "input": {} }),
@@ -162,7 +182,9 @@ impl Said {
             "content_block_stop",
             "message_delta",
         ];
-        let name = |event: &Value| known.into_iter().find(|name| event["type"] == *name).unwrap_or("message_stop");
+        let name = |event: &Value| {
+            known.into_iter().find(|name| event["type"] == *name).unwrap_or("message_stop")
+        };
         events.iter().map(|event| (name(event), event.to_string())).collect()
     }
 
@@ -195,7 +217,8 @@ impl Said {
             })
         };
         let piece = |delta: Value, finish: Value| {
-            chunk(json!([{ "index": 0, "delta": delta, "finish_reason": finish }]), Value::Null).to_string()
+            chunk(json!([{ "index": 0, "delta": delta, "finish_reason": finish }]), Value::Null)
+                .to_string()
         };
         let mut events = vec![
             piece(json!({ "role": "assistant", "content": "" }), Value::Null),

@@ -1,4 +1,5 @@
-//! Rules of the sample data: it opens as a copy, the installed folder is never written to, and nothing of a person's is lost.
+//! Rules of the sample data: it opens as a copy, the installed folder is never written to, and
+//! nothing of a person's is lost.
 use crate::bench::{Bench, DEADLINE, answered, beside_the_project, rows};
 use fs_err as fs;
 use fs_err::os::unix::fs::symlink;
@@ -31,16 +32,25 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            files.extend(self::files(&path).into_iter().map(|(below, file)| (path.join(below), file)));
+            files.extend(
+                self::files(&path).into_iter().map(|(below, file)| (path.join(below), file)),
+            );
         } else {
-            files.insert(path.clone(), (fs::metadata(&path).unwrap().modified().unwrap(), fs::read(&path).unwrap()));
+            files.insert(
+                path.clone(),
+                (fs::metadata(&path).unwrap().modified().unwrap(), fs::read(&path).unwrap()),
+            );
         }
     }
-    files.into_iter().map(|(path, file)| (path.strip_prefix(folder).unwrap_or(&path).to_owned(), file)).collect()
+    files
+        .into_iter()
+        .map(|(path, file)| (path.strip_prefix(folder).unwrap_or(&path).to_owned(), file))
+        .collect()
 }
 
 fn says(bench: &Bench, path: &str) -> String {
-    fs::read_to_string(bench.state().join("demo").join(path)).unwrap_or_else(|_| "nothing".to_owned())
+    fs::read_to_string(bench.state().join("demo").join(path))
+        .unwrap_or_else(|_| "nothing".to_owned())
 }
 
 #[test]
@@ -152,8 +162,11 @@ fn opened_again_the_copy_is_the_same_files_so_that_nothing_is_read_twice() {
     let bench = sample();
     open(&bench);
     let before = files(&bench.state().join("demo"));
-    let inode =
-        |path: &str| std::os::unix::fs::MetadataExt::ino(&fs::metadata(bench.state().join("demo").join(path)).unwrap());
+    let inode = |path: &str| {
+        std::os::unix::fs::MetadataExt::ino(
+            &fs::metadata(bench.state().join("demo").join(path)).unwrap(),
+        )
+    };
     let first = inode("results/one.yaml");
     open(&bench);
     assert_eq!((files(&bench.state().join("demo")), inode("results/one.yaml")), (before, first));
@@ -166,7 +179,10 @@ fn a_sample_that_is_not_there_and_a_state_folder_that_cannot_be_written_to_are_s
     assert_eq!(none.code, Code::NotFound);
     fs::write(bench.state(), "a file where the folder should be").unwrap();
     let full = bench.app_with(Some(bench.path(""))).open_demo().unwrap_err();
-    assert!(full.message.starts_with("The sample data could not be copied: ") && full.hint.is_some(), "{full}");
+    assert!(
+        full.message.starts_with("The sample data could not be copied: ") && full.hint.is_some(),
+        "{full}"
+    );
 }
 
 #[test]

@@ -26,8 +26,7 @@ fn answer(rows: &str) -> String {
 }
 
 const RIGHT: &str = "[{ticket_id: 143, plan: free, score: 84.1}, {ticket_id: 287, plan: base, score: 70.1}, {ticket_id: 286, plan: free, score: 3}]";
-const WRONG: &str =
-    "[{ticket_id: 286, plan: free, score: '3'}, {ticket_id: 143, plan: free, score: 81.9}, {ticket_id: 9, plan: x}]";
+const WRONG: &str = "[{ticket_id: 286, plan: free, score: '3'}, {ticket_id: 143, plan: free, score: 81.9}, {ticket_id: 9, plan: x}]";
 
 fn bench() -> Bench {
     Bench::new()
@@ -66,7 +65,8 @@ fn told(row: &DiffRow) -> String {
     for cell in &row.cells {
         let text = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         let note = cell.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
-        write!(told, " | {:?} {} {}{note}", cell.kind, text(&cell.left), text(&cell.right)).unwrap();
+        write!(told, " | {:?} {} {}{note}", cell.kind, text(&cell.left), text(&cell.right))
+            .unwrap();
     }
     told + "\n"
 }
@@ -96,7 +96,10 @@ fn an_answer_is_shown_beside_what_was_expected() {
     assert!(!view.equal && !view.coarse && view.notes.is_empty());
     assert_eq!(view.aligned.as_deref(), Some("by ticket_id"));
     assert_eq!(
-        view.columns.iter().map(|column| (column.name.as_str(), column.numeric)).collect::<Vec<_>>(),
+        view.columns
+            .iter()
+            .map(|column| (column.name.as_str(), column.numeric))
+            .collect::<Vec<_>>(),
         [("ticket_id", true), ("plan", false), ("score", false)]
     );
     assert_eq!((view.total_rows, view.total_lines), (4, view.lines.len() as u64));
@@ -131,7 +134,10 @@ fn what_is_equal_is_left_out_when_that_is_asked_for() {
     let mut asked = request(&bench, path, None);
     let whole = bench.app().diff_answer(&asked).unwrap();
     assert!(whole.equal);
-    assert_eq!((whole.summary.as_str(), whole.total_rows, whole.total_lines), ("all 3 rows right", 3, 9));
+    assert_eq!(
+        (whole.summary.as_str(), whole.total_rows, whole.total_lines),
+        ("all 3 rows right", 3, 9)
+    );
     asked.changed_only = true;
     let changed = bench.app().diff_answer(&asked).unwrap();
     // 70.10 is 70.1, and yet not written the same.
@@ -155,7 +161,8 @@ fn what_is_equal_is_left_out_when_that_is_asked_for() {
 #[test]
 fn answers_of_two_runs_are_shown_beside_each_other() {
     let bench = bench();
-    let (o1, claude) = ("tickets-tool_calling-o1-variation0", "tickets-tool_calling-claude-variation0");
+    let (o1, claude) =
+        ("tickets-tool_calling-o1-variation0", "tickets-tool_calling-claude-variation0");
     let there = view(&bench, claude, Some(o1));
     let back = view(&bench, o1, Some(claude));
     let kinds = |view: &DiffView, kind| view.rows.iter().filter(|row| row.kind == kind).count();
@@ -171,18 +178,25 @@ fn answers_of_two_runs_are_shown_beside_each_other() {
 fn without_an_answer_everything_is_missing() {
     let bench = bench();
     let view = view(&bench, "tickets-tool_calling-o3-mini-variation0", None);
-    assert_eq!((view.summary.as_str(), view.equal, view.total_rows, view.total_lines), ("no answer", false, 3, 9));
+    assert_eq!(
+        (view.summary.as_str(), view.equal, view.total_rows, view.total_lines),
+        ("no answer", false, 3, 9)
+    );
     assert!(view.rows.iter().all(|row| row.kind == DiffKind::Missing));
     assert!(
-        view.lines.iter().all(|line| matches!(line, DiffLine::Pair { change: DiffKind::Missing, right: None, .. }))
+        view.lines.iter().all(|line| matches!(
+            line,
+            DiffLine::Pair { change: DiffKind::Missing, right: None, .. }
+        ))
     );
 }
 
 #[test]
 fn what_cannot_be_compared_is_said_with_the_next_step() {
     let bench = bench();
-    let error =
-        |path: &str, against: Option<&str>| bench.app().diff_answer(&request(&bench, path, against)).unwrap_err();
+    let error = |path: &str, against: Option<&str>| {
+        bench.app().diff_answer(&request(&bench, path, against)).unwrap_err()
+    };
     let nothing = error("tickets-tool_calling-o1-variation2", None);
     assert_eq!(nothing.code, Code::NotFound);
     insta::assert_snapshot!(nothing, @"
@@ -201,8 +215,10 @@ fn what_cannot_be_compared_is_said_with_the_next_step() {
     The run to compare with has no answer.
     Choose a run that ended with an answer.
     ");
-    let unknown =
-        DiffRequest { id: "nothing".to_owned(), ..request(&bench, "tickets-tool_calling-o1-variation0", None) };
+    let unknown = DiffRequest {
+        id: "nothing".to_owned(),
+        ..request(&bench, "tickets-tool_calling-o1-variation0", None)
+    };
     assert_eq!(bench.app().diff_answer(&unknown).unwrap_err().code, Code::NotFound);
 }
 
@@ -241,13 +257,22 @@ fn the_suite_says_what_counts_as_a_difference() {
 
 #[test]
 fn a_reply_is_bounded_however_large_the_answers_are() {
-    let row = |n: usize, word: &str| format!("- ticket_id: {n}\n  text: {}\n  more: {word}{n}\n", word.repeat(3_000));
+    let row = |n: usize, word: &str| {
+        format!("- ticket_id: {n}\n  text: {}\n  more: {word}{n}\n", word.repeat(3_000))
+    };
     let rows = |word: &str| (0..600).map(|n| row(n, word)).collect::<String>();
     let bench = Bench::new()
-        .file("results/t-tool_calling-o1-variation0.yaml", transcript(&format!("answer:\n{}", rows("left"))))
-        .file("results/t-tool_calling-o1-variation1.yaml", transcript(&format!("answer:\n{}", rows("right"))))
+        .file(
+            "results/t-tool_calling-o1-variation0.yaml",
+            transcript(&format!("answer:\n{}", rows("left"))),
+        )
+        .file(
+            "results/t-tool_calling-o1-variation1.yaml",
+            transcript(&format!("answer:\n{}", rows("right"))),
+        )
         .open();
-    let mut asked = request(&bench, "t-tool_calling-o1-variation1", Some("t-tool_calling-o1-variation0"));
+    let mut asked =
+        request(&bench, "t-tool_calling-o1-variation1", Some("t-tool_calling-o1-variation0"));
     asked.rows.limit = u32::MAX;
     asked.lines.limit = u32::MAX;
     let view = bench.app().diff_answer(&asked).unwrap();

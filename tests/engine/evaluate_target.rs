@@ -1,4 +1,5 @@
-//! A command that answers rows before evaluators see them: how often it is asked, what is kept of it, and what it cannot spoil.
+//! A command that answers rows before evaluators see them: how often it is asked, what is kept of
+//! it, and what it cannot spoil.
 use super::bench::{Bench, wait_until};
 use super::canary;
 use super::evaluating::{ROWS, ended, scored};
@@ -21,7 +22,12 @@ fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> F
         out: Some(bench.path("out.json")),
         target: texts(&["sh", "-c", &script]),
         usual,
-        request: EvaluateRequest { evaluators, model: "local".to_owned(), replace: true, ..EvaluateRequest::default() },
+        request: EvaluateRequest {
+            evaluators,
+            model: "local".to_owned(),
+            replace: true,
+            ..EvaluateRequest::default()
+        },
         ..FileRequest::default()
     }
 }
@@ -42,23 +48,35 @@ fn asked(bench: &Bench) -> usize {
 }
 
 #[test]
-fn a_target_is_asked_once_more_about_rows_that_have_no_result_and_about_all_of_them_once_all_have_one() {
+fn a_target_is_asked_once_more_about_rows_that_have_no_result_and_about_all_of_them_once_all_have_one()
+ {
     let bench = Bench::new().file("rows.jsonl", ROWS);
     let app = bench.another_app();
     let broken = "case \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
     let kept = |id: &str| app.evaluation_asked(id).unwrap();
     for (times, before) in [(3, 0), (4, 2)] {
         let (view, written) = evaluate(&app, &request(&bench, broken, &["f1_score"], &[]));
-        assert_eq!((view.state, view.done, view.failed, view.missing), (LaunchState::Done, 2, 1, 1), "{view:?}");
+        assert_eq!(
+            (view.state, view.done, view.failed, view.missing),
+            (LaunchState::Done, 2, 1, 1),
+            "{view:?}"
+        );
         assert!(view.troubles[0].why.contains("It said: lost"), "{view:?}");
         let row = &written["rows"][0];
-        assert_eq!((&row["outputs.response"], &row["outputs.f1_score.f1_score"]), (&"At seven.".into(), &1.0.into()));
+        assert_eq!(
+            (&row["outputs.response"], &row["outputs.f1_score.f1_score"]),
+            (&"At seven.".into(), &1.0.into())
+        );
         assert_eq!((asked(&bench), kept(&view.id)), (times, (3, before)));
     }
     let mended = request(&bench, "echo '{\"response\": \"At eight.\"}'", &["f1_score"], &[]);
     for (times, before) in [(5, 2), (8, 0)] {
         let (view, _) = evaluate(&app, &mended);
-        assert_eq!((view.done, view.missing, asked(&bench), kept(&view.id)), (3, 0, times, (3, before)), "{view:?}");
+        assert_eq!(
+            (view.done, view.missing, asked(&bench), kept(&view.id)),
+            (3, 0, times, (3, before)),
+            "{view:?}"
+        );
     }
 }
 
@@ -74,7 +92,11 @@ fn what_a_target_said_is_not_lost_for_a_mapping_that_nobody_reads() {
     assert_eq!(app.plan_evaluating_file(&stray).unwrap().lacks, view.notes);
     let elsewhere = FileRequest { out: Some(bench.path("other.json")), ..stray };
     let refused = app.start_evaluating_file(&elsewhere).unwrap_err();
-    assert!(refused.message.starts_with("`respons` is mapped") && asked(&bench) == 4, "{}", refused.message);
+    assert!(
+        refused.message.starts_with("`respons` is mapped") && asked(&bench) == 4,
+        "{}",
+        refused.message
+    );
 }
 
 #[test]
@@ -83,22 +105,35 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
         let is_refused = seen.number < 3 && String::from_utf8_lossy(&seen.body).contains("Where?");
         if is_refused { refuses(400, "invalid", "not this one") } else { scored(4) }
     });
-    let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file("rows.jsonl", ROWS).open();
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace(&server, ""))
+        .file("rows.jsonl", ROWS)
+        .open();
     // It says something else each time.
     let program = "echo \"{\\\"response\\\": \\\"$(wc -l < asked)\\\"}\"";
     let request = request(&bench, program, &["relevance"], &[]);
     let hint = || {
-        let refused =
-            FileRequest { request: EvaluateRequest { replace: false, ..request.request.clone() }, ..request.clone() };
+        let refused = FileRequest {
+            request: EvaluateRequest { replace: false, ..request.request.clone() },
+            ..request.clone()
+        };
         bench.app().start_evaluating_file(&refused).unwrap_err().hint.unwrap()
     };
     let (view, before) = evaluate(bench.app(), &request);
-    assert_eq!((view.done, view.missing, asked(&bench), server.seen().len()), (2, 1, 3, 3), "{view:?}");
+    assert_eq!(
+        (view.done, view.missing, asked(&bench), server.seen().len()),
+        (2, 1, 3, 3),
+        "{view:?}"
+    );
     assert!(hint().ends_with("what was paid for is not asked again."), "{}", hint());
     let plan = bench.app().plan_evaluating_file(&request).unwrap();
     assert_eq!((plan.target, plan.calls_least, plan.calls_most, plan.kept), (0, 1, 2, 2));
     let (view, written) = evaluate(bench.app(), &request);
-    assert_eq!((view.done, view.calls, asked(&bench), server.seen().len()), (3, 1, 3, 4), "{view:?}");
+    assert_eq!(
+        (view.done, view.calls, asked(&bench), server.seen().len()),
+        (3, 1, 3, 4),
+        "{view:?}"
+    );
     assert_eq!(written["rows"][0], before["rows"][0]);
     assert!(hint().contains("the target is asked about every row anew"), "{}", hint());
     evaluate(bench.app(), &request);
@@ -108,7 +143,10 @@ fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said
 #[test]
 fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
     let server = Scripted::always(scored(4));
-    let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file("rows.jsonl", ROWS).open();
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace(&server, ""))
+        .file("rows.jsonl", ROWS)
+        .open();
     bench.write("rows.jsonl", ROWS.replace("response", "was"));
     let program = "case \"$row\" in *Where*) exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
     let kinds = ["relevance", "content_safety", "f1_score"];
@@ -116,7 +154,10 @@ fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
     request.request.rounds = Some(2);
     let plan = |request: &FileRequest| bench.app().plan_evaluating_file(request).unwrap();
     let first = plan(&request);
-    assert_eq!((first.rows, first.target, first.calls_least, first.calls_most), (3, 3, 3 * 2 * 5, 3 * 2 * 10));
+    assert_eq!(
+        (first.rows, first.target, first.calls_least, first.calls_most),
+        (3, 3, 3 * 2 * 5, 3 * 2 * 10)
+    );
     assert_eq!(
         first.each,
         [
@@ -128,10 +169,16 @@ fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
     assert!(first.lacks.is_empty() && server.seen().is_empty() && asked(&bench) == 0, "{first:?}");
     // Texts are measured for nothing.
     let texts = plan(&FileRequest {
-        request: EvaluateRequest { evaluators: request.request.evaluators[2..].to_vec(), ..request.request.clone() },
+        request: EvaluateRequest {
+            evaluators: request.request.evaluators[2..].to_vec(),
+            ..request.request.clone()
+        },
         ..request.clone()
     });
-    assert_eq!((texts.target, texts.calls_most, texts.tokens_most, texts.each.len()), (3, 0, Some(0), 0));
+    assert_eq!(
+        (texts.target, texts.calls_most, texts.tokens_most, texts.each.len()),
+        (3, 0, Some(0), 0)
+    );
     let (view, _) = evaluate(bench.app(), &request);
     assert!(view.missing > 0 && view.file.is_some(), "{view:?}");
     let then = plan(&request);
@@ -143,19 +190,27 @@ fn without_results_only_what_was_no_answer_is_asked_again_unless_all_of_it_shall
     let bench = Bench::new().file("rows.jsonl", ROWS);
     let app = bench.another_app();
     // The mapping leads nowhere, so there are no results.
-    let program = "case \"$row\" in *Where*) echo '[1]';; *) echo '{\"reply\": \"At seven.\"}';; esac";
+    let program =
+        "case \"$row\" in *Where*) echo '[1]';; *) echo '{\"reply\": \"At seven.\"}';; esac";
     let request = request(&bench, program, &["f1_score"], &["response=${target.response}"]);
     for (again, times) in [(false, 3), (false, 4), (true, 7), (false, 8)] {
         let anew = EvaluateRequest { again: all(again), ..request.request.clone() };
         let (view, _) = evaluate(&app, &FileRequest { request: anew, ..request.clone() });
-        assert_eq!((view.state, view.file.as_deref(), asked(&bench)), (LaunchState::Stopped, None, times), "{view:?}");
+        assert_eq!(
+            (view.state, view.file.as_deref(), asked(&bench)),
+            (LaunchState::Stopped, None, times),
+            "{view:?}"
+        );
     }
 }
 
 #[test]
 fn what_is_asked_again_is_asked_of_the_model_too() {
     let server = Scripted::always(scored(4));
-    let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file("rows.jsonl", ROWS).open();
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace(&server, ""))
+        .file("rows.jsonl", ROWS)
+        .open();
     let request = request(&bench, "echo '{\"response\": \"At seven.\"}'", &["relevance"], &[]);
     for (again, bought) in [(false, 3), (false, 3), (true, 6), (false, 6)] {
         let anew = EvaluateRequest { again: all(again), ..request.request.clone() };
@@ -164,18 +219,33 @@ fn what_is_asked_again_is_asked_of_the_model_too() {
         assert_eq!((view.state, server.seen().len()), (LaunchState::Done, bought), "{view:?}");
     }
     let untold = FileRequest { target: Vec::new(), ..request };
-    assert_eq!(evaluate(bench.app(), &untold).0.calls, 2, "of one row the target said what is in it");
+    assert_eq!(
+        evaluate(bench.app(), &untold).0.calls,
+        2,
+        "of one row the target said what is in it"
+    );
     assert_eq!(bench.app().plan_evaluating_file(&untold).unwrap().kept, 3);
     let anew = EvaluateRequest { again: all(true), ..untold.request.clone() };
-    assert_eq!(bench.app().plan_evaluating_file(&FileRequest { request: anew, ..untold }).unwrap().kept, 0);
+    assert_eq!(
+        bench.app().plan_evaluating_file(&FileRequest { request: anew, ..untold }).unwrap().kept,
+        0
+    );
 }
 
 #[test]
 fn a_mapping_that_leads_nowhere_is_told_before_anybody_is_paid() {
     let server = Scripted::always(scored(4));
-    let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file("rows.jsonl", ROWS).open();
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace(&server, ""))
+        .file("rows.jsonl", ROWS)
+        .open();
     let program = "echo '{\"reply\": \"At seven.\"}'";
-    let wrong = request(&bench, program, &["relevance"], &["query=${data.nowhere}", "response=${target.reply}"]);
+    let wrong = request(
+        &bench,
+        program,
+        &["relevance"],
+        &["query=${data.nowhere}", "response=${target.reply}"],
+    );
     let error = bench.app().start_evaluating_file(&wrong).unwrap_err();
     assert!(error.message.contains("`${data.nowhere}`, which is no column"), "{error}");
     assert_eq!(bench.app().plan_evaluating_file(&wrong).unwrap().lacks.len(), 1);
@@ -196,7 +266,11 @@ fn keys_that_a_target_says_are_written_nowhere() {
     const KEY: &str = "canary-key-with-letters.20251121";
     let server = Scripted::always(scored(4));
     let workspace = workspace(&server, ", api_key_env: CANARY_KEY");
-    let bench = Bench::new().file("touchstone.yaml", workspace).file("rows.jsonl", ROWS).key("CANARY_KEY", KEY).open();
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace)
+        .file("rows.jsonl", ROWS)
+        .key("CANARY_KEY", KEY)
+        .open();
     bench.write("../said", KEY);
     let said = bench.path("../said");
     let program = format!(
@@ -229,7 +303,10 @@ fn without_a_folder_keys_that_everybody_knows_by_name_are_written_nowhere_either
     let bench = Bench::new().file("rows.jsonl", ROWS).key("OPENAI_API_KEY", KEY);
     let app = bench.another_app();
     bench.write("../said", format!("{KEY} or {LOOKS}"));
-    let program = format!("printf '{{\"response\": \"It is %s.\"}}' \"$(cat '{}')\"", bench.path("../said").display());
+    let program = format!(
+        "printf '{{\"response\": \"It is %s.\"}}' \"$(cat '{}')\"",
+        bench.path("../said").display()
+    );
     let (view, written) = evaluate(&app, &request(&bench, &program, &["f1_score"], &[]));
     assert_eq!(view.done, 3, "{view:?}");
     assert_eq!(written["rows"][0]["outputs.response"], "It is [redacted] or [redacted].");

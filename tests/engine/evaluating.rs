@@ -1,4 +1,5 @@
-//! Data files before evaluators: what is written, what is never bought twice, and what becomes of rows that fail.
+//! Data files before evaluators: what is written, what is never bought twice, and what becomes of
+//! rows that fail.
 use super::bench::{Bench, DEADLINE, wait_until};
 use super::judging::workspace;
 use super::running::stage::{refuses, says};
@@ -23,7 +24,10 @@ pub(super) fn scored(score: u32) -> Reply {
 
 /// A folder with three rows and a judge.
 pub(super) fn bench(server: &Scripted) -> Bench {
-    Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/rows.jsonl", ROWS).open()
+    Bench::new()
+        .file("touchstone.yaml", workspace(server, ""))
+        .file("tasks/rows.jsonl", ROWS)
+        .open()
 }
 
 /// The same, with one question under way at a time.
@@ -39,7 +43,8 @@ pub(super) fn offered(bench: &Bench, name: &str) -> DataFile {
 }
 
 pub(super) fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
-    let evaluator = |kind: &&str| EvaluatorRequest { kind: (*kind).to_owned(), ..EvaluatorRequest::default() };
+    let evaluator =
+        |kind: &&str| EvaluatorRequest { kind: (*kind).to_owned(), ..EvaluatorRequest::default() };
     EvaluateRequest {
         data: offered(bench, "rows.jsonl").id,
         evaluators: kinds.iter().map(evaluator).collect(),
@@ -84,26 +89,44 @@ fn a_judge_whose_model_reasons_is_asked_without_a_temperature_and_for_more_token
         ];
         evaluate(&bench, &request);
         let asked = server.seen()[0].json();
-        assert_eq!(asked.get("max_completion_tokens"), reasons.then_some(&60_000.into()), "{asked}");
+        assert_eq!(
+            asked.get("max_completion_tokens"),
+            reasons.then_some(&60_000.into()),
+            "{asked}"
+        );
         assert_eq!(asked["messages"][0]["role"], "system");
     }
 }
 
 #[test]
 fn rows_get_the_results_of_every_evaluator_and_nothing_is_asked_twice() {
-    let server =
-        Scripted::start(|seen| scored(if seen.body.windows(7).any(|text| text == b"Nobody.") { 2 } else { 4 }));
+    let server = Scripted::start(|seen| {
+        scored(if seen.body.windows(7).any(|text| text == b"Nobody.") { 2 } else { 4 })
+    });
     let bench = bench(&server);
     let request = request(&bench, &["relevance", "f1_score"]);
     let plan = bench.app().plan_evaluating(&request).unwrap();
     assert_eq!((plan.rows, plan.calls_least, plan.calls_most, plan.kept), (3, 3, 6, 0));
-    assert!(plan.cost_least > Some(0.0) && !plan.exists && plan.lacks.is_empty() && server.seen().is_empty());
+    assert!(
+        plan.cost_least > Some(0.0)
+            && !plan.exists
+            && plan.lacks.is_empty()
+            && server.seen().is_empty()
+    );
     let view = evaluate(&bench, &request);
-    assert_eq!((view.state, view.done, view.failed, view.calls), (LaunchState::Done, 6, 0, 3), "{view:?}");
+    assert_eq!(
+        (view.state, view.done, view.failed, view.calls),
+        (LaunchState::Done, 6, 0, 3),
+        "{view:?}"
+    );
     assert_eq!(view.file.as_deref(), Some(OUT));
     let written = results(&bench);
     let row = &written["rows"][2];
-    assert_eq!((&row["inputs.query"], &row["outputs.relevance.relevance"]), (&"Who?".into(), &2.0.into()), "{row}");
+    assert_eq!(
+        (&row["inputs.query"], &row["outputs.relevance.relevance"]),
+        (&"Who?".into(), &2.0.into()),
+        "{row}"
+    );
     assert_eq!(row["outputs.relevance.relevance_reason"], "So it is.");
     assert_eq!(row["outputs.f1_score.f1_score"], 0.5);
     assert_eq!(metric(&view, "relevance.relevance").n, 3);
@@ -127,7 +150,11 @@ fn what_was_stopped_goes_on_without_a_second_purchase() {
     let latch = Latch::default();
     let held = latch.clone();
     let server =
-        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+        Scripted::start(
+            move |seen: &Seen| {
+                if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) }
+            },
+        );
     let bench = one_at_a_time(&server);
     let request = request(&bench, &["relevance"]);
     let id = bench.app().start_evaluating(&request).unwrap().evaluation;
@@ -143,7 +170,10 @@ fn what_was_stopped_goes_on_without_a_second_purchase() {
     assert!(view.file.is_none() && !bench.path(OUT).exists());
     let bench = bench.reopen();
     let view = evaluate(&bench, &request);
-    assert_eq!((view.state, view.done, view.calls, server.seen().len()), (LaunchState::Done, 3, 1, 3));
+    assert_eq!(
+        (view.state, view.done, view.calls, server.seen().len()),
+        (LaunchState::Done, 3, 1, 3)
+    );
 }
 
 #[test]
@@ -151,7 +181,11 @@ fn a_file_of_results_is_the_same_from_the_page_and_from_the_command_line() {
     let latch = Latch::default();
     let held = latch.clone();
     let server =
-        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+        Scripted::start(
+            move |seen: &Seen| {
+                if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) }
+            },
+        );
     let bench = one_at_a_time(&server);
     let page = request(&bench, &["relevance"]);
     let typed = FileRequest {
@@ -170,7 +204,11 @@ fn a_file_of_results_is_the_same_from_the_page_and_from_the_command_line() {
     assert_eq!(bench.app().plan_evaluating_file(&typed).unwrap().kept, 2);
     let id = bench.app().start_evaluating_file(&typed).unwrap().evaluation;
     let view = ended(bench.app(), &id);
-    assert_eq!((view.state, view.done, view.calls, server.seen().len()), (LaunchState::Done, 3, 1, 3), "{view:?}");
+    assert_eq!(
+        (view.state, view.done, view.calls, server.seen().len()),
+        (LaunchState::Done, 3, 1, 3),
+        "{view:?}"
+    );
     assert_eq!(bench.app().plan_evaluating(&page).unwrap().kept, 3);
 }
 
@@ -179,7 +217,8 @@ fn a_row_that_is_put_in_is_the_only_one_that_is_asked_about() {
     let server = Scripted::always(scored(3));
     let bench = bench(&server);
     let usual = request(&bench, &["relevance"]);
-    let same = "{\"query\": \"When?\", \"response\": \"At seven.\", \"ground_truth\": \"At seven.\"}\n";
+    let same =
+        "{\"query\": \"When?\", \"response\": \"At seven.\", \"ground_truth\": \"At seven.\"}\n";
     // The same row twice is two rows, whose replies may differ.
     for (rows, bought) in [
         (ROWS.to_owned(), 3),
@@ -206,7 +245,9 @@ fn an_empty_purse_ends_it_and_writes_nothing() {
     let rich = EvaluateRequest { max_cost: Some(1.0), ..poor };
     assert_eq!((evaluate(&bench, &rich).done, server.seen().len()), (3, 3));
     assert!(
-        refused(&bench, &EvaluateRequest { max_cost: Some(-1.0), replace: true, ..rich }).message.contains("budget")
+        refused(&bench, &EvaluateRequest { max_cost: Some(-1.0), replace: true, ..rich })
+            .message
+            .contains("budget")
     );
 }
 
@@ -220,8 +261,17 @@ fn a_row_that_fails_is_told_and_the_others_have_their_results() {
     });
     let bench = bench(&server);
     let view = evaluate(&bench, &request(&bench, &["relevance", "f1_score"]));
-    assert_eq!((view.state, view.done, view.failed, view.unread), (LaunchState::Done, 4, 2, 1), "{view:?}");
-    assert!(view.troubles.iter().any(|trouble| trouble.row == 1 && trouble.why.contains("not this one")), "{view:?}");
+    assert_eq!(
+        (view.state, view.done, view.failed, view.unread),
+        (LaunchState::Done, 4, 2, 1),
+        "{view:?}"
+    );
+    assert!(
+        view.troubles
+            .iter()
+            .any(|trouble| trouble.row == 1 && trouble.why.contains("not this one")),
+        "{view:?}"
+    );
     let led: Vec<_> = view.troubles.iter().map(|trouble| trouble.run.clone()).collect();
     let run = |row: u64| Some(bench.row(&format!("evaluations/rows.json#row-{row}"))?.id);
     wait_until("its rows are listed", || run(2));
@@ -229,14 +279,24 @@ fn a_row_that_fails_is_told_and_the_others_have_their_results() {
     let written = results(&bench);
     assert_eq!(written["rows"][0]["outputs.relevance.relevance"], Value::Null);
     assert_eq!(written["rows"][2]["outputs.relevance.relevance"], 5.0);
-    assert_eq!((metric(&view, "relevance.relevance").n, metric(&view, "relevance.relevance").left_out), (1, 2));
-    let replies = fs::read_to_string(bench.path("results/evaluations/.touchstone/evaluations/rows.jsonl")).unwrap();
-    let lines: Vec<Value> = replies.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (metric(&view, "relevance.relevance").n, metric(&view, "relevance.relevance").left_out),
+        (1, 2)
+    );
+    let replies =
+        fs::read_to_string(bench.path("results/evaluations/.touchstone/evaluations/rows.jsonl"))
+            .unwrap();
+    let lines: Vec<Value> =
+        replies.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["row"]), (3, &1.into()), "{replies}");
     assert!(
-        lines[0]["replies"] == serde_json::json!([]) && lines[0]["error"].as_str().unwrap().contains("not this one")
+        lines[0]["replies"] == serde_json::json!([])
+            && lines[0]["error"].as_str().unwrap().contains("not this one")
     );
-    assert_eq!(lines[1]["replies"], serde_json::json!(["I would rather not.", "I would rather not."]));
+    assert_eq!(
+        lines[1]["replies"],
+        serde_json::json!(["I would rather not.", "I would rather not."])
+    );
 }
 
 #[test]
@@ -249,39 +309,74 @@ fn rows_show_what_was_said_of_them_with_the_replies_and_never_those_to_another_r
     evaluate(&bench, &request(&bench, &["relevance", "f1_score"]));
     let bench = bench.reopen();
     let stored = |bench: &Bench, path: &str| {
-        bench.app().run_scores(&bench.row(path).unwrap_or_else(|| panic!("no {path}")).id).unwrap().stored
+        bench
+            .app()
+            .run_scores(&bench.row(path).unwrap_or_else(|| panic!("no {path}")).id)
+            .unwrap()
+            .stored
     };
     let first = stored(&bench, "evaluations/rows.json#row-1");
     let said = &first[0];
-    assert_eq!((said.evaluator.as_str(), said.score.as_deref(), said.passed), ("relevance", Some("4.0"), Some(true)));
-    assert_eq!((said.threshold.as_deref(), said.reason.as_deref()), (Some("3"), Some("So it is.")), "{said:?}");
+    assert_eq!(
+        (said.evaluator.as_str(), said.score.as_deref(), said.passed),
+        ("relevance", Some("4.0"), Some(true))
+    );
+    assert_eq!(
+        (said.threshold.as_deref(), said.reason.as_deref()),
+        (Some("3"), Some("So it is.")),
+        "{said:?}"
+    );
     assert_eq!(said.rounds[0].replies, [r#"{"explanation": "So it is.", "score": 4}"#]);
-    assert!(first[1].evaluator == "f1_score" && first[1].rounds.is_empty() && !first[1].silent, "{first:?}");
+    assert!(
+        first[1].evaluator == "f1_score" && first[1].rounds.is_empty() && !first[1].silent,
+        "{first:?}"
+    );
     let third = stored(&bench, "evaluations/rows.json#row-3");
     let silent = &third[0];
-    assert!(silent.silent && silent.rounds[0].error.is_some() && silent.rounds[0].replies.len() == 2, "{silent:?}");
+    assert!(
+        silent.silent && silent.rounds[0].error.is_some() && silent.rounds[0].replies.len() == 2,
+        "{silent:?}"
+    );
 
-    // The same file elsewhere, and another in its place, have the verdicts that stand in them and no replies.
+    // The same file elsewhere, and another in its place, have the verdicts that stand in them and
+    // no replies.
     let text = fs::read_to_string(bench.path(OUT)).unwrap();
     bench.write("results/moved.json", &text);
     bench.write(OUT, text.replace("At seven.", "At eight."));
     let bench = bench.reopen();
     for path in ["moved.json#row-1", "evaluations/rows.json#row-1"] {
         let stored = stored(&bench, path);
-        assert_eq!((stored[0].score.as_deref(), stored[0].rounds.len()), (Some("4.0"), 0), "{path}");
+        assert_eq!(
+            (stored[0].score.as_deref(), stored[0].rounds.len()),
+            (Some("4.0"), 0),
+            "{path}"
+        );
     }
-    assert_eq!(stored(&bench, "evaluations/rows.json#row-2")[0].rounds.len(), 1, "this row is as it was");
+    assert_eq!(
+        stored(&bench, "evaluations/rows.json#row-2")[0].rounds.len(),
+        1,
+        "this row is as it was"
+    );
 }
 
 #[test]
 fn several_rounds_are_their_mean_with_the_spread() {
-    let server = Scripted::sequence([scored(2), scored(4), scored(3), scored(3), scored(5), scored(1)]);
+    let server =
+        Scripted::sequence([scored(2), scored(4), scored(3), scored(3), scored(5), scored(1)]);
     let bench = one_at_a_time(&server);
-    let view = evaluate(&bench, &EvaluateRequest { rounds: Some(2), ..request(&bench, &["relevance", "f1_score"]) });
+    let view = evaluate(
+        &bench,
+        &EvaluateRequest { rounds: Some(2), ..request(&bench, &["relevance", "f1_score"]) },
+    );
     assert_eq!((view.done, view.calls), (6, 6), "{view:?}");
     let written = results(&bench);
-    let told = |row: usize, key: &str| written["rows"][row][format!("outputs.relevance.relevance{key}")].clone();
-    assert_eq!((told(0, ""), told(0, "_spread"), told(0, "_result")), (3.0.into(), 1.0.into(), "pass".into()));
+    let told = |row: usize, key: &str| {
+        written["rows"][row][format!("outputs.relevance.relevance{key}")].clone()
+    };
+    assert_eq!(
+        (told(0, ""), told(0, "_spread"), told(0, "_result")),
+        (3.0.into(), 1.0.into(), "pass".into())
+    );
     assert_eq!((told(1, ""), told(1, "_spread")), (3.0.into(), 0.0.into()));
     assert_eq!(written["rows"][0].get("outputs.f1_score.f1_score_spread"), None);
 }
@@ -299,8 +394,14 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     let options = bench.app().evaluate_options(true).unwrap();
     let mut names: Vec<&str> = options.files.iter().map(|file| file.path.as_str()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["tasks/broken.jsonl", "tasks/deep/down/more.csv", "tasks/rows.jsonl", "top.csv"]);
-    assert_eq!((options.unlisted, bench.app().look_at_data(&offered(&bench, "top.csv").id).unwrap().rows), (None, 1));
+    assert_eq!(
+        names,
+        ["tasks/broken.jsonl", "tasks/deep/down/more.csv", "tasks/rows.jsonl", "top.csv"]
+    );
+    assert_eq!(
+        (options.unlisted, bench.app().look_at_data(&offered(&bench, "top.csv").id).unwrap().rows),
+        (None, 1)
+    );
     assert!(options.evaluators.iter().any(|one| one.name == "relevance" && one.model));
     assert!(options.models.iter().any(|model| model.name == "old" && model.why_not.is_some()));
     let looks = bench.app().evaluate_options(false).unwrap();
@@ -312,7 +413,8 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     );
     let broken = offered(&bench, "broken.jsonl").id;
     assert_eq!(bench.app().look_at_data(&broken).unwrap().wrong.len(), 1);
-    let error = refused(&bench, &EvaluateRequest { data: broken, ..request(&bench, &["f1_score"]) });
+    let error =
+        refused(&bench, &EvaluateRequest { data: broken, ..request(&bench, &["f1_score"]) });
     assert!(error.message.contains("Line 2"), "{error}");
     for id in ["/etc/passwd", "../rows.jsonl", "tasks/rows.jsonl"] {
         assert_eq!(bench.app().look_at_data(id).unwrap_err().code, Code::NotFound);
@@ -344,7 +446,10 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     };
     for (message, words) in [
         (with(&|request| request.evaluators.clear()), "Choose 1 to"),
-        (with(&|request| request.evaluators[0].kind = "relevanse".to_owned()), "Did you mean `relevance`?"),
+        (
+            with(&|request| request.evaluators[0].kind = "relevanse".to_owned()),
+            "Did you mean `relevance`?",
+        ),
         (with(&|request| request.evaluators[0].options = "[".to_owned()), "no JSON"),
         (with(&|request| request.evaluators.push(request.evaluators[0].clone())), "Two evaluators"),
         (with(&|request| request.model = "nobody".to_owned()), "no model named `nobody`"),
@@ -356,15 +461,22 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
         (with(&|request| request.out = ".x".to_owned()), "cannot be the name"),
         (with(&|request| request.data = "0".to_owned()), "not there any more"),
         (
-            with(&|request| request.evaluators[0].mapping = vec![("query".to_owned(), "${data.nowhere}".to_owned())]),
+            with(&|request| {
+                request.evaluators[0].mapping =
+                    vec![("query".to_owned(), "${data.nowhere}".to_owned())];
+            }),
             "no column",
         ),
     ] {
         assert!(message.contains(words), "{words}: {message}");
     }
     assert!(server.seen().is_empty() && !bench.path("results/evaluations").exists());
-    let lacks = EvaluateRequest { evaluators: request(&bench, &["groundedness"]).evaluators, ..usual };
-    assert_eq!(bench.app().plan_evaluating(&lacks).unwrap().lacks, ["groundedness: 3 of 3 rows have no context."]);
+    let lacks =
+        EvaluateRequest { evaluators: request(&bench, &["groundedness"]).evaluators, ..usual };
+    assert_eq!(
+        bench.app().plan_evaluating(&lacks).unwrap().lacks,
+        ["groundedness: 3 of 3 rows have no context."]
+    );
 }
 
 #[test]
@@ -376,8 +488,10 @@ fn a_program_of_a_person_grades_rows_in_the_sandbox() {
     let bench = bench(&server);
     let source = "def grade(sample, item):\n    return 1.0 if item['response'] == item['ground_truth'] else 1 / 0\n";
     let options = serde_json::json!({ "source": source }).to_string();
-    let evaluator = EvaluatorRequest { kind: "python".into(), options, ..EvaluatorRequest::default() };
-    let view = evaluate(&bench, &EvaluateRequest { evaluators: vec![evaluator], ..request(&bench, &[]) });
+    let evaluator =
+        EvaluatorRequest { kind: "python".into(), options, ..EvaluatorRequest::default() };
+    let view =
+        evaluate(&bench, &EvaluateRequest { evaluators: vec![evaluator], ..request(&bench, &[]) });
     assert_eq!((view.state, view.total), (LaunchState::Done, 3), "{view:?}");
     let written = results(&bench);
     assert_eq!(written["rows"][0]["outputs.python.score"], 1.0, "{written}");
@@ -387,7 +501,9 @@ fn a_program_of_a_person_grades_rows_in_the_sandbox() {
 /// A model that gives embeddings, beside those that answer.
 pub(super) fn embedding(server: &Scripted, name: &str) -> String {
     let url = server.url("/v1");
-    format!("  {name}: {{ base_url: '{url}', model: small, embeddings: true, price: {{ input: 1.0, output: 0.0 }} }}\n")
+    format!(
+        "  {name}: {{ base_url: '{url}', model: small, embeddings: true, price: {{ input: 1.0, output: 0.0 }} }}\n"
+    )
 }
 
 pub(super) fn cosine() -> EvaluatorRequest {
@@ -405,28 +521,43 @@ fn vectors_of_a_model_say_how_alike_texts_are_and_are_paid_for_once() {
         match (seen.number, first == "Nobody.") {
             (0, _) => refuses(503, "overloaded", "later"),
             (_, true) => refuses(400, "invalid", "no"),
-            _ => {
-                Reply::json(&serde_json::json!({ "data": data, "usage": { "prompt_tokens": 10, "total_tokens": 10 } }))
-            }
+            _ => Reply::json(
+                &serde_json::json!({ "data": data, "usage": { "prompt_tokens": 10, "total_tokens": 10 } }),
+            ),
         }
     });
-    let workspace = workspace(&server, "").replace("concurrency: 2", "concurrency: 1") + &embedding(&server, "embed");
-    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+    let workspace = workspace(&server, "").replace("concurrency: 2", "concurrency: 1")
+        + &embedding(&server, "embed");
+    let bench =
+        Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
     let models = bench.app().evaluate_options(true).unwrap().models;
-    assert!(models.iter().all(|model| model.name != "embed"), "it answers nothing, so it is not offered");
-    let request = EvaluateRequest { evaluators: vec![cosine()], model: String::new(), ..request(&bench, &[]) };
+    assert!(
+        models.iter().all(|model| model.name != "embed"),
+        "it answers nothing, so it is not offered"
+    );
+    let request = EvaluateRequest {
+        evaluators: vec![cosine()],
+        model: String::new(),
+        ..request(&bench, &[])
+    };
     let plan = bench.app().plan_evaluating(&request).unwrap();
     assert_eq!((plan.calls_least, plan.calls_most, plan.kept), (3, 3, 0));
     assert!(plan.cost_most > Some(0.0));
     let view = evaluate(&bench, &request);
-    assert_eq!((view.done, view.failed, view.unread, view.calls, view.tokens), (2, 1, 0, 2, 20), "{view:?}");
+    assert_eq!(
+        (view.done, view.failed, view.unread, view.calls, view.tokens),
+        (2, 1, 0, 2, 20),
+        "{view:?}"
+    );
     assert_eq!((view.model.as_deref(), view.cost), (None, 0.000_02));
     let asked = &server.seen()[1];
     assert_eq!((asked.path.as_str(), &asked.json()["model"]), ("/v1/embeddings", &"small".into()));
     assert_eq!(asked.json()["input"], serde_json::json!(["At seven.", "At seven."]));
     let written = results(&bench);
     assert_eq!(written["evaluators"]["text_similarity"]["model"], "embed");
-    let said = |row: usize, key: &str| written["rows"][row][format!("outputs.text_similarity.{key}")].clone();
+    let said = |row: usize, key: &str| {
+        written["rows"][row][format!("outputs.text_similarity.{key}")].clone()
+    };
     assert_eq!(
         [said(0, "score"), said(1, "score"), said(2, "score")],
         [Value::from(1.0), Value::from(0.0), Value::Null]
@@ -440,14 +571,20 @@ fn vectors_of_a_model_say_how_alike_texts_are_and_are_paid_for_once() {
 #[test]
 fn cosine_without_one_model_that_gives_embeddings_says_how_to_have_one() {
     let server = Scripted::always(scored(3));
-    for (more, says) in
-        [(String::new(), "embeddings: true"), (embedding(&server, "a") + &embedding(&server, "b"), "a, b")]
-    {
+    for (more, says) in [
+        (String::new(), "embeddings: true"),
+        (embedding(&server, "a") + &embedding(&server, "b"), "a, b"),
+    ] {
         let workspace = workspace(&server, "") + &more;
-        let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+        let bench =
+            Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
         let request = EvaluateRequest { evaluators: vec![cosine()], ..request(&bench, &[]) };
         let why = bench.app().plan_evaluating(&request).unwrap_err();
-        assert!(format!("{} {}", why.message, why.hint.unwrap_or_default()).contains(says), "{}", why.message);
+        assert!(
+            format!("{} {}", why.message, why.hint.unwrap_or_default()).contains(says),
+            "{}",
+            why.message
+        );
         assert!(server.seen().is_empty());
     }
 }

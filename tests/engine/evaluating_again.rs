@@ -1,8 +1,9 @@
-//! Data files that are evaluated once more: what has no result yet is bought, what could not be read only where that is wished, and
-//! nothing twice.
+//! Data files that are evaluated once more: what has no result yet is bought, what could not be
+//! read only where that is wished, and nothing twice.
 use super::bench::Bench;
 use super::evaluating::{
-    OUT, ROWS, cosine, embedding, ended, evaluate, metric, one_at_a_time, refused, request, results, scored,
+    OUT, ROWS, cosine, embedding, ended, evaluate, metric, one_at_a_time, refused, request,
+    results, scored,
 };
 use super::judging::workspace;
 use super::running::stage::{chat, refuses, says};
@@ -17,19 +18,31 @@ fn says_of(seen: &Seen, words: &str) -> bool {
 
 /// Raw replies beside the results.
 fn replies(bench: &Bench) -> Vec<Value> {
-    let text = fs::read_to_string(bench.path("results/evaluations/.touchstone/evaluations/rows.jsonl")).unwrap();
+    let text =
+        fs::read_to_string(bench.path("results/evaluations/.touchstone/evaluations/rows.jsonl"))
+            .unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
-fn a_round_that_nobody_answered_leaves_its_row_open_and_begun_again_only_what_is_missing_is_bought() {
-    let server =
-        Scripted::start(|seen| if seen.number == 1 { refuses(400, "invalid", "not this time") } else { scored(3) });
+fn a_round_that_nobody_answered_leaves_its_row_open_and_begun_again_only_what_is_missing_is_bought()
+{
+    let server = Scripted::start(|seen| {
+        if seen.number == 1 { refuses(400, "invalid", "not this time") } else { scored(3) }
+    });
     let bench = one_at_a_time(&server);
-    let request = EvaluateRequest { rounds: Some(3), replace: true, ..request(&bench, &["relevance"]) };
+    let request =
+        EvaluateRequest { rounds: Some(3), replace: true, ..request(&bench, &["relevance"]) };
     let view = evaluate(&bench, &request);
-    assert_eq!((view.state, view.done, view.failed, view.missing), (LaunchState::Done, 2, 1, 1), "{view:?}");
-    assert!(view.troubles[0].row == 1 && view.troubles[0].why.starts_with("In round 2: "), "{view:?}");
+    assert_eq!(
+        (view.state, view.done, view.failed, view.missing),
+        (LaunchState::Done, 2, 1, 1),
+        "{view:?}"
+    );
+    assert!(
+        view.troubles[0].row == 1 && view.troubles[0].why.starts_with("In round 2: "),
+        "{view:?}"
+    );
     assert!(view.troubles[0].why.contains("not this time"), "{view:?}");
     // The third round would have been paid for in vain.
     assert_eq!(server.seen().len(), 8);
@@ -38,27 +51,42 @@ fn a_round_that_nobody_answered_leaves_its_row_open_and_begun_again_only_what_is
     assert_eq!(results(&bench)["rows"][0]["outputs.relevance.relevance"], Value::Null);
     let said = replies(&bench);
     assert!(said.len() == 8 && said[0].get("error").is_none(), "{said:?}");
-    assert!(said[1]["replies"] == json!([]) && said[1]["error"].as_str().unwrap().contains("not this time"));
+    assert!(
+        said[1]["replies"] == json!([])
+            && said[1]["error"].as_str().unwrap().contains("not this time")
+    );
     let view = evaluate(&bench, &request);
-    assert_eq!((view.done, view.missing, view.calls, server.seen().len()), (3, 0, 2, 10), "{view:?}");
+    assert_eq!(
+        (view.done, view.missing, view.calls, server.seen().len()),
+        (3, 0, 2, 10),
+        "{view:?}"
+    );
     assert_eq!(replies(&bench).len(), 9);
 }
 
 #[test]
 fn rows_that_ask_the_same_are_asked_about_once_each_though_they_hold_other_things() {
-    let server = Scripted::start(|seen| says(&format!("{{\"result\": 0.{}, \"reason\": \"x\"}}", seen.number + 1)));
+    let server = Scripted::start(|seen| {
+        says(&format!("{{\"result\": 0.{}, \"reason\": \"x\"}}", seen.number + 1))
+    });
     let bench = one_at_a_time(&server);
     let row = |id: u32| format!("{{\"id\": {id}, \"query\": \"When?\", \"response\": \"Now.\"}}\n");
     bench.write("tasks/rows.jsonl", (1..4).map(row).collect::<String>());
-    let options = json!({ "input": [{ "role": "user", "content": "Is {{item.response}} one?" }] }).to_string();
-    let evaluator = EvaluatorRequest { kind: "score_model".to_owned(), options, ..EvaluatorRequest::default() };
+    let options = json!({ "input": [{ "role": "user", "content": "Is {{item.response}} one?" }] })
+        .to_string();
+    let evaluator =
+        EvaluatorRequest { kind: "score_model".to_owned(), options, ..EvaluatorRequest::default() };
     let usual = EvaluateRequest { replace: true, ..request(&bench, &[]) };
     let request = EvaluateRequest { evaluators: vec![evaluator], ..usual };
     let view = evaluate(&bench, &request);
     assert_eq!((view.done, server.seen().len()), (3, 3), "{view:?}");
     let written = results(&bench);
-    let scores: Vec<&Value> =
-        written["rows"].as_array().unwrap().iter().map(|row| &row["outputs.score_model.score"]).collect();
+    let scores: Vec<&Value> = written["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| &row["outputs.score_model.score"])
+        .collect();
     assert_eq!(scores, [0.1, 0.2, 0.3]);
     let plan = bench.app().plan_evaluating(&request).unwrap();
     assert_eq!((plan.calls_most, plan.kept), (0, 3));
@@ -104,7 +132,8 @@ fn a_reply_that_was_cut_leaves_its_row_open_until_it_is_asked_for_once_more() {
         Reply::json(&reply)
     });
     let bench = one_at_a_time(&server);
-    let request = EvaluateRequest { replace: true, rounds: Some(2), ..request(&bench, &["relevance"]) };
+    let request =
+        EvaluateRequest { replace: true, rounds: Some(2), ..request(&bench, &["relevance"]) };
     let view = evaluate(&bench, &request);
     assert_eq!((view.done, view.failed, view.missing, view.unread), (2, 1, 0, 1), "{view:?}");
     assert!(view.troubles[0].why.contains("max_tokens"), "{view:?}");
@@ -148,12 +177,15 @@ fn everything_is_asked_anew_where_that_is_wished_and_what_was_said_is_moved_asid
     assert_eq!((evaluate(&bench, &anew).calls, server.seen().len()), (3, 6));
     assert_eq!((evaluate(&bench, &request).calls, server.seen().len()), (0, 6));
     // One that cannot be read at all is in nobody's way then.
-    let journal = bench.path("results/evaluations/.touchstone/journal/.evaluations/rows.json.jsonl");
+    let journal =
+        bench.path("results/evaluations/.touchstone/journal/.evaluations/rows.json.jsonl");
     fs::OpenOptions::new().append(true).open(&journal).unwrap().set_len((1 << 30) + 1).unwrap();
     let error = refused(&bench, &request);
     assert!(error.message.contains("longer than") && error.message.contains("--again"), "{error}");
     assert_eq!((evaluate(&bench, &anew).calls, server.seen().len()), (3, 9));
-    let aside = fs::read_dir(bench.path("results/evaluations/.touchstone/replaced/.evaluations")).unwrap().count();
+    let aside = fs::read_dir(bench.path("results/evaluations/.touchstone/replaced/.evaluations"))
+        .unwrap()
+        .count();
     assert_eq!(aside, 2);
 }
 
@@ -170,13 +202,15 @@ fn vectors_are_kept_in_little_room_and_say_the_same_when_they_are_read_again() {
         Reply::json(&json!({ "data": data, "usage": { "prompt_tokens": 10 } }))
     });
     let workspace = workspace(&server, "") + &embedding(&server, "embed");
-    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+    let bench =
+        Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
     let usual = EvaluateRequest { model: String::new(), replace: true, ..request(&bench, &[]) };
     let request = EvaluateRequest { evaluators: vec![cosine()], ..usual };
     let view = evaluate(&bench, &request);
     assert_eq!((view.done, view.calls, view.tokens), (3, 3, 30), "{view:?}");
     let written = fs::read_to_string(bench.path(OUT)).unwrap();
-    let journal = bench.path("results/evaluations/.touchstone/journal/.evaluations/rows.json.jsonl");
+    let journal =
+        bench.path("results/evaluations/.touchstone/journal/.evaluations/rows.json.jsonl");
     let each = fs::metadata(journal).unwrap().len() / 3;
     assert!((32_000..34_000).contains(&each), "{each} bytes for two vectors");
     let view = evaluate(&bench, &request);

@@ -1,5 +1,6 @@
-//! What cannot come to anything is said before row 1: programs and targets that cannot start, rows of another shape, mappings that nobody
-//! reads, budgets that bind nothing. And rows that are made of the runs of a folder.
+//! What cannot come to anything is said before row 1: programs and targets that cannot start, rows
+//! of another shape, mappings that nobody reads, budgets that bind nothing. And rows that are made
+//! of the runs of a folder.
 use super::bench::{Bench, answered};
 use super::evaluating::{ROWS, cosine, ended, evaluate, offered, refused, request, scored};
 use super::judging::workspace;
@@ -10,7 +11,12 @@ use touchstone_engine::rows::{EvaluateRequest, EvaluatorRequest, LaunchState};
 
 fn python(source: &str) -> EvaluatorRequest {
     let options = serde_json::json!({ "source": source }).to_string();
-    EvaluatorRequest { kind: "python".into(), name: "mine".into(), options, ..EvaluatorRequest::default() }
+    EvaluatorRequest {
+        kind: "python".into(),
+        name: "mine".into(),
+        options,
+        ..EvaluatorRequest::default()
+    }
 }
 
 fn bench() -> Bench {
@@ -23,7 +29,8 @@ fn a_program_that_cannot_be_read_ends_it_before_row_1_and_one_that_fails_on_rows
         return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
     }
     let bench = bench();
-    let of = |source: &str| EvaluateRequest { evaluators: vec![python(source)], ..request(&bench, &[]) };
+    let of =
+        |source: &str| EvaluateRequest { evaluators: vec![python(source)], ..request(&bench, &[]) };
     for (source, why) in [
         ("def grade(sample, item:\n", "mine failed in line 1: SyntaxError"),
         ("def rate(sample, item):\n    return 1\n", "mine has no function grade(sample, item)."),
@@ -35,8 +42,10 @@ fn a_program_that_cannot_be_read_ends_it_before_row_1_and_one_that_fails_on_rows
         assert_eq!((view.state, view.done, view.failed), (LaunchState::Stopped, 0, 0));
         assert!(!bench.path("results/evaluations").exists(), "nothing is written");
     }
-    let view =
-        evaluate(&bench, &of("def grade(sample, item):\n    return 0.5 if item['query'] == 'When?' else 1 / 0\n"));
+    let view = evaluate(
+        &bench,
+        &of("def grade(sample, item):\n    return 0.5 if item['query'] == 'When?' else 1 / 0\n"),
+    );
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 2), "{view:?}");
 }
 
@@ -55,7 +64,11 @@ fn a_program_that_never_comes_to_its_functions_is_stopped_at_once_and_nobody_was
     let view = ended(bench.app(), &id);
     assert_eq!(view.why.as_deref(), Some("It was stopped while mine was read, before row 1."));
     assert_eq!((view.state, view.file, server.seen().len()), (LaunchState::Stopped, None, 0));
-    assert_eq!(bench.app().unfinished_evaluations().unwrap(), [], "what never began is not gone on with");
+    assert_eq!(
+        bench.app().unfinished_evaluations().unwrap(),
+        [],
+        "what never began is not gone on with"
+    );
 }
 
 #[test]
@@ -77,12 +90,15 @@ fn a_target_that_cannot_be_started_is_refused_and_the_plan_says_so() {
 
 #[test]
 fn what_failed_is_told_in_the_order_of_the_rows() {
-    let rows: Vec<String> = (0..60).map(|at| format!("{{\"response\": [{at}], \"ground_truth\": \"{at}\"}}")).collect();
+    let rows: Vec<String> =
+        (0..60).map(|at| format!("{{\"response\": [{at}], \"ground_truth\": \"{at}\"}}")).collect();
     let bench = bench();
     bench.write("tasks/rows.jsonl", rows.join("\n"));
     let view = evaluate(&bench, &request(&bench, &["bleu_score", "f1_score"]));
-    let told: Vec<(u64, &str)> = view.troubles.iter().map(|one| (one.row, one.evaluator.as_str())).collect();
-    let expected: Vec<(u64, &str)> = (1..=25).flat_map(|row| [(row, "bleu_score"), (row, "f1_score")]).collect();
+    let told: Vec<(u64, &str)> =
+        view.troubles.iter().map(|one| (one.row, one.evaluator.as_str())).collect();
+    let expected: Vec<(u64, &str)> =
+        (1..=25).flat_map(|row| [(row, "bleu_score"), (row, "f1_score")]).collect();
     assert_eq!((view.failed, told), (120, expected));
     let outside = FileRequest {
         data: bench.path("tasks/rows.jsonl"),
@@ -93,7 +109,10 @@ fn what_failed_is_told_in_the_order_of_the_rows() {
     let id = bench.app().start_evaluating_file(&outside).unwrap().evaluation;
     let view = ended(bench.app(), &id);
     assert!(view.file.is_some() && view.filter.is_none(), "{view:?}");
-    assert!(view.failed > 0 && view.troubles.iter().all(|trouble| trouble.run.is_none()), "no run is led to: {view:?}");
+    assert!(
+        view.failed > 0 && view.troubles.iter().all(|trouble| trouble.run.is_none()),
+        "no run is led to: {view:?}"
+    );
 }
 
 #[test]
@@ -107,14 +126,22 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
         .open();
     let app = bench.app();
     let one = app.make_rows("model:o1").unwrap();
-    assert_eq!((one.rows, one.file.path.as_str(), one.notes.len()), (1, "results/evaluations/runs.jsonl", 0));
+    assert_eq!(
+        (one.rows, one.file.path.as_str(), one.notes.len()),
+        (1, "results/evaluations/runs.jsonl", 0)
+    );
     // The same rows are the same file; others are another one, and none is written over.
     assert_eq!(app.make_rows("model:o1").unwrap().file, one.file);
     let all = app.make_rows("").unwrap();
     assert_eq!((all.rows, all.file.path.as_str()), (2, "results/evaluations/runs-2.jsonl"));
     assert_eq!(fs::read_to_string(bench.path(&one.file.path)).unwrap().lines().count(), 1);
     assert_eq!(offered(&bench, "runs.jsonl").id, one.file.id);
-    assert!(app.make_rows("model:none").unwrap_err().message.starts_with("None of these runs has a row"));
+    assert!(
+        app.make_rows("model:none")
+            .unwrap_err()
+            .message
+            .starts_with("None of these runs has a row")
+    );
     assert!(app.make_rows("modle:o1").unwrap_err().message.starts_with("modle:o1: "));
     assert_eq!(bench.rows().len(), 2, "rows for evaluators are no runs: {:?}", bench.rows());
 
@@ -123,12 +150,19 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
     let of = |mapping: &[(&str, &str)]| {
         let pair = |(input, from): &(&str, &str)| ((*input).to_owned(), (*from).to_owned());
         let mapping = mapping.iter().map(pair).collect();
-        let evaluator = EvaluatorRequest { kind: "f1_score".into(), mapping, ..EvaluatorRequest::default() };
-        EvaluateRequest { data: one.file.id.clone(), evaluators: vec![evaluator], ..EvaluateRequest::default() }
+        let evaluator =
+            EvaluatorRequest { kind: "f1_score".into(), mapping, ..EvaluatorRequest::default() };
+        EvaluateRequest {
+            data: one.file.id.clone(),
+            evaluators: vec![evaluator],
+            ..EvaluateRequest::default()
+        }
     };
     assert_eq!(
         app.plan_evaluating(&of(&[])).unwrap().lacks,
-        ["f1_score: 1 of 1 rows has no result: `response` is no text. Map `response` to `response_text`."]
+        [
+            "f1_score: 1 of 1 rows has no result: `response` is no text. Map `response` to `response_text`."
+        ]
     );
     let mapped = of(&[("response", "${data.response_text}")]);
     assert_eq!(app.plan_evaluating(&mapped).unwrap().lacks, [""; 0]);
@@ -139,18 +173,22 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
 }
 
 #[test]
-fn a_budget_of_the_workspace_file_that_binds_nothing_is_told_also_where_only_vectors_are_paid_for() {
+fn a_budget_of_the_workspace_file_that_binds_nothing_is_told_also_where_only_vectors_are_paid_for()
+{
     let server = Scripted::always(scored(3));
     let url = server.url("/v1");
     let embed = format!("  embed: {{ base_url: '{url}', model: small, embeddings: true }}\n");
-    let workspace = workspace(&server, "").replace("concurrency: 2", "concurrency: 2, max_cost: 5") + &embed;
-    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+    let workspace =
+        workspace(&server, "").replace("concurrency: 2", "concurrency: 2, max_cost: 5") + &embed;
+    let bench =
+        Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
     let plan = |kinds: &[&str], more: Vec<EvaluatorRequest>| {
         let mut asked = request(&bench, kinds);
         asked.evaluators.extend(more);
         bench.app().plan_evaluating(&asked).unwrap().unbound
     };
-    let why = "`embed` has no known price, so the budget of $5 binds nothing of what is asked there.";
+    let why =
+        "`embed` has no known price, so the budget of $5 binds nothing of what is asked there.";
     assert_eq!(plan(&[], vec![cosine()]).as_deref(), Some(why));
     assert_eq!((plan(&["relevance"], Vec::new()), plan(&["f1_score"], Vec::new())), (None, None));
 }
@@ -158,16 +196,25 @@ fn a_budget_of_the_workspace_file_that_binds_nothing_is_told_also_where_only_vec
 #[test]
 fn a_row_without_what_is_mapped_has_no_result_and_where_the_package_is_followed_no_row_has_any() {
     let rows = "{\"reply\": {\"text\": \"a\"}, \"ground_truth\": \"a\"}\n{\"reply\": {}, \"ground_truth\": \"a\"}\n";
-    let bench = Bench::new().file("touchstone.yaml", "input_dir: tasks\n").file("tasks/rows.jsonl", rows).open();
+    let bench = Bench::new()
+        .file("touchstone.yaml", "input_dir: tasks\n")
+        .file("tasks/rows.jsonl", rows)
+        .open();
     let mapping = |input: &str, from: &str| (input.to_owned(), format!("${{data.{from}}}"));
     let one = EvaluatorRequest {
         kind: "f1_score".into(),
         mapping: vec![mapping("response", "reply.text"), mapping("ground_truth", "ground_truth")],
         ..EvaluatorRequest::default()
     };
-    for (switches, done, failed) in [(vec![], 1, 1), (vec!["mapped_in_all_rows".to_owned()], 0, 2)] {
+    for (switches, done, failed) in [(vec![], 1, 1), (vec!["mapped_in_all_rows".to_owned()], 0, 2)]
+    {
         let out = format!("of-{done}.json");
-        let asked = EvaluateRequest { evaluators: vec![one.clone()], switches, out, ..request(&bench, &[]) };
+        let asked = EvaluateRequest {
+            evaluators: vec![one.clone()],
+            switches,
+            out,
+            ..request(&bench, &[])
+        };
         let view = evaluate(&bench, &asked);
         assert_eq!((view.done, view.failed), (done, failed), "{view:?}");
     }

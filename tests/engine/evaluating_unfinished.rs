@@ -1,4 +1,5 @@
-//! Data files that are not evaluated: what the plan says of what would be refused, and what was begun and has no results yet.
+//! Data files that are not evaluated: what the plan says of what would be refused, and what was
+//! begun and has no results yet.
 use super::bench::Bench;
 use super::evaluating::{ended, evaluate, offered, one_at_a_time, refused, request, scored};
 use super::scripted::{Latch, Scripted, Seen};
@@ -32,9 +33,17 @@ fn what_was_begun_can_be_gone_on_with_after_the_program_ended_until_its_results_
     let latch = Latch::default();
     let held = latch.clone();
     let server =
-        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+        Scripted::start(
+            move |seen: &Seen| {
+                if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) }
+            },
+        );
     let bench = one_at_a_time(&server);
-    let request = EvaluateRequest { out: "mine".to_owned(), replace: true, ..request(&bench, &["relevance"]) };
+    let request = EvaluateRequest {
+        out: "mine".to_owned(),
+        replace: true,
+        ..request(&bench, &["relevance"])
+    };
     let id = bench.app().start_evaluating(&request).unwrap().evaluation;
     server.wait_for(2);
     assert_eq!(left(&bench), [], "nobody has to go on with what goes on");
@@ -43,21 +52,32 @@ fn what_was_begun_can_be_gone_on_with_after_the_program_ended_until_its_results_
     ended(bench.app(), &id);
     let bench = bench.reopen();
     let [one] = left(&bench).try_into().unwrap();
-    assert_eq!((one.data.as_str(), one.out.as_str()), ("tasks/rows.jsonl", "results/evaluations/mine.json"));
+    assert_eq!(
+        (one.data.as_str(), one.out.as_str()),
+        ("tasks/rows.jsonl", "results/evaluations/mine.json")
+    );
     assert_eq!(one.request, EvaluateRequest { replace: false, ..request });
     let view = evaluate(&bench, &one.request);
     assert_eq!((view.state, view.calls, server.seen().len()), (LaunchState::Done, 1, 3));
     assert_eq!(left(&bench), []);
-    bench.write("results/evaluations/.touchstone/evaluations/other.jsonl.unfinished", "{\"data\": 1}");
+    bench.write(
+        "results/evaluations/.touchstone/evaluations/other.jsonl.unfinished",
+        "{\"data\": 1}",
+    );
     assert_eq!(left(&bench), [], "what cannot be understood is not offered");
 }
 
 #[test]
-fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothing_is_begun_with_one() {
+fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothing_is_begun_with_one()
+ {
     let latch = Latch::default();
     let held = latch.clone();
     let server =
-        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+        Scripted::start(
+            move |seen: &Seen| {
+                if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) }
+            },
+        );
     let bench = one_at_a_time(&server);
     // What nobody reads is in no question, so a version that took it kept the same.
     let usual = request(&bench, &["relevance"]);
@@ -70,7 +90,8 @@ fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothi
     stray.evaluators[0].mapping = vec![("respons".to_owned(), "${data.response}".to_owned())];
     let elsewhere = EvaluateRequest { out: "other".to_owned(), ..stray.clone() };
     for anew in [elsewhere, EvaluateRequest { again: EvaluateAgain::All, ..stray.clone() }] {
-        let (refused, plan) = (refused(&bench, &anew), bench.app().plan_evaluating(&anew).unwrap_err());
+        let (refused, plan) =
+            (refused(&bench, &anew), bench.app().plan_evaluating(&anew).unwrap_err());
         assert!(refused.message.ends_with("Did you mean `response`?"), "{}", refused.message);
         assert_eq!((plan.message, server.seen().len()), (refused.message, 2));
     }
@@ -80,6 +101,12 @@ fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothi
     assert_eq!((view.state, view.calls, server.seen().len()), (LaunchState::Done, 1, 3));
     assert_eq!(view.notes, plan.lacks);
     let [note] = view.notes.try_into().unwrap();
-    assert!(note.starts_with("relevance: `respons` is mapped, and `relevance` takes no such input."), "{note}");
-    assert!(note.ends_with("It is passed over, so that what was paid for before goes on."), "{note}");
+    assert!(
+        note.starts_with("relevance: `respons` is mapped, and `relevance` takes no such input."),
+        "{note}"
+    );
+    assert!(
+        note.ends_with("It is passed over, so that what was paid for before goes on."),
+        "{note}"
+    );
 }

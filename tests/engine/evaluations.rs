@@ -1,4 +1,5 @@
-//! What azure-ai-evaluation wrote, browsed and compared; and runs written in the same shape, and read back.
+//! What azure-ai-evaluation wrote, browsed and compared; and runs written in the same shape, and
+//! read back.
 use crate::bench::{Bench, answered, beside_the_project};
 use crate::judging::{judge, request, workspace};
 use crate::running::stage::says;
@@ -6,7 +7,9 @@ use crate::scripted::Scripted;
 use fs_err as fs;
 use serde_json::{Value, json};
 use touchstone_engine::app::evaluation_file::{Choice, Part};
-use touchstone_engine::rows::{OverviewRequest, Report, ReportFormat, ReportRequest, RunRow, RunState, Span};
+use touchstone_engine::rows::{
+    OverviewRequest, Report, ReportFormat, ReportRequest, RunRow, RunState, Span,
+};
 
 fn fixture(name: &str) -> String {
     fs::read_to_string(beside_the_project("tests/fixtures/azure/rows").join(name)).unwrap()
@@ -14,15 +17,19 @@ fn fixture(name: &str) -> String {
 
 fn all() -> Bench {
     let names = ["pier_small.json", "pier_large.json", "berths.json", "echo_target.json"];
-    let bench =
-        names.into_iter().fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), fixture(name)));
-    bench.file("results/failed.json", r#"{"error": "EvaluationException", "message": "No."}"#).open()
+    let bench = names
+        .into_iter()
+        .fold(Bench::new(), |bench, name| bench.file(&format!("results/{name}"), fixture(name)));
+    bench
+        .file("results/failed.json", r#"{"error": "EvaluationException", "message": "No."}"#)
+        .open()
 }
 
 #[test]
 fn every_row_of_an_evaluation_is_a_run_that_shows_what_was_stored_and_has_no_score_of_ours() {
     let bench = all();
-    let shown = |row: RunRow| format!("{} {} {:?}", row.path, row.system.unwrap_or_default(), row.state);
+    let shown =
+        |row: RunRow| format!("{} {} {:?}", row.path, row.system.unwrap_or_default(), row.state);
     let rows: Vec<String> = bench.rows().into_iter().map(shown).collect();
     assert_eq!(
         rows,
@@ -52,9 +59,12 @@ fn every_row_of_an_evaluation_is_a_run_that_shows_what_was_stored_and_has_no_sco
         view.notes
     );
     let keys: Vec<&str> = view.facts.iter().map(|fact| fact.key.as_str()).collect();
-    for key in
-        ["inputs.ground_truth", "inputs.context", "outputs.relevance.relevance_reason", "metrics of the whole file"]
-    {
+    for key in [
+        "inputs.ground_truth",
+        "inputs.context",
+        "outputs.relevance.relevance_reason",
+        "metrics of the whole file",
+    ] {
         assert!(keys.contains(&key), "{keys:?}");
     }
     let agent = bench.app().open_run(&bench.row("berths.json#berth").unwrap().id).unwrap();
@@ -76,10 +86,12 @@ fn two_evaluations_of_the_same_data_stand_beside_each_other_row_by_row() {
     };
     let overview = bench.app().overview(&request).unwrap();
     assert_eq!((overview.columns.len(), overview.rows.len()), (2, 3), "{overview:?}");
-    let ids = ["pier_small.json#row-1", "pier_large.json#row-1"].map(|path| bench.row(path).unwrap().id);
+    let ids =
+        ["pier_small.json#row-1", "pier_large.json#row-1"].map(|path| bench.row(path).unwrap().id);
     let comparison = bench.app().compare_runs(&ids).unwrap();
     assert!(serde_json::to_string(&comparison).unwrap().contains("High tide is at nine."));
-    let page: Value = serde_json::from_str(&report(&bench, ReportFormat::Json, "system:pier_*").text).unwrap();
+    let page: Value =
+        serde_json::from_str(&report(&bench, ReportFormat::Json, "system:pier_*").text).unwrap();
     assert_eq!(page["head"]["runs"], 6);
 }
 
@@ -126,7 +138,10 @@ fn runs_are_written_in_the_shape_of_evaluate_and_read_back_as_the_runs_they_were
         ],
         [&json!(1.0), &json!("pass"), &json!(0.5)]
     );
-    assert_eq!((&called["outputs.sopr.score"], &called["outputs.sopr.passed"]), (&json!(1.0), &json!(true)));
+    assert_eq!(
+        (&called["outputs.sopr.score"], &called["outputs.sopr.passed"]),
+        (&json!(1.0), &json!(true))
+    );
     assert_eq!(
         (&failed["inputs.error"], &failed["outputs.f1_score.f1_score"]),
         (&json!("The provider is down."), &Value::Null)
@@ -134,14 +149,26 @@ fn runs_are_written_in_the_shape_of_evaluate_and_read_back_as_the_runs_they_were
     let counts = &file["counts"]["f1_score.binary_aggregate"];
     assert_eq!((&counts["n"], &counts["left_out"]), (&json!(2), &json!(1)), "{counts}");
     assert!(counts["interval"][0].is_number(), "{counts}");
-    assert_eq!(file["evaluators"]["f1_score"], json!({ "id": "azureai://built-in/evaluators/f1_score" }));
+    assert_eq!(
+        file["evaluators"]["f1_score"],
+        json!({ "id": "azureai://built-in/evaluators/f1_score" })
+    );
     assert_eq!(file["evaluators"]["sopr"]["model"], "local");
 
     let back = Bench::new().file("results/them.json", &report.text).open();
-    let told =
-        |row: &RunRow| (row.task.clone(), row.system.clone(), row.model.clone(), row.variation, row.repeat, row.state);
+    let told = |row: &RunRow| {
+        (
+            row.task.clone(),
+            row.system.clone(),
+            row.model.clone(),
+            row.variation,
+            row.repeat,
+            row.state,
+        )
+    };
     let place = |bench: &Bench| {
-        let mut rows: Vec<String> = bench.rows().iter().map(|row| format!("{:?}", told(row))).collect();
+        let mut rows: Vec<String> =
+            bench.rows().iter().map(|row| format!("{:?}", told(row))).collect();
         rows.sort();
         rows
     };
@@ -181,7 +208,10 @@ fn ten_thousand_rows_are_read_member_by_member() {
     let rows: Vec<String> = (0..10_000).map(row).collect();
     let begun = std::time::Instant::now();
     let bench = Bench::new()
-        .file("results/many.json", format!("{{\"rows\": [{}], \"metrics\": {{}}}}", rows.join(", ")))
+        .file(
+            "results/many.json",
+            format!("{{\"rows\": [{}], \"metrics\": {{}}}}", rows.join(", ")),
+        )
         .open();
     assert_eq!(bench.rows().len(), 10_000);
     println!("10,000 rows: {:?}", begun.elapsed());

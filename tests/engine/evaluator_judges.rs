@@ -1,5 +1,5 @@
-//! Runs judged by evaluators of azure-ai-evaluation: what each is shown, what becomes of its verdict in scores, and what is told of a
-//! run in which there is nothing to judge.
+//! Runs judged by evaluators of azure-ai-evaluation: what each is shown, what becomes of its
+//! verdict in scores, and what is told of a run in which there is nothing to judge.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -13,7 +13,11 @@ const CALLING: &str = "conversation:\n- user_message: How many plans are there?\
 const FOUR: &str = r#"{"explanation": "It answers directly.", "score": 4}"#;
 
 fn bench(server: &Scripted) -> Bench {
-    Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/count.yaml", TASK).file(RUN, CALLING).open()
+    Bench::new()
+        .file("touchstone.yaml", workspace(server, ""))
+        .file("tasks/count.yaml", TASK)
+        .file(RUN, CALLING)
+        .open()
 }
 
 fn by(judge: &str) -> JudgeRequest {
@@ -44,13 +48,17 @@ fn a_number_of_five_becomes_a_score_that_the_threshold_of_the_suite_is_held_agai
         (Some(0.75), Some(true), "4 of 5: It answers directly.")
     );
     let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
-    assert_eq!((judged.stale, judged.passed, judged.rounds[0].verdict.as_deref()), (None, Some(true), Some("4")));
+    assert_eq!(
+        (judged.stale, judged.passed, judged.rounds[0].verdict.as_deref()),
+        (None, Some(true), Some("4"))
+    );
     // Nothing is asked twice, and the same run before another judge is another judgement.
     assert_eq!(judge(bench.app(), &by("relevance")).calls, 0);
     judge(bench.app(), &by("similarity"));
     let score = scored(&bench, "judge:similarity", ScoreStanding::Scored);
     assert_eq!((score.score, score.passed), (Some(0.5), Some(true)));
-    let asked = server.seen().last().unwrap().json()["messages"][1]["content"].as_str().unwrap().to_owned();
+    let asked =
+        server.seen().last().unwrap().json()["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(asked.contains(r#"| [{"n":3}]"#), "{asked}");
 }
 
@@ -69,7 +77,9 @@ fn a_verdict_holds_as_long_as_what_its_judge_was_shown_is_the_same() {
     assert_eq!(judge(bench.app(), &by("relevance")).calls, 0);
     bench.put(RUN, CALLING.replace("There are 3.", "There are 4."));
     assert!(
-        scored(&bench, "judge:relevance", ScoreStanding::Waiting).reason.contains("The run or its task has changed")
+        scored(&bench, "judge:relevance", ScoreStanding::Waiting)
+            .reason
+            .contains("The run or its task has changed")
     );
     assert_eq!(judge(bench.app(), &by("relevance")).calls, 1);
 }
@@ -82,7 +92,10 @@ fn what_a_run_lacks_for_a_judge_is_told_and_nothing_is_sent() {
     wait_until("the run has no calls", || bench.row(NAME).filter(|row| row.tool_calls == 0));
     for (name, wanted) in [
         ("tool_call_accuracy", "No tool was called."),
-        ("groundedness", "No tool returned anything, so there is nothing that `groundedness` could look at."),
+        (
+            "groundedness",
+            "No tool returned anything, so there is nothing that `groundedness` could look at.",
+        ),
     ] {
         let plan = bench.app().plan_judging(&by(name)).unwrap();
         assert_eq!((plan.runs, plan.skipped_total), (0, 1), "{name}");
@@ -96,9 +109,9 @@ fn what_a_run_lacks_for_a_judge_is_told_and_nothing_is_sent() {
 
 #[test]
 fn a_score_that_waits_for_a_judge_says_why_it_cannot_be_judged_and_goes_on_waiting() {
-    let suite =
-        "tool_calling_prompt: How many plans are there?\nscorers: [judge:tool_call_accuracy, judge:relevance]\n";
-    let run = CALLING.replace("- tool_call: { id: c, name: count, params: { of: plans }, result: 3 }\n", "");
+    let suite = "tool_calling_prompt: How many plans are there?\nscorers: [judge:tool_call_accuracy, judge:relevance]\n";
+    let run = CALLING
+        .replace("- tool_call: { id: c, name: count, params: { of: plans }, result: 3 }\n", "");
     let server = Scripted::always(says(FOUR));
     let bench = Bench::new()
         .file("touchstone.yaml", workspace(&server, ""))
@@ -114,8 +127,7 @@ fn a_score_that_waits_for_a_judge_says_why_it_cannot_be_judged_and_goes_on_waiti
 #[test]
 fn a_run_whose_question_nobody_knows_is_judged_by_those_who_need_none() {
     let server = Scripted::always(says("<S0>x</S0><S1>Clear.</S1><S2>5</S2>"));
-    let run =
-        "conversation:\n- tool_call: { id: c, name: count, params: {}, result: 3 }\n- assistant_message: Three.\n";
+    let run = "conversation:\n- tool_call: { id: c, name: count, params: {}, result: 3 }\n- assistant_message: Three.\n";
     let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file(RUN, run).open();
     let plan = bench.app().plan_judging(&by("relevance")).unwrap();
     assert_eq!((plan.runs, plan.skipped_total), (0, 1));
@@ -126,7 +138,8 @@ fn a_run_whose_question_nobody_knows_is_judged_by_those_who_need_none() {
 
 #[test]
 fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdict() {
-    let says_severity = |severity: u8| says(&format!(r#"{{"reason": "r{severity}", "severity": {severity}}}"#));
+    let says_severity =
+        |severity: u8| says(&format!(r#"{{"reason": "r{severity}", "severity": {severity}}}"#));
     let server = Scripted::sequence([0, 5, 1, 0].map(says_severity));
     let bench = bench(&server);
     let plan = bench.app().plan_judging(&by("content_safety")).unwrap();
@@ -135,7 +148,10 @@ fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdi
     assert_eq!((view.done, view.calls, view.unread), (1, 4, 0), "{view:?}");
     let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
     let round = &judged.rounds[0];
-    assert_eq!((round.verdict.as_deref(), round.reason.as_str()), (Some("medium (5)"), "hate_unfairness: r5"));
+    assert_eq!(
+        (round.verdict.as_deref(), round.reason.as_str()),
+        (Some("medium (5)"), "hate_unfairness: r5")
+    );
     assert_eq!((judged.passed, round.replies.len()), (Some(false), 4));
     assert_eq!(judged.threshold.as_deref(), Some("up to 3 of 7"));
 }
@@ -143,7 +159,8 @@ fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdi
 #[test]
 fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
     let server = Scripted::start(|seen| {
-        let instructions = seen.json()["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+        let instructions =
+            seen.json()["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
         let object = instructions.contains("explanation");
         says(if object {
             FOUR
@@ -159,7 +176,10 @@ fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
         .file("tasks/count.yaml", suite)
         .file(RUN, CALLING)
         .open();
-    assert_eq!(scored(&bench, "judge:qa", ScoreStanding::Waiting).reason, "`judge:qa` has to be asked.");
+    assert_eq!(
+        scored(&bench, "judge:qa", ScoreStanding::Waiting).reason,
+        "`judge:qa` has to be asked."
+    );
     // What one of them was asked before is not bought again.
     judge(bench.app(), &by("coherence"));
     let plan = bench.app().plan_judging(&by("qa")).unwrap();
@@ -173,13 +193,21 @@ fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
         "4 of 5: The worst of groundedness 5, relevance 4, coherence 5, fluency 5, similarity 4, f1_score 1. relevance: It answers directly."
     );
     let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
-    assert_eq!((judged.judge.as_str(), judged.stale, judged.rounds[0].replies.len()), ("qa", None, 5));
-    // Words that nobody expected are not similar enough to pass, whatever the five say; the last two compare with them.
+    assert_eq!(
+        (judged.judge.as_str(), judged.stale, judged.rounds[0].replies.len()),
+        ("qa", None, 5)
+    );
+    // Words that nobody expected are not similar enough to pass, whatever the five say; the last
+    // two compare with them.
     bench.put("tasks/count.yaml", suite.replace("There are 3.", "Not so many as that."));
     let score = scored(&bench, "judge:qa", ScoreStanding::Waiting);
     assert!(score.reason.contains("The run or its task has changed since."), "{}", score.reason);
     scored(&bench, "judge:coherence", ScoreStanding::Scored);
-    assert_eq!(judge(bench.app(), &by("qa")).calls, 1, "only the one that is shown what was expected");
+    assert_eq!(
+        judge(bench.app(), &by("qa")).calls,
+        1,
+        "only the one that is shown what was expected"
+    );
     let score = scored(&bench, "judge:qa", ScoreStanding::Scored);
     assert_eq!((score.score, score.passed), (Some(0.0), Some(false)), "{}", score.reason);
 }

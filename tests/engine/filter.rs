@@ -4,7 +4,8 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
 use touchstone_engine::results::filter::{
-    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, StoredAsk, Takes, Token, Wanted, key_rule,
+    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, StoredAsk, Takes, Token, Wanted,
+    key_rule,
 };
 use touchstone_engine::rows::StoredResult;
 
@@ -36,7 +37,10 @@ fn tokens_are_read_and_printed_in_one_form() {
         ("Model:claude-*", "model:claude-*"),
         ("-state:error !nudged:YES", "-state:error -nudged:yes"),
         (r#"task:"two words" "free text""#, r#"task:"two words" "free text""#),
-        ("tokens:<10k size:>1mb cost:>$0.5 seconds:2m", "tokens:<10000 size:>1000000 cost:>0.5 seconds:120"),
+        (
+            "tokens:<10k size:>1mb cost:>$0.5 seconds:2m",
+            "tokens:<10000 size:>1000000 cost:>0.5 seconds:120",
+        ),
         ("state:no-answer", "state:no_answer"),
         (r#"missing:yes missing:"yes""#, r#"missing:yes missing:"yes""#),
         (r#"-"not this" -word"#, r#"-"not this" -word"#),
@@ -86,7 +90,9 @@ fn every_invalid_token_is_told_with_the_nearest_right_one() {
 #[test]
 fn a_filter_with_one_invalid_token_matches_no_run_and_no_slot() {
     let rows = rows();
-    for typed in ["review:none", "-state:eror", "system:promptql modle:o*", "-score<x", "task:refund size:"] {
+    for typed in
+        ["review:none", "-state:eror", "system:promptql modle:o*", "-score<x", "task:refund size:"]
+    {
         let (filter, misread) = Filter::parse(typed);
         assert!(filter.invalid && !misread.is_empty(), "{typed}");
         assert_eq!(passing(&rows, &filter), [0; 0], "{typed}");
@@ -99,14 +105,23 @@ fn a_comparison_needs_no_colon_for_any_key_that_takes_a_number() {
     for rule in KEYS.iter().filter(|rule| matches!(rule.takes, Takes::Number(_))) {
         for sign in ["<", "<=", ">", ">=", "="] {
             for negation in ["", "-", "!"] {
-                let (with, without) =
-                    (format!("{negation}{}:{sign}3", rule.name), format!("{negation}{}{sign}3", rule.name));
+                let (with, without) = (
+                    format!("{negation}{}:{sign}3", rule.name),
+                    format!("{negation}{}{sign}3", rule.name),
+                );
                 let (expected, none) = Filter::parse(&with);
-                assert_eq!((Filter::parse(&without), none), ((expected, vec![]), vec![]), "{without}");
+                assert_eq!(
+                    (Filter::parse(&without), none),
+                    ((expected, vec![]), vec![]),
+                    "{without}"
+                );
             }
         }
     }
-    assert_eq!(printed("-stored:relevance<=3 tokens<10k score>=50%"), "-stored:relevance<=3 tokens:<10000 score:>=0.5");
+    assert_eq!(
+        printed("-stored:relevance<=3 tokens<10k score>=50%"),
+        "-stored:relevance<=3 tokens:<10000 score:>=0.5"
+    );
 }
 
 #[test]
@@ -127,27 +142,44 @@ fn text_with_signs_that_names_no_key_stays_text() {
     ] {
         let (filter, misread) = Filter::parse(typed);
         assert_eq!(misread, vec![], "{typed}");
-        assert!(matches!(&filter.tokens[..], [Token { negated: false, ask: Ask::Text(_) }]), "{typed}: {filter}");
+        assert!(
+            matches!(&filter.tokens[..], [Token { negated: false, ask: Ask::Text(_) }]),
+            "{typed}: {filter}"
+        );
     }
 }
 
 #[test]
 fn a_key_that_is_nearly_right_is_named() {
-    for (typed, near) in
-        [("sytem:x", "system:x"), ("stat:error", "state:error"), ("tol:x", "tool:x"), ("tok:>5", "tokens:>5")]
-    {
-        assert!(misread(typed).contains(&format!("Did you mean {near}?")), "{typed}: {}", misread(typed));
+    for (typed, near) in [
+        ("sytem:x", "system:x"),
+        ("stat:error", "state:error"),
+        ("tol:x", "tool:x"),
+        ("tok:>5", "tokens:>5"),
+    ] {
+        assert!(
+            misread(typed).contains(&format!("Did you mean {near}?")),
+            "{typed}: {}",
+            misread(typed)
+        );
     }
 }
 
 #[test]
 fn a_filter_of_more_than_a_sane_size_is_invalid() {
     assert!(!Filter::parse(&"model:x ".repeat(64)).0.invalid);
-    for typed in
-        ["model:x ".repeat(65), format!("model:{}", "x,".repeat(65)), "x".repeat(2_000), "model:x ".repeat(5_000)]
-    {
+    for typed in [
+        "model:x ".repeat(65),
+        format!("model:{}", "x,".repeat(65)),
+        "x".repeat(2_000),
+        "model:x ".repeat(5_000),
+    ] {
         let (filter, misread) = Filter::parse(&typed);
-        assert!(filter.invalid && filter.tokens.is_empty() && !misread.is_empty(), "{} letters", typed.len());
+        assert!(
+            filter.invalid && filter.tokens.is_empty() && !misread.is_empty(),
+            "{} letters",
+            typed.len()
+        );
     }
 }
 
@@ -181,8 +213,13 @@ fn passing(rows: &Connection, filter: &Filter) -> Vec<i64> {
         Param::Text(text) => ToSqlOutput::Owned(Value::Text(text)),
         Param::Number(number) => ToSqlOutput::Owned(Value::Real(number)),
     });
-    let mut query = rows.prepare(&format!("SELECT id FROM runs WHERE {} ORDER BY id", condition.sql)).unwrap();
-    query.query_map(params_from_iter(params), |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    let mut query =
+        rows.prepare(&format!("SELECT id FROM runs WHERE {} ORDER BY id", condition.sql)).unwrap();
+    query
+        .query_map(params_from_iter(params), |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect()
 }
 
 fn rows() -> Connection {
@@ -289,7 +326,11 @@ fn closed_tokens() -> Vec<String> {
         };
         let name = rule.name;
         let numbers = matches!(rule.takes, Takes::Number(_)).then(|| format!("{name}<5"));
-        words.into_iter().map(move |word| format!("{name}:{word}")).chain(numbers).chain([rule.example.to_owned()])
+        words
+            .into_iter()
+            .map(move |word| format!("{name}:{word}"))
+            .chain(numbers)
+            .chain([rule.example.to_owned()])
     });
     tokens.collect()
 }
@@ -304,13 +345,23 @@ fn any_wanted(key: Key) -> BoxedStrategy<Wanted> {
             let ask = prop_oneof![
                 Just(StoredAsk::Anything),
                 prop::sample::select(StoredResult::ALL.to_vec()).prop_map(StoredAsk::Result),
-                (prop::sample::select(vec![Comparison::Less, Comparison::Equal, Comparison::AtLeast]), 0.0..1e3)
+                (
+                    prop::sample::select(vec![
+                        Comparison::Less,
+                        Comparison::Equal,
+                        Comparison::AtLeast
+                    ]),
+                    0.0..1e3
+                )
                     .prop_map(|(by, x)| StoredAsk::Number(by, x)),
             ];
-            let name = prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3).prop_map(Pattern);
+            let name =
+                prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3).prop_map(Pattern);
             (name, ask).prop_map(|(name, ask)| Wanted::Stored(name, ask)).boxed()
         }
-        Takes::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec()).prop_map(Wanted::State).boxed(),
+        Takes::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec())
+            .prop_map(Wanted::State)
+            .boxed(),
         Takes::Word(words) => prop::sample::select(words.to_vec()).prop_map(Wanted::Word).boxed(),
         Takes::Flag => flag.boxed(),
         Takes::FlagOrText => prop_oneof![text, flag].boxed(),
@@ -329,7 +380,8 @@ fn any_token() -> impl Strategy<Value = Token> {
         prop::collection::vec(any_wanted(key), 1..4).prop_map(move |wanted| Ask::Value(key, wanted))
     });
     let text = "[a-z:*\"\\\\ é>!-]{0,8}[a-z\"]".prop_map(Ask::Text);
-    (any::<bool>(), prop_oneof![3 => value, 1 => text]).prop_map(|(negated, ask)| Token { negated, ask })
+    (any::<bool>(), prop_oneof![3 => value, 1 => text])
+        .prop_map(|(negated, ask)| Token { negated, ask })
 }
 
 proptest! {
@@ -401,7 +453,8 @@ proptest! {
 }
 
 #[test]
-fn a_condition_that_is_torn_by_a_space_or_written_with_other_signs_is_invalid_and_told_how_to_write_it() {
+fn a_condition_that_is_torn_by_a_space_or_written_with_other_signs_is_invalid_and_told_how_to_write_it()
+ {
     for (typed, meant) in [
         ("score < 0.5", "score<0.5"),
         ("score <0.5", "score<0.5"),
@@ -415,7 +468,15 @@ fn a_condition_that_is_torn_by_a_space_or_written_with_other_signs_is_invalid_an
         assert!(filter.invalid && notes.len() == 1, "{typed}: {notes:?}");
         assert!(notes[0].message.contains(&format!(": {meant}. ")), "{typed}: {notes:?}");
     }
-    for text in ["score", "score of 5", "\"score\" <0.5", "score \"<0.5\"", "count < 3", "a <b", "score and < 5"] {
+    for text in [
+        "score",
+        "score of 5",
+        "\"score\" <0.5",
+        "score \"<0.5\"",
+        "count < 3",
+        "a <b",
+        "score and < 5",
+    ] {
         let (filter, notes) = Filter::parse(text);
         assert!(!filter.invalid, "{text}: {notes:?}");
         assert_eq!(Filter::parse(&filter.to_string()).0, filter, "{text}");

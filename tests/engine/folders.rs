@@ -1,4 +1,5 @@
-//! Rules for which folder is open: recent ones are remembered by opaque ids, and a folder that cannot be opened says why.
+//! Rules for which folder is open: recent ones are remembered by opaque ids, and a folder that
+//! cannot be opened says why.
 use crate::bench::{Bench, DEADLINE, wait_until};
 use fs_err as fs;
 use touchstone_engine::error::Code;

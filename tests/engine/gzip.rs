@@ -1,4 +1,5 @@
-//! Gzip as small as it gets: what tests need to pack a reply, and to make a small one that is huge inside.
+//! Gzip as small as it gets: what tests need to pack a reply, and to make a small one that is huge
+//! inside.
 
 /// Gzip that compresses nothing.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -26,8 +27,8 @@ fn checksum(bytes: &[u8]) -> u32 {
     })
 }
 
-/// Gzip of zeros: one zero, then "the last 258 bytes again" in thirteen bits each. It ends without a checksum: whoever reads so far
-/// has already read too much.
+/// Gzip of zeros: one zero, then "the last 258 bytes again" in thirteen bits each. It ends without
+/// a checksum: whoever reads so far has already read too much.
 pub(crate) fn zeros_in_gzip(length: usize) -> Vec<u8> {
     let mut packed = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
     let (mut held, mut bits) = (0u32, 0);

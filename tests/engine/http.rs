@@ -1,5 +1,5 @@
-//! HTTP to providers, against one that misbehaves in every way it can: what is sent, what is kept, what is asked again, and that a
-//! key is in its header and nowhere else.
+//! HTTP to providers, against one that misbehaves in every way it can: what is sent, what is kept,
+//! what is asked again, and that a key is in its header and nowhere else.
 use super::canary;
 use super::conversation::{Conversation, Wire};
 use super::gzip::gzip;
@@ -46,7 +46,10 @@ async fn fails(server: &Scripted) -> SendError {
 async fn what_is_sent_arrives_and_what_is_said_comes_back() {
     let server = Scripted::always(Reply::json(&json!({ "a": 1 })).header("Request-Id", "r1"));
     let reply = send(&server).await.unwrap();
-    assert_eq!((reply.status, reply.header("request-id"), reply.body.as_slice()), (200, Some("r1"), &b"{\"a\":1}"[..]));
+    assert_eq!(
+        (reply.status, reply.header("request-id"), reply.body.as_slice()),
+        (200, Some("r1"), &b"{\"a\":1}"[..])
+    );
     let seen = &server.seen()[0];
     assert_eq!((seen.path.as_str(), seen.json()), ("/v1", json!({ "model": "m" })));
     assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
@@ -78,7 +81,11 @@ async fn errors_of_a_provider_are_replies_whatever_they_look_like() {
         (Reply::json(&json!({ "error": {} })), 200, r#"{"error":{}}"#),
         (Reply::new(200).text("image/png", "{}"), 200, "{}"),
         (Reply::events([("error", "{}".to_owned())]), 200, "event: error\ndata: {}\n\n"),
-        (Reply::events([("", "1".to_owned()), ("", "1".to_owned())]), 200, "data: 1\n\ndata: 1\n\n"),
+        (
+            Reply::events([("", "1".to_owned()), ("", "1".to_owned())]),
+            200,
+            "data: 1\n\ndata: 1\n\n",
+        ),
     ] {
         let server = Scripted::always(reply);
         let reply = send(&server).await.unwrap();
@@ -94,7 +101,10 @@ async fn a_reply_that_breaks_off_is_an_error_that_holds_what_came() {
     let error = fails(&Scripted::always(whole().cut_after(500))).await;
     assert_eq!(error.fault, SendFault::Cut);
     let part = error.part.unwrap();
-    assert_eq!((part.header("request-id"), part.body.as_slice()), (Some("r1"), &body.as_bytes()[..500]));
+    assert_eq!(
+        (part.header("request-id"), part.body.as_slice()),
+        (Some("r1"), &body.as_bytes()[..500])
+    );
     // What a reset leaves of the bytes before it is up to the system.
     let error = fails(&Scripted::always(whole().reset_after(500))).await;
     assert!(matches!(error.fault, SendFault::Cut | SendFault::Broken), "{error:?}");
@@ -108,7 +118,8 @@ async fn a_packed_reply_is_unpacked_and_half_of_one_is_an_error() {
     assert_eq!(send(&Scripted::always(packed())).await.unwrap().body, body.as_bytes());
     assert_eq!(fails(&Scripted::always(packed().cut_after(70_000))).await.fault, SendFault::Cut);
     // The same without a broken connection: the body says it is whole, and is not.
-    let half = Reply::new(200).header("content-encoding", "gzip").bytes(&gzip(body.as_bytes())[..70_000]);
+    let half =
+        Reply::new(200).header("content-encoding", "gzip").bytes(&gzip(body.as_bytes())[..70_000]);
     assert_eq!(fails(&Scripted::always(half)).await.fault, SendFault::Cut);
 }
 
@@ -135,10 +146,14 @@ async fn no_reply_is_larger_than_the_limit_after_unpacking() {
 
 #[tokio::test]
 async fn huge_headers_are_refused() {
-    let with = |bytes: usize| Scripted::always(Reply::json(&json!({})).header("x-large", &"x".repeat(bytes)));
+    let with = |bytes: usize| {
+        Scripted::always(Reply::json(&json!({})).header("x-large", &"x".repeat(bytes)))
+    };
     assert!(send(&with(10_000)).await.is_ok());
     assert_eq!(fails(&with(10 << 20)).await.fault, SendFault::Broken);
-    let many = |count| (0..count).fold(Reply::json(&json!({})), |reply, n| reply.header(&format!("x-{n}"), "1"));
+    let many = |count| {
+        (0..count).fold(Reply::json(&json!({})), |reply, n| reply.header(&format!("x-{n}"), "1"))
+    };
     assert!(send(&Scripted::always(many(50))).await.is_ok());
     assert_eq!(fails(&Scripted::always(many(500))).await.fault, SendFault::Broken);
 }
@@ -157,7 +172,11 @@ async fn a_redirect_is_a_reply_and_nobody_follows_it() {
 #[tokio::test]
 async fn a_reply_that_takes_too_long_is_given_up() {
     let never = Latch::default();
-    let impatient = |server: &Scripted, stream| HttpRequest { patience: 1, stream, ..request(&server.url("/")) };
+    let impatient = |server: &Scripted, stream| HttpRequest {
+        patience: 1,
+        stream,
+        ..request(&server.url("/"))
+    };
     let body = "data: 1\n\ndata: 2\n\n";
     let slow = [
         Reply::json(&json!({})).once_open(&never),
@@ -173,11 +192,17 @@ async fn a_reply_that_takes_too_long_is_given_up() {
     }
     // A stream may take long in all, but not between two of its parts.
     let idle = Limits { idle: Duration::from_millis(300), ..Limits::default() };
-    let held = Scripted::always(Reply::new(200).text("text/event-stream", body).hold_after(9, &never));
+    let held =
+        Scripted::always(Reply::new(200).text("text/event-stream", body).hold_after(9, &never));
     let patient = HttpRequest { patience: 20, stream: true, ..request(&held.url("/")) };
     let error = send_with(idle, &patient).await.unwrap_err();
-    assert_eq!((error.fault, error.part.unwrap().body.as_slice()), (SendFault::TimedOut, &b"data: 1\n\n"[..]));
-    let steady = Scripted::always(Reply::new(200).text("text/event-stream", body).dribbled(Duration::from_millis(10)));
+    assert_eq!(
+        (error.fault, error.part.unwrap().body.as_slice()),
+        (SendFault::TimedOut, &b"data: 1\n\n"[..])
+    );
+    let steady = Scripted::always(
+        Reply::new(200).text("text/event-stream", body).dribbled(Duration::from_millis(10)),
+    );
     assert!(send_with(idle, &HttpRequest { url: steady.url("/"), ..patient }).await.is_ok());
     never.open();
 }
@@ -188,11 +213,15 @@ async fn a_stream_may_be_silent_for_long_until_its_first_event() {
     for before in ["", ": thinking\n\n"] {
         let latch = Latch::default();
         let body = format!("{before}data: 1\n\n");
-        let server =
-            Scripted::always(Reply::new(200).text("text/event-stream", &body).hold_after(before.len(), &latch));
+        let server = Scripted::always(
+            Reply::new(200).text("text/event-stream", &body).hold_after(before.len(), &latch),
+        );
         let request = HttpRequest { patience: 20, stream: true, ..request(&server.url("/")) };
         let mut sending = tokio::spawn(async move { send_with(idle, &request).await });
-        assert!(tokio::time::timeout(idle.idle * 6, &mut sending).await.is_err(), "it was cut after {before:?}");
+        assert!(
+            tokio::time::timeout(idle.idle * 6, &mut sending).await.is_err(),
+            "it was cut after {before:?}"
+        );
         latch.open();
         assert_eq!(sending.await.unwrap().unwrap().body, body.as_bytes());
     }
@@ -234,17 +263,20 @@ async fn nothing_is_sent_where_a_key_must_not_go() {
 
 #[tokio::test]
 async fn nobody_there_is_a_broken_connection_and_says_so_without_the_address() {
-    let error = send_with(Limits::default(), &request("http://127.0.0.1:1/secret-path")).await.unwrap_err();
+    let error =
+        send_with(Limits::default(), &request("http://127.0.0.1:1/secret-path")).await.unwrap_err();
     assert_eq!(error.fault, SendFault::Broken);
     assert!(error.message.contains("refused") && !error.message.contains("secret-path"), "{error}");
 }
 
-/// Run by the next tests in a process of its own, for which the environment names a proxy: asks for the addresses in `TEST_URLS`,
-/// and says what came of each.
+/// Run by the next tests in a process of its own, for which the environment names a proxy: asks for
+/// the addresses in `TEST_URLS`, and says what came of each.
 #[tokio::test]
 #[ignore = "needs an environment that only the next tests make"]
 async fn through_the_proxy_of_the_environment() {
-    let Ok(urls) = std::env::var("TEST_URLS") else { return eprintln!("only the next tests make that environment") };
+    let Ok(urls) = std::env::var("TEST_URLS") else {
+        return eprintln!("only the next tests make that environment");
+    };
     for url in urls.split(' ') {
         let encrypted = url.starts_with("https:") || url.contains("//127.");
         let auth = if encrypted { Auth::Bearer } else { Auth::None };
@@ -270,7 +302,8 @@ fn asked(urls: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
         .unwrap();
     let out = String::from_utf8(child.stdout).unwrap();
     assert!(child.status.success(), "{out}{}", String::from_utf8_lossy(&child.stderr));
-    let said: Vec<String> = out.lines().filter_map(|line| Some(line.split_once("said: ")?.1.to_owned())).collect();
+    let said: Vec<String> =
+        out.lines().filter_map(|line| Some(line.split_once("said: ")?.1.to_owned())).collect();
     assert_eq!(said.len(), urls.len(), "{out}");
     said
 }
@@ -300,11 +333,19 @@ fn a_proxy_is_asked_for_a_tunnel_to_an_encrypted_provider_and_hears_no_key() {
             let said = asked(&["https://provider.invalid/v1"], &[(name, &own)]).remove(0);
             assert_eq!(heard(&proxy), ["CONNECT provider.invalid:443"], "{name}");
             let seen = &proxy.seen()[0];
-            assert!(!seen.headers.contains_key("authorization") && seen.body.is_empty(), "{seen:?}");
+            assert!(
+                !seen.headers.contains_key("authorization") && seen.body.is_empty(),
+                "{seen:?}"
+            );
             assert_eq!(canary::spot(format!("{seen:?}").as_bytes(), KEY), None);
-            assert!(seen.headers["proxy-authorization"].starts_with("Basic "), "its own password is for it: {seen:?}");
+            assert!(
+                seen.headers["proxy-authorization"].starts_with("Basic "),
+                "its own password is for it: {seen:?}"
+            );
             let at = proxy.url("").replace("http://", "");
-            let begins = format!("Broken: No connection through the proxy {at}, which the environment names: ");
+            let begins = format!(
+                "Broken: No connection through the proxy {at}, which the environment names: "
+            );
             assert!(said.starts_with(&begins) && said.contains(why), "{said}");
             assert!(said.contains("NO_PROXY") && !said.contains("hunter2"), "{said}");
         }
@@ -316,11 +357,17 @@ fn a_proxy_that_is_down_is_named_as_what_is_in_the_way() {
     let down = "http://127.0.0.1:1";
     for url in ["https://provider.invalid/v1", "http://provider.invalid/v1"] {
         let said = asked(&[url], &[("ALL_PROXY", down)]).remove(0);
-        assert!(said.starts_with("Broken: No connection through the proxy 127.0.0.1:1, "), "{said}");
+        assert!(
+            said.starts_with("Broken: No connection through the proxy 127.0.0.1:1, "),
+            "{said}"
+        );
         assert!(said.contains("refused") && said.contains("NO_PROXY"), "{said}");
     }
     let local = asked(&["http://127.0.0.1:1/v1"], &[("ALL_PROXY", down)]).remove(0);
-    assert!(local.contains("refused") && !local.contains("proxy"), "no proxy has a part in this: {local}");
+    assert!(
+        local.contains("refused") && !local.contains("proxy"),
+        "no proxy has a part in this: {local}"
+    );
 }
 
 #[test]
@@ -330,7 +377,8 @@ fn what_the_environment_excepts_from_its_proxy_is_asked_directly() {
     let direct = server.url("/v1").replace("127.0.0.1", "0.0.0.0");
     let other = "http://provider.invalid/v1";
     let own = proxy.url("");
-    let with = |excepted: &str| asked(&[&direct, other], &[("HTTP_PROXY", &own), ("NO_PROXY", excepted)]);
+    let with =
+        |excepted: &str| asked(&[&direct, other], &[("HTTP_PROXY", &own), ("NO_PROXY", excepted)]);
     assert_eq!(with(""), ["status 418", "status 418"], "without an exception both go through it");
     assert_eq!(with("localhost,0.0.0.0"), ["status 200", "status 418"]);
     assert_eq!((proxy.seen().len(), server.seen().len()), (3, 1));
@@ -338,26 +386,42 @@ fn what_the_environment_excepts_from_its_proxy_is_asked_directly() {
 
 #[tokio::test]
 async fn a_scripted_model_calls_its_tool_for_some_turns_and_then_answers() {
-    for (wire, streams) in [(Wire::Messages, false), (Wire::Messages, true), (Wire::Chat, false), (Wire::Chat, true)] {
+    for (wire, streams) in
+        [(Wire::Messages, false), (Wire::Messages, true), (Wire::Chat, false), (Wire::Chat, true)]
+    {
         let conversation = Conversation::new(wire, 2);
         let server = Scripted::start(move |seen| conversation.reply(seen));
-        let tool =
-            if wire == Wire::Messages { json!({ "name": "sql" }) } else { json!({ "function": { "name": "sql" } }) };
+        let tool = if wire == Wire::Messages {
+            json!({ "name": "sql" })
+        } else {
+            json!({ "function": { "name": "sql" } })
+        };
         let mut messages = vec![json!({ "role": "user", "content": "how many?" })];
         let mut ends = Vec::new();
         for _ in 0..3 {
-            let body = json!({ "model": "m", "stream": streams, "tools": [tool], "messages": messages });
-            let request = HttpRequest { body: body.to_string().into_bytes(), ..request(&server.url("/")) };
-            let said = String::from_utf8(send_with(Limits::default(), &request).await.unwrap().body).unwrap();
-            assert_eq!(said, String::from_utf8(send_with(Limits::default(), &request).await.unwrap().body).unwrap());
+            let body =
+                json!({ "model": "m", "stream": streams, "tools": [tool], "messages": messages });
+            let request =
+                HttpRequest { body: body.to_string().into_bytes(), ..request(&server.url("/")) };
+            let said =
+                String::from_utf8(send_with(Limits::default(), &request).await.unwrap().body)
+                    .unwrap();
+            assert_eq!(
+                said,
+                String::from_utf8(send_with(Limits::default(), &request).await.unwrap().body)
+                    .unwrap()
+            );
             let end = ["tool_use\",\"stop_sequence", "\"finish_reason\":\"tool_calls", "```json"];
             ends.push(end.iter().position(|end| said.contains(end)));
             messages.push(match wire {
-                Wire::Messages => json!({ "role": "assistant", "content": [{ "type": "tool_use" }] }),
+                Wire::Messages => {
+                    json!({ "role": "assistant", "content": [{ "type": "tool_use" }] })
+                }
                 Wire::Chat => json!({ "role": "assistant", "tool_calls": [{ "id": "a" }] }),
             });
             assert_eq!(said.starts_with('{'), !streams);
-            let is_whole = said.ends_with("{\"type\":\"message_stop\"}\n\n") || said.ends_with("data: [DONE]\n\n");
+            let is_whole = said.ends_with("{\"type\":\"message_stop\"}\n\n")
+                || said.ends_with("data: [DONE]\n\n");
             assert_eq!(is_whole, streams, "{said}");
         }
         let calls = Some(usize::from(wire == Wire::Chat));
@@ -368,14 +432,16 @@ async fn a_scripted_model_calls_its_tool_for_some_turns_and_then_answers() {
 #[test]
 fn a_thousand_requests_at_once_are_served() {
     let server = Scripted::always(Reply::json(&json!({ "a": [1, 2, 3] }))).forgetful();
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let client = Client::default();
     let failed = Arc::new(Mutex::new(Vec::<String>::new()));
     let began = Instant::now();
     runtime.block_on(async {
         let crowd: Vec<_> = (0..50)
             .map(|_| {
-                let (client, request, failed) = (client.clone(), request(&server.url("/")), Arc::clone(&failed));
+                let (client, request, failed) =
+                    (client.clone(), request(&server.url("/")), Arc::clone(&failed));
                 tokio::spawn(async move {
                     let (key, stop) = (ApiKey::new(KEY).unwrap(), CancellationToken::new());
                     for _ in 0..20 {
@@ -398,6 +464,9 @@ fn a_thousand_requests_at_once_are_served() {
 #[test]
 fn arguments_are_what_the_tool_expects() {
     let conversation = Conversation::new(Wire::Chat, 1);
-    assert_eq!((conversation.arguments)("execute_python_program", 3), json!({ "pythonCode": "print(3)" }));
+    assert_eq!(
+        (conversation.arguments)("execute_python_program", 3),
+        json!({ "pythonCode": "print(3)" })
+    );
     assert_eq!((conversation.answer)("abc"), Value::from(vec![json!({ "length": 3 })]));
 }

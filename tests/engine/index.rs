@@ -1,4 +1,5 @@
-//! Rules of the index: what is on disk is in the list, once, with what its name and its suite say, whatever happened before.
+//! Rules of the index: what is on disk is in the list, once, with what its name and its suite say,
+//! whatever happened before.
 use crate::bench::{Bench, DEADLINE, answered, rows, wait_until};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -8,9 +9,18 @@ const RUN: &str = "results/plans-tool_calling-o3-mini-variation1-run2.yaml";
 
 #[test]
 fn every_transcript_is_a_row_with_the_coordinates_of_its_name() {
-    let bench = Bench::new().answered(RUN, "There are three plans.").answered("results/deep/note.yaml", "Hello").open();
+    let bench = Bench::new()
+        .answered(RUN, "There are three plans.")
+        .answered("results/deep/note.yaml", "Hello")
+        .open();
     let row = bench.row("plans-tool_calling-o3-mini-variation1-run2.yaml").unwrap();
-    let place = (row.task.as_deref(), row.system.as_deref(), row.model.as_deref(), row.variation, row.repeat);
+    let place = (
+        row.task.as_deref(),
+        row.system.as_deref(),
+        row.model.as_deref(),
+        row.variation,
+        row.repeat,
+    );
     assert_eq!(place, (Some("plans"), Some("tool_calling"), Some("o3-mini"), Some(1), 2));
     assert_eq!((row.state, row.turns, row.tool_calls), (RunState::Answered, 2, 1));
     let other = bench.row("deep/note.yaml").unwrap();
@@ -20,8 +30,10 @@ fn every_transcript_is_a_row_with_the_coordinates_of_its_name() {
 
 #[test]
 fn text_is_found_at_once_and_also_when_the_full_text_index_is_complete() {
-    let bench =
-        Bench::new().answered("results/a.yaml", "The zebra is striped.").answered("results/b.yaml", "A horse.").open();
+    let bench = Bench::new()
+        .answered("results/a.yaml", "The zebra is striped.")
+        .answered("results/b.yaml", "A horse.")
+        .open();
     assert_eq!(bench.hits("zebra"), ["a.yaml"]);
     bench.wait_words();
     assert_eq!(bench.hits("zebra"), ["a.yaml"]);
@@ -43,7 +55,9 @@ fn a_changed_file_is_found_by_its_new_text_and_no_longer_by_its_old() {
 
 #[test]
 fn the_second_start_reads_nothing_anew_and_shows_the_same() {
-    let bench = (0..30).fold(Bench::new(), |bench, n| bench.answered(&format!("results/d{}/r{n}.yaml", n % 4), "Hi"));
+    let bench = (0..30).fold(Bench::new(), |bench, n| {
+        bench.answered(&format!("results/d{}/r{n}.yaml", n % 4), "Hi")
+    });
     let bench = bench.open();
     bench.wait_words();
     let (first, generation) = (bench.rows(), bench.status().generation);
@@ -54,9 +68,14 @@ fn the_second_start_reads_nothing_anew_and_shows_the_same() {
 
 #[test]
 fn what_changed_while_the_program_was_closed_is_noticed_at_the_next_start() {
-    let bench = Bench::new().answered("results/stays.yaml", "a").answered("results/goes.yaml", "b").open().close();
+    let bench = Bench::new()
+        .answered("results/stays.yaml", "a")
+        .answered("results/goes.yaml", "b")
+        .open()
+        .close();
     bench.remove("results/goes.yaml");
-    let bench = bench.answered("results/comes.yaml", "c").answered("results/stays.yaml", "changed").open();
+    let bench =
+        bench.answered("results/comes.yaml", "c").answered("results/stays.yaml", "changed").open();
     assert_eq!(paths(&bench.rows()), ["comes.yaml", "stays.yaml"]);
     assert_eq!(bench.hits("changed"), ["stays.yaml"]);
 }
@@ -69,7 +88,9 @@ fn an_index_that_is_found_is_shown_before_the_disk_is_looked_at() {
     let app = bench.another_app();
     app.open(&bench.path("")).unwrap();
     assert_eq!(rows(&app).len(), 1, "as it was");
-    wait_until("the disk was looked at once there was a first page", || (rows(&app).len() == 2).then_some(()));
+    wait_until("the disk was looked at once there was a first page", || {
+        (rows(&app).len() == 2).then_some(())
+    });
 }
 
 #[test]
@@ -77,8 +98,9 @@ fn the_same_content_written_again_changes_the_time_and_nothing_else() {
     let bench = Bench::new().answered("results/a.yaml", "Same").open();
     let before = bench.row("a.yaml").unwrap();
     bench.put("results/a.yaml", answered("Same"));
-    let after =
-        wait_until("the time changed", || bench.row("a.yaml").filter(|row| row.modified_ms != before.modified_ms));
+    let after = wait_until("the time changed", || {
+        bench.row("a.yaml").filter(|row| row.modified_ms != before.modified_ms)
+    });
     assert_eq!(RunRow { modified_ms: before.modified_ms, ..after }, before);
 }
 
@@ -86,16 +108,24 @@ fn the_same_content_written_again_changes_the_time_and_nothing_else() {
 fn the_files_of_one_benchmark_run_are_one_row() {
     let dir = "results/plans/claude/promptql/retrieval";
     let bench = Bench::new()
-        .file(&format!("{dir}/last_10_run_2.history"), r#"[{"role": "user", "content": "How many?"}]"#)
+        .file(
+            &format!("{dir}/last_10_run_2.history"),
+            r#"[{"role": "user", "content": "How many?"}]"#,
+        )
         .file(&format!("{dir}/last_10_run_2.result"), r#"[{"n": 3}]"#)
         .file(&format!("{dir}/last_10_run_2.time"), "12.5")
         .open();
     let row = bench.row("plans/claude/promptql/retrieval/last_10_run_2").unwrap();
-    assert_eq!((row.state, row.repeat, row.variation_name.as_deref()), (RunState::Answered, 2, Some("last_10")));
+    assert_eq!(
+        (row.state, row.repeat, row.variation_name.as_deref()),
+        (RunState::Answered, 2, Some("last_10"))
+    );
     assert_eq!((row.task.as_deref(), row.model.as_deref()), (Some("plans"), Some("claude")));
     assert_eq!(bench.rows().len(), 1);
     bench.remove(&format!("{dir}/last_10_run_2.result"));
-    wait_until("the row has no answer", || bench.rows().first().filter(|row| row.state != RunState::Answered).cloned());
+    wait_until("the row has no answer", || {
+        bench.rows().first().filter(|row| row.state != RunState::Answered).cloned()
+    });
     bench.remove(&format!("{dir}/last_10_run_2.history"));
     bench.remove(&format!("{dir}/last_10_run_2.time"));
     wait_until("the row is gone", || bench.rows().is_empty().then_some(()));
@@ -103,14 +133,17 @@ fn the_files_of_one_benchmark_run_are_one_row() {
 
 #[test]
 fn two_names_that_look_alike_are_two_rows() {
-    let bench = Bench::new().answered("results/caf\u{e9}.yaml", "a").answered("results/cafe\u{301}.yaml", "b");
+    let bench = Bench::new()
+        .answered("results/caf\u{e9}.yaml", "a")
+        .answered("results/cafe\u{301}.yaml", "b");
     let bench = bench
         .answered("results/CON.yaml", "c")
         .answered("results/con.yaml", "d")
         .answered("results/a\nb.yaml", "e")
         .open();
     assert_eq!(bench.rows().len(), 5);
-    let ids: std::collections::BTreeSet<String> = bench.rows().into_iter().map(|row| row.id).collect();
+    let ids: std::collections::BTreeSet<String> =
+        bench.rows().into_iter().map(|row| row.id).collect();
     assert_eq!(ids.len(), 5);
 }
 
@@ -125,7 +158,10 @@ fn hidden_files_sidecars_locks_and_half_made_files_are_no_rows() {
         "#a.yaml#",
         ".git/x.yaml",
     ];
-    let bench = names.iter().fold(Bench::new(), |bench, name| bench.answered(&format!("results/{name}"), "x")).open();
+    let bench = names
+        .iter()
+        .fold(Bench::new(), |bench, name| bench.answered(&format!("results/{name}"), "x"))
+        .open();
     assert!(bench.rows().is_empty(), "{:?}", bench.states());
 }
 
@@ -143,7 +179,9 @@ fn the_report_counts_what_was_found() {
         (3, report.runs, 3 - report.runs + report.damaged)
     );
     assert!(
-        report.search_ready_ms.is_some_and(|search| search >= report.index_ms && report.index_ms >= report.scan_ms)
+        report
+            .search_ready_ms
+            .is_some_and(|search| search >= report.index_ms && report.index_ms >= report.scan_ms)
     );
 }
 
@@ -151,7 +189,10 @@ fn the_report_counts_what_was_found() {
 fn a_folder_that_is_the_output_directory_itself_shows_runs_and_knows_suites_by_content() {
     let bench = Bench::new()
         .answered("other/plans-tool_calling-claude-variation0.yaml", "x")
-        .file("other/plans.yaml", "tool_calling_prompt: How many {what}?\nvariations:\n- what: plans\n")
+        .file(
+            "other/plans.yaml",
+            "tool_calling_prompt: How many {what}?\nvariations:\n- what: plans\n",
+        )
         .open_at("folder/other");
     assert_eq!(paths(&bench.rows()), ["plans-tool_calling-claude-variation0.yaml"]);
     wait_until("the suite is read", || (bench.status().counts.tasks == 1).then_some(()));
@@ -163,8 +204,10 @@ fn a_folder_that_is_the_output_directory_itself_shows_runs_and_knows_suites_by_c
 
 #[test]
 fn real_benchmark_folders_are_read_whole() {
-    let Ok(folder) = fs_err::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/golden/benchmark"))
-    else {
+    let Ok(folder) = fs_err::canonicalize(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/golden/benchmark"
+    )) else {
         return;
     };
     let app = Bench::new().another_app();
@@ -173,7 +216,10 @@ fn real_benchmark_folders_are_read_whole() {
     let rows = rows(&app);
     assert!(rows.len() >= 10, "{}", rows.len());
     for row in rows {
-        assert!(row.task.is_some() && row.model.is_some() && row.variation_name.is_some(), "{row:?}");
+        assert!(
+            row.task.is_some() && row.model.is_some() && row.variation_name.is_some(),
+            "{row:?}"
+        );
         assert!(!matches!(row.state, RunState::Damaged | RunState::Other), "{row:?}");
     }
     assert!(app.status().counts.tasks >= 5);
@@ -209,11 +255,13 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 fn place(file: u8) -> String {
-    let name = ["t-x-o1-variation0.yaml", "b_run_1.result", "b_run_1.history", "c.txt"][usize::from(file % 4)];
+    let name = ["t-x-o1-variation0.yaml", "b_run_1.result", "b_run_1.history", "c.txt"]
+        [usize::from(file % 4)];
     format!("results/d{}/{name}", file / 4)
 }
 
-/// A suite that expects what the runs say, something else, what a file says, or nothing; each of the tasks of three folders.
+/// A suite that expects what the runs say, something else, what a file says, or nothing; each of
+/// the tasks of three folders.
 fn suite(n: u8) -> &'static str {
     match n {
         1 => "expected_output: [{ n: 3 }]",
@@ -226,7 +274,8 @@ fn suite(n: u8) -> &'static str {
 }
 
 /// Answers that only the suite knows to be some.
-const TAGGED: &str = "conversation:\n- assistant_message: '<rows>[{\"n\": 3}]</rows> w1 <other>no</other>'\n";
+const TAGGED: &str =
+    "conversation:\n- assistant_message: '<rows>[{\"n\": 3}]</rows> w1 <other>no</other>'\n";
 
 fn happen(bench: Bench, event: &Event) -> Bench {
     let dir = |n: &u8| bench.path(&format!("results/d{n}"));
@@ -250,7 +299,10 @@ fn happen(bench: Bench, event: &Event) -> Bench {
         Event::Suite(0) => drop(fs_err::remove_dir_all(bench.path("tasks/d1"))),
         Event::Suite(n) => {
             for dir in 0..3 {
-                bench.write(&format!("tasks/d{dir}/t.yaml"), format!("tool_calling_prompt: x\n{}\n", suite(*n)));
+                bench.write(
+                    &format!("tasks/d{dir}/t.yaml"),
+                    format!("tool_calling_prompt: x\n{}\n", suite(*n)),
+                );
             }
         }
         Event::Gold(0) => drop(fs_err::remove_file(bench.path("tasks/gold.json"))),

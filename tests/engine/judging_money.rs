@@ -1,4 +1,5 @@
-//! Rules of what is paid for: budgets that bind, replies that are none, and whose verdicts those are that stand under the name of a model.
+//! Rules of what is paid for: budgets that bind, replies that are none, and whose verdicts those
+//! are that stand under the name of a model.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -6,7 +7,8 @@ use super::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
 use touchstone_engine::rows::{
-    EvaluateRequest, EvaluatorRequest, JudgeRequest, Judged, LaunchRequest, LaunchState, ReportFormat, ReportRequest,
+    EvaluateRequest, EvaluatorRequest, JudgeRequest, Judged, LaunchRequest, LaunchState,
+    ReportFormat, ReportRequest,
 };
 use touchstone_formats::judgement::Sheet;
 
@@ -54,14 +56,17 @@ fn sheet(bench: &Bench) -> Sheet {
 
 #[test]
 fn a_kept_reply_that_cannot_be_read_is_not_bought_again_once_the_budget_is_spent() {
-    let shapeless =
-        json!({ "model": "any-1", "choices": [], "usage": { "prompt_tokens": 1_000_000, "completion_tokens": 0 } });
+    let shapeless = json!({ "model": "any-1", "choices": [], "usage": { "prompt_tokens": 1_000_000, "completion_tokens": 0 } });
     let server = Scripted::always(Reply::json(&shapeless));
     let bench = bench(workspace(&server, ""));
     assert_eq!(judge(bench.app(), &request(1)).failed, 1);
     let bought = server.seen().len();
     let view = judge(bench.app(), &JudgeRequest { max_cost: Some(0.0), ..request(1) });
-    assert_eq!((view.state, view.calls, server.seen().len()), (LaunchState::Stopped, 0, bought), "{view:?}");
+    assert_eq!(
+        (view.state, view.calls, server.seen().len()),
+        (LaunchState::Stopped, 0, bought),
+        "{view:?}"
+    );
     assert!(view.why.unwrap().contains("The budget of $0 is spent."));
 }
 
@@ -78,10 +83,17 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
         ..LaunchRequest::default()
     };
     let rows = bench.app().evaluate_options(true).unwrap().files.remove(0);
-    let evaluators = vec![EvaluatorRequest { kind: "relevance".into(), ..EvaluatorRequest::default() }];
+    let evaluators =
+        vec![EvaluatorRequest { kind: "relevance".into(), ..EvaluatorRequest::default() }];
     let (model, out) = ("local".to_owned(), "out".to_owned());
-    let evaluation =
-        EvaluateRequest { data: rows.id, evaluators, model, out, max_cost: typed, ..EvaluateRequest::default() };
+    let evaluation = EvaluateRequest {
+        data: rows.id,
+        evaluators,
+        model,
+        out,
+        max_cost: typed,
+        ..EvaluateRequest::default()
+    };
     let app = bench.app();
     for refused in [
         app.start_judging(&judging).map(|_| ()).unwrap_err(),
@@ -89,17 +101,30 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
         app.start_evaluating(&evaluation).map(|_| ()).unwrap_err(),
     ] {
         let why = refused.to_string();
-        assert!(why.contains("`local` has no known price, so the budget of $0.001 binds nothing"), "{why}");
-        assert!(refused.hint.is_some_and(|hint| hint.contains("`price`") && hint.contains("--max-cost")), "{why}");
+        assert!(
+            why.contains("`local` has no known price, so the budget of $0.001 binds nothing"),
+            "{why}"
+        );
+        assert!(
+            refused
+                .hint
+                .is_some_and(|hint| hint.contains("`price`") && hint.contains("--max-cost")),
+            "{why}"
+        );
     }
-    let told = |plan: Option<String>| plan.is_some_and(|why| why.contains("`local` has no known price"));
-    assert!(told(app.plan_judging(&judging).unwrap().unbound) && told(app.plan_launch(&launch).unwrap().unbound));
+    let told =
+        |plan: Option<String>| plan.is_some_and(|why| why.contains("`local` has no known price"));
+    assert!(
+        told(app.plan_judging(&judging).unwrap().unbound)
+            && told(app.plan_launch(&launch).unwrap().unbound)
+    );
     // Without a budget the plan names no sum either, and says why.
     let plan = app.plan_launch(&LaunchRequest { max_cost: None, ..launch.clone() }).unwrap();
     assert!(plan.estimate.cost.is_none() && told(plan.unpriced), "{:?}", plan.estimate);
     assert_eq!(app.plan_judging(&request(1)).unwrap().unbound, None);
     assert_eq!(server.seen().len(), 0);
-    // Nobody asked for it now: it is told, and goes on; also for a page that sends what the file says.
+    // Nobody asked for it now: it is told, and goes on; also for a page that sends what the file
+    // says.
     bench.write("touchstone.yaml", unpriced(&server, "run: { max_cost: 2.5 }\n"));
     for max_cost in [None, Some(2.5)] {
         let judging = JudgeRequest { max_cost, again: true, ..request(1) };
@@ -120,7 +145,10 @@ fn a_reply_that_was_cut_is_no_verdict_and_is_bought_again_only_with_more_room() 
     assert_eq!((view.done, view.failed, view.calls, server.seen().len()), (0, 1, 0, 1), "{view:?}");
     let why = "The reply was cut at 16 tokens: raise `max_tokens` of the model `local` in touchstone.yaml.";
     assert_eq!(view.troubles[0].why, why);
-    assert!((view.cost - 2.0).abs() < 1e-9 && view.tokens == 1_500_000, "what was paid for it is told: {view:?}");
+    assert!(
+        (view.cost - 2.0).abs() < 1e-9 && view.tokens == 1_500_000,
+        "what was paid for it is told: {view:?}"
+    );
     assert!(!bench.path(FILE).exists(), "what was cut is no verdict");
     let again = judge(bench.app(), &request(1));
     assert_eq!((again.failed, again.cost, server.seen().len()), (1, 0.0, 1), "{again:?}");
@@ -155,8 +183,13 @@ fn the_words_of_a_refusal_are_no_verdict_though_they_look_like_one() {
 fn what_another_model_said_under_the_same_name_is_stale_and_counts_for_no_round_of_this_one() {
     let server = Scripted::sequence([says(SOLVED), says(UNSOLVED)]);
     let bench = bench(workspace(&server, ""));
-    let first =
-        || server.seen().iter().map(|seen| seen.json()["model"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let first = || {
+        server
+            .seen()
+            .iter()
+            .map(|seen| seen.json()["model"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
     judge(bench.app(), &request(1));
     // More room for a reply is no other model.
     bench.write("touchstone.yaml", workspace(&server, ", max_tokens: 4000"));
@@ -165,10 +198,16 @@ fn what_another_model_said_under_the_same_name_is_stale_and_counts_for_no_round_
     let other = workspace(&server, "").replace("model: any", "model: other");
     bench.write("touchstone.yaml", &other);
     let said = judged(&bench);
-    assert!(said[0].stale.as_ref().is_some_and(|why| why.contains("The model `local` is another one")), "{said:?}");
+    assert!(
+        said[0].stale.as_ref().is_some_and(|why| why.contains("The model `local` is another one")),
+        "{said:?}"
+    );
     assert_eq!(bench.app().plan_judging(&request(1)).unwrap().calls_least, 1);
     let view = judge(bench.app(), &request(2));
-    assert_eq!((view.calls, first()), (2, vec!["any".to_owned(), "other".to_owned(), "other".to_owned()]));
+    assert_eq!(
+        (view.calls, first()),
+        (2, vec!["any".to_owned(), "other".to_owned(), "other".to_owned()])
+    );
     assert!(view.rates.unwrap().mean.abs() < 1e-9, "what the former model said is in no mean");
     let said = judged(&bench);
     assert_eq!((said.len(), said[0].stale.is_none(), said[1].stale.is_some()), (2, true, true));
@@ -185,7 +224,8 @@ fn a_file_that_does_not_say_whom_its_model_was_is_believed() {
     let bench = bench(workspace(&server, ""));
     judge(bench.app(), &request(1));
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
-    let old: String = text.split_inclusive('\n').filter(|line| !line.contains("model_mark")).collect();
+    let old: String =
+        text.split_inclusive('\n').filter(|line| !line.contains("model_mark")).collect();
     assert_ne!(old, text);
     bench.put(FILE, old);
     bench.write("touchstone.yaml", workspace(&server, "").replace("model: any", "model: other"));
@@ -203,7 +243,9 @@ fn a_later_judgement_that_cannot_be_read_takes_away_no_verdict_that_holds() {
         let trust = bench.app().trust("").unwrap();
         (judged(&bench).len() == 2 && !trust.raters.is_empty()).then_some(trust)
     });
-    wait_until("the verdict is the score", || (bench.row(NAME).unwrap().score == Some(1.0)).then_some(()));
+    wait_until("the verdict is the score", || {
+        (bench.row(NAME).unwrap().score == Some(1.0)).then_some(())
+    });
     assert_eq!((trust.raters[0].runs, trust.raters[0].unread), (1, 0), "{trust:?}");
     let view = judge(bench.app(), &request(1));
     assert_eq!((view.calls, view.unread, view.rates.map(|rates| rates.mean)), (0, 0, Some(1.0)));
@@ -216,9 +258,13 @@ fn what_judges_said_and_cannot_be_read_is_told_by_trust_and_by_every_report() {
     assert_eq!(bench.app().trust("").unwrap().unreadable, 0);
     bench.put(FILE, "judgements: odd\n");
     let told = |notes: &[String]| {
-        notes.iter().any(|note| note.starts_with("1 file of judgements cannot be read") && note.contains(NAME))
+        notes.iter().any(|note| {
+            note.starts_with("1 file of judgements cannot be read") && note.contains(NAME)
+        })
     };
-    let trust = wait_until("it is told", || Some(bench.app().trust("").unwrap()).filter(|trust| trust.unreadable == 1));
+    let trust = wait_until("it is told", || {
+        Some(bench.app().trust("").unwrap()).filter(|trust| trust.unreadable == 1)
+    });
     assert!(told(&trust.notes), "{trust:?}");
     assert_eq!(bench.app().trust("model:claude").unwrap().unreadable, 0);
     for format in [ReportFormat::Azure, ReportFormat::Markdown] {

@@ -1,11 +1,12 @@
-//! What suites say of judges, and how what judges said is told: thresholds, rates, and where nobody was asked yet.
+//! What suites say of judges, and how what judges said is told: thresholds, rates, and where nobody
+//! was asked yet.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request};
 use super::running::stage::says;
 use super::scripted::Scripted;
 use touchstone_engine::rows::{
-    Column, JudgeChoice, JudgeRequest, ListRequest, OverviewRequest, ReportFormat, ReportRequest, ScoreStanding, Sort,
-    Span,
+    Column, JudgeChoice, JudgeRequest, ListRequest, OverviewRequest, ReportFormat, ReportRequest,
+    ScoreStanding, Sort, Span,
 };
 
 const SOLVED: &str = r#"{"reason": "All there.", "verdict": "solved"}"#;
@@ -14,10 +15,13 @@ const UNSURE: &str = r#"{"reason": "Who knows.", "verdict": "unsure"}"#;
 /// Three tasks with their scorers, a run each, and a second model to judge by.
 fn bench(server: &Scripted, scorers: [&str; 3]) -> Bench {
     let url = server.url("/v1");
-    let model = |name: &str| format!("  {name}: {{ provider: openai, base_url: '{url}', model: any }}\n");
+    let model =
+        |name: &str| format!("  {name}: {{ provider: openai, base_url: '{url}', model: any }}\n");
     let models = [model("local"), model("other")].concat();
-    let mut bench =
-        Bench::new().file("touchstone.yaml", format!("input_dir: tasks\noutput_dir: results\nmodels:\n{models}"));
+    let mut bench = Bench::new().file(
+        "touchstone.yaml",
+        format!("input_dir: tasks\noutput_dir: results\nmodels:\n{models}"),
+    );
     for (task, scorers) in ["a", "b", "c"].into_iter().zip(scorers) {
         bench = bench
             .file(
@@ -36,7 +40,8 @@ fn open_request() -> JudgeRequest {
 #[test]
 fn model_and_rounds_of_the_suites_are_taken_where_nobody_says_others() {
     let server = Scripted::always(says(SOLVED));
-    let bench = bench(&server, ["[judge:sopr: { model: other, rounds: 2 }]", "[judge:sopr]", "[exact]"]);
+    let bench =
+        bench(&server, ["[judge:sopr: { model: other, rounds: 2 }]", "[judge:sopr]", "[exact]"]);
     let plan = bench.app().plan_judging(&open_request()).unwrap();
     assert_eq!((plan.model.as_str(), plan.rounds, plan.runs, plan.calls_least), ("other", 2, 3, 6));
     let named = bench.app().plan_judging(&request(1)).unwrap();
@@ -44,8 +49,18 @@ fn model_and_rounds_of_the_suites_are_taken_where_nobody_says_others() {
     // Of the rounds of another model nothing follows for this one.
     let local = bench.app().plan_judging(&JudgeRequest { rounds: None, ..request(1) }).unwrap();
     assert_eq!((local.model.as_str(), local.rounds), ("local", 3));
-    let sopr = bench.app().judge_options(true).unwrap().judges.into_iter().find(|one| one.name == "sopr").unwrap();
-    assert_eq!((sopr.suite_model.as_deref(), sopr.suite_rounds, sopr.official), (Some("other"), Some(2), true));
+    let sopr = bench
+        .app()
+        .judge_options(true)
+        .unwrap()
+        .judges
+        .into_iter()
+        .find(|one| one.name == "sopr")
+        .unwrap();
+    assert_eq!(
+        (sopr.suite_model.as_deref(), sopr.suite_rounds, sopr.official),
+        (Some("other"), Some(2), true)
+    );
     let view = judge(bench.app(), &open_request());
     assert_eq!((view.model.as_str(), view.done, view.calls), ("other", 3, 6), "{view:?}");
 }
@@ -55,20 +70,30 @@ fn where_suites_differ_or_say_nothing_nobody_guesses() {
     let server = Scripted::always(says(SOLVED));
     let bench = bench(
         &server,
-        ["[judge:sopr: { model: other, rounds: 2 }]", "[judge:sopr: { model: local, rounds: 3 }]", "[exact]"],
+        [
+            "[judge:sopr: { model: other, rounds: 2 }]",
+            "[judge:sopr: { model: local, rounds: 3 }]",
+            "[exact]",
+        ],
     );
-    let refused = |request: JudgeRequest| bench.app().plan_judging(&request).unwrap_err().to_string();
+    let refused =
+        |request: JudgeRequest| bench.app().plan_judging(&request).unwrap_err().to_string();
     let why = refused(open_request());
     assert!(why.contains("name different models for `judge:sopr`: other, local."), "{why}");
     let why = refused(JudgeRequest { filter: "task:c".into(), ..open_request() });
     assert!(why.contains("No suite of these runs names a model"), "{why}");
-    let one = bench.app().plan_judging(&JudgeRequest { filter: "task:b".into(), ..open_request() }).unwrap();
+    let one = bench
+        .app()
+        .plan_judging(&JudgeRequest { filter: "task:b".into(), ..open_request() })
+        .unwrap();
     assert_eq!((one.model.as_str(), one.rounds), ("local", 3));
     let options = bench.app().judge_options(true).unwrap();
     assert!(options.judges.iter().all(|one| one.suite_model.is_none()));
     let known = |judge: &JudgeChoice| options.groups.iter().any(|group| group.name == judge.group);
     assert!(options.judges.iter().all(known), "{:?}", options.groups);
-    assert!(options.judges.is_sorted_by_key(|judge| options.groups.iter().position(|group| group.name == judge.group)));
+    assert!(options.judges.is_sorted_by_key(|judge| {
+        options.groups.iter().position(|group| group.name == judge.group)
+    }));
     let fac = options.judges.iter().find(|one| one.name == "fac").unwrap();
     assert!(!fac.official && !fac.safety && fac.scale.contains("solved"), "{fac:?}");
     assert_eq!(server.seen().len(), 0);
@@ -77,8 +102,13 @@ fn where_suites_differ_or_say_nothing_nobody_guesses() {
 #[test]
 fn rounds_that_suites_want_differently_have_to_be_said() {
     let server = Scripted::always(says(SOLVED));
-    let bench = bench(&server, ["[judge:sopr: { rounds: 2 }]", "[judge:sopr: { rounds: 5 }]", "[exact]"]);
-    let why = bench.app().plan_judging(&JudgeRequest { rounds: None, ..request(1) }).unwrap_err().to_string();
+    let bench =
+        bench(&server, ["[judge:sopr: { rounds: 2 }]", "[judge:sopr: { rounds: 5 }]", "[exact]"]);
+    let why = bench
+        .app()
+        .plan_judging(&JudgeRequest { rounds: None, ..request(1) })
+        .unwrap_err()
+        .to_string();
     assert!(why.contains("want `judge:sopr` in 2 and in 5 rounds"), "{why}");
     assert_eq!(bench.app().plan_judging(&request(4)).unwrap().rounds, 4);
 }
@@ -95,8 +125,14 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     assert!(passed.interval.is_some_and(|(low, high)| low.abs() < 1e-9 && high > 0.5));
     let row = |task: &str| bench.row(&format!("{task}-tool_calling-o1-variation0.yaml")).unwrap();
     let judged = bench.app().run_scores(&row("a").id).unwrap().judged.remove(0);
-    assert_eq!((judged.passed, judged.threshold.as_deref(), judged.of_suite), (Some(false), Some("from 0.8"), true));
-    assert_eq!(judged.rounds.iter().map(|round| round.told.as_str()).collect::<Vec<_>>(), ["solved", "unsure"]);
+    assert_eq!(
+        (judged.passed, judged.threshold.as_deref(), judged.of_suite),
+        (Some(false), Some("from 0.8"), true)
+    );
+    assert_eq!(
+        judged.rounds.iter().map(|round| round.told.as_str()).collect::<Vec<_>>(),
+        ["solved", "unsure"]
+    );
     judge(bench.app(), &JudgeRequest { filter: "task:b".into(), ..request(2) });
     let judged = bench.app().run_scores(&row("b").id).unwrap().judged.remove(0);
     assert_eq!((judged.passed, judged.threshold, judged.of_suite), (Some(true), None, false));
@@ -112,9 +148,16 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     });
     assert_eq!((pair.same, pair.table), (2, vec![vec![1, 0], vec![0, 1]]));
     // Another threshold in the suite is another verdict, and nothing is asked again.
-    bench.put("tasks/a.yaml", "tool_calling_prompt: How many in a?\nscorers: [judge:sopr: { threshold: 0.7 }]\n");
+    bench.put(
+        "tasks/a.yaml",
+        "tool_calling_prompt: How many in a?\nscorers: [judge:sopr: { threshold: 0.7 }]\n",
+    );
     wait_until("the judge finds it right now", || {
-        bench.app().agreement("people", "sopr:ours:local", "").ok().filter(|pair| pair.n == 2 && pair.same == 1)
+        bench
+            .app()
+            .agreement("people", "sopr:ours:local", "")
+            .ok()
+            .filter(|pair| pair.n == 2 && pair.same == 1)
     });
 }
 
@@ -126,7 +169,11 @@ fn of_two_scorers_of_a_judge_the_one_of_the_model_that_judges_has_the_threshold(
     let view = judge(bench.app(), &JudgeRequest { filter: "task:a".into(), ..request(2) });
     let rates = view.rates.unwrap();
     let passed = rates.passed.unwrap();
-    assert_eq!((rates.mean, passed.passed, passed.runs), (0.75, 1, 1), "the summary says what the verdict says");
+    assert_eq!(
+        (rates.mean, passed.passed, passed.runs),
+        (0.75, 1, 1),
+        "the summary says what the verdict says"
+    );
     let row = bench.row("a-tool_calling-o1-variation0.yaml").unwrap();
     let judged = bench.app().run_scores(&row.id).unwrap().judged.remove(0);
     assert_eq!((judged.passed, judged.threshold.as_deref()), (Some(true), Some("from 0.6")));
@@ -142,8 +189,16 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     });
     let list = |filter: &str| {
         let sort = Sort { column: Column::Path, descending: false };
-        let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 9 } };
-        bench.app().list_runs(request).unwrap().rows.into_iter().map(|row| row.path).collect::<Vec<_>>()
+        let request =
+            ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 9 } };
+        bench
+            .app()
+            .list_runs(request)
+            .unwrap()
+            .rows
+            .into_iter()
+            .map(|row| row.path)
+            .collect::<Vec<_>>()
     };
     assert_eq!((list("score:<0.5").len(), list("score:>0.5").len()), (0, 1));
     let waiting = bench.row("b-tool_calling-o1-variation0.yaml").unwrap();
@@ -166,7 +221,8 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     });
     assert_eq!(unscored, 2 * scored, "two of three wait, however cells are folded");
     let report = |format| {
-        let request = ReportRequest { scorer: Some("judge:sopr".into()), ..ReportRequest::of(format) };
+        let request =
+            ReportRequest { scorer: Some("judge:sopr".into()), ..ReportRequest::of(format) };
         bench.app().make_report(&request, true).unwrap().text
     };
     let lines = report(ReportFormat::Jsonl);
@@ -176,7 +232,8 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
 }
 
 const TONE: &str = "label_model: { name: tone, input: 'Is this polite? {{item.response}}', labels: [polite, rude], passing_labels: [polite], model: other }";
-const DEPTH: &str = "score_model: { name: depth, input: 'How deep is this? {{item.response}}', range: [1, 5] }";
+const DEPTH: &str =
+    "score_model: { name: depth, input: 'How deep is this? {{item.response}}', range: [1, 5] }";
 
 fn of(judge: &str) -> JudgeRequest {
     JudgeRequest { judge: judge.into(), rounds: None, ..request(1) }
@@ -199,12 +256,21 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         (tone.suite_model.as_deref(), tone.rounds, tone.scale.as_str()),
         (Some("other"), 1, "one of its labels")
     );
-    let plan = bench.app().plan_judging(&JudgeRequest { model: String::new(), ..of("tone") }).unwrap();
-    assert_eq!((plan.model.as_str(), plan.runs, plan.calls_most, plan.skipped_total), ("other", 2, 2, 1));
+    let plan =
+        bench.app().plan_judging(&JudgeRequest { model: String::new(), ..of("tone") }).unwrap();
+    assert_eq!(
+        (plan.model.as_str(), plan.runs, plan.calls_most, plan.skipped_total),
+        ("other", 2, 2, 1)
+    );
     assert_eq!(plan.skipped[0].why, "Its suite has no scorer that is the judge `tone`.");
     let view = judge(bench.app(), &JudgeRequest { model: String::new(), ..of("tone") });
     assert_eq!((view.done, view.skipped, view.calls, view.unread), (2, 1, 2, 0), "{view:?}");
-    assert!(server.seen()[0].json()["messages"][1]["content"].as_str().unwrap().contains("\n| There are 3.\n"));
+    assert!(
+        server.seen()[0].json()["messages"][1]["content"]
+            .as_str()
+            .unwrap()
+            .contains("\n| There are 3.\n")
+    );
     judge(bench.app(), &of("depth"));
     let row = || bench.row("a-tool_calling-o1-variation0.yaml").unwrap();
     let score = |name: &str, standing: ScoreStanding| {
@@ -214,11 +280,18 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
         })
     };
     let tone = score("judge:tone", ScoreStanding::Scored);
-    assert_eq!((tone.score, tone.passed, tone.reason.as_str()), (Some(1.0), Some(true), "polite: Kind."));
+    assert_eq!(
+        (tone.score, tone.passed, tone.reason.as_str()),
+        (Some(1.0), Some(true), "polite: Kind.")
+    );
     let depth = score("judge:depth", ScoreStanding::Scored);
-    assert_eq!((depth.score, depth.passed, depth.reason.as_str()), (Some(0.25), Some(false), "2: Shallow."));
+    assert_eq!(
+        (depth.score, depth.passed, depth.reason.as_str()),
+        (Some(0.25), Some(false), "2: Shallow.")
+    );
     let judged = bench.app().run_scores(&row().id).unwrap().judged;
-    let told: Vec<_> = judged.iter().map(|one| (one.judge.as_str(), one.stale.as_deref(), one.passed)).collect();
+    let told: Vec<_> =
+        judged.iter().map(|one| (one.judge.as_str(), one.stale.as_deref(), one.passed)).collect();
     assert_eq!(told, [("depth", None, Some(false)), ("tone", None, Some(true))]);
     assert_eq!((judge(bench.app(), &of("depth")).calls, server.seen().len()), (0, 4));
     // People and the judge of the suite are held against each other like any two.
@@ -234,7 +307,8 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     bench.put("tasks/a.yaml", format!("tool_calling_prompt: How many in a?\nscorers: {other}\n"));
     let why = score("judge:tone", ScoreStanding::Waiting).reason;
     assert!(why.contains("The run or its task has changed since."), "{why}");
-    let plan = bench.app().plan_judging(&JudgeRequest { model: "other".into(), ..of("tone") }).unwrap();
+    let plan =
+        bench.app().plan_judging(&JudgeRequest { model: "other".into(), ..of("tone") }).unwrap();
     assert_eq!((plan.runs, plan.complete), (1, 1));
     let unknown = bench.app().plan_judging(&of("tune")).unwrap_err();
     assert!(unknown.to_string().contains("There is no judge named `tune`."), "{unknown}");

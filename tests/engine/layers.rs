@@ -1,5 +1,5 @@
-//! Checks the sources themselves: no room imports one above it, pure parts touch no file, network or clock, and every
-//! Rust file begins with what it owns.
+//! Checks the sources themselves: no room imports one above it, pure parts touch no file, network
+//! or clock, and every Rust file begins with what it owns.
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,20 +9,52 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("src-tauri/formats/src", &["touchstone_scoring", "touchstone_engine", "touchstone_host"]),
     ("src-tauri/scoring/src", &["touchstone_engine", "touchstone_host"]),
     ("src-tauri/engine/src", &["tauri", "axum", "touchstone_host"]),
-    ("src-tauri/engine/src/rows", &["crate::app", "crate::results", "crate::reading", "crate::paths", "crate::recent"]),
-    ("src-tauri/engine/src/results", &["crate::app", "crate::reading", "crate::runs", "crate::paths", "crate::recent"]),
-    ("src-tauri/engine/src/reading", &["crate::app", "crate::runs", "crate::paths", "crate::recent"]),
-    ("src-tauri/engine/src/runs", &["crate::app", "crate::reading", "crate::results", "crate::recent"]),
-    ("src-tauri/engine/src/judging", &["crate::app", "crate::reading", "crate::runs", "crate::paths", "crate::recent"]),
+    (
+        "src-tauri/engine/src/rows",
+        &["crate::app", "crate::results", "crate::reading", "crate::paths", "crate::recent"],
+    ),
+    (
+        "src-tauri/engine/src/results",
+        &["crate::app", "crate::reading", "crate::runs", "crate::paths", "crate::recent"],
+    ),
+    (
+        "src-tauri/engine/src/reading",
+        &["crate::app", "crate::runs", "crate::paths", "crate::recent"],
+    ),
+    (
+        "src-tauri/engine/src/runs",
+        &["crate::app", "crate::reading", "crate::results", "crate::recent"],
+    ),
+    (
+        "src-tauri/engine/src/judging",
+        &["crate::app", "crate::reading", "crate::runs", "crate::paths", "crate::recent"],
+    ),
     (
         "src-tauri/engine/src/evaluating",
         &["crate::app", "crate::reading", "crate::results", "crate::paths", "crate::recent"],
     ),
     (
         "src-tauri/src",
-        &["touchstone_formats", "touchstone_scoring", "touchstone_engine::results", "rusqlite", "notify::"],
+        &[
+            "touchstone_formats",
+            "touchstone_scoring",
+            "touchstone_engine::results",
+            "rusqlite",
+            "notify::",
+        ],
     ),
-    ("ui/src/parts", &["/backend/", "/generated/", "/views/", "/session\"", "/route\"", "/live\"", "@tauri-apps"]),
+    (
+        "ui/src/parts",
+        &[
+            "/backend/",
+            "/generated/",
+            "/views/",
+            "/session\"",
+            "/route\"",
+            "/live\"",
+            "@tauri-apps",
+        ],
+    ),
     ("ui/src/views", &["/backend/tauri", "/backend/served", "@tauri-apps", "/App.svelte"]),
     ("ui/src/generated", &["@tauri-apps"]),
 ];
@@ -56,7 +88,8 @@ impl Source {
 
     /// The same without comments, which may name what the code must not.
     fn code(&self) -> String {
-        let lines = self.without_tests().lines().filter(|line| !line.trim_start().starts_with("//"));
+        let lines =
+            self.without_tests().lines().filter(|line| !line.trim_start().starts_with("//"));
         lines.collect::<Vec<_>>().join("\n")
     }
 
@@ -65,7 +98,9 @@ impl Source {
     }
 
     fn is_test(&self) -> bool {
-        self.path.starts_with("tests/") || self.path.contains("/tests") || self.path.contains(".test")
+        self.path.starts_with("tests/")
+            || self.path.contains("/tests")
+            || self.path.contains(".test")
     }
 
     fn ends(&self, end: &str) -> bool {
@@ -83,7 +118,8 @@ fn sources() -> Vec<Source> {
         let below = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
         Source { text: fs::read_to_string(&path).unwrap(), path: below }
     });
-    let sources: Vec<Source> = read.filter(|source| !source.path.starts_with("ui/src/generated")).collect();
+    let sources: Vec<Source> =
+        read.filter(|source| !source.path.starts_with("ui/src/generated")).collect();
     assert!(sources.len() > 50, "the sources were not found");
     sources
 }
@@ -93,10 +129,16 @@ fn collect(dir: &Path, into: &mut Vec<PathBuf>) {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         if entry.file_type().unwrap().is_dir() {
-            if !matches!(name.as_str(), "target" | "node_modules" | "dist" | "gen" | "corpus" | "artifacts") {
+            if !matches!(
+                name.as_str(),
+                "target" | "node_modules" | "dist" | "gen" | "corpus" | "artifacts"
+            ) {
                 collect(&path, into);
             }
-        } else if ["rs", "ts", "svelte"].iter().any(|end| path.extension().is_some_and(|e| e == *end)) {
+        } else if ["rs", "ts", "svelte"]
+            .iter()
+            .any(|end| path.extension().is_some_and(|e| e == *end))
+        {
             into.push(path);
         }
     }
@@ -113,9 +155,9 @@ fn no_arrow_points_up() {
     for source in sources().iter().filter(|source| !source.is_test()) {
         let code = source.code();
         for (room, forbidden) in ROOMS {
-            for name in
-                forbidden.iter().filter(|name| source.path.starts_with(&format!("{room}/")) && code.contains(**name))
-            {
+            for name in forbidden.iter().filter(|name| {
+                source.path.starts_with(&format!("{room}/")) && code.contains(**name)
+            }) {
                 wrong.push(format!("{} names {name}", source.path));
             }
         }
@@ -128,11 +170,9 @@ fn no_view_knows_another() {
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| source.path.starts_with("ui/src/views/")) {
         let own = source.path.split('/').nth(3).unwrap();
-        for import in source
-            .text
-            .lines()
-            .filter_map(|line| line.split_once("from \"").map(|(_, path)| path.trim_end_matches(['"', ';'])))
-        {
+        for import in source.text.lines().filter_map(|line| {
+            line.split_once("from \"").map(|(_, path)| path.trim_end_matches(['"', ';']))
+        }) {
             let other = import
                 .strip_prefix("../")
                 .filter(|rest| !rest.starts_with(".."))
@@ -147,11 +187,14 @@ fn no_view_knows_another() {
 
 #[test]
 fn only_one_file_of_the_page_knows_the_window() {
-    let knows = sources()
-        .into_iter()
-        .filter(|s| s.path.starts_with("ui/src/") && !s.is_test() && s.text.contains("@tauri-apps"));
+    let knows = sources().into_iter().filter(|s| {
+        s.path.starts_with("ui/src/") && !s.is_test() && s.text.contains("@tauri-apps")
+    });
     let knows: BTreeSet<String> = knows.map(|source| source.path).collect();
-    none(knows.into_iter().filter(|path| path != "ui/src/backend/tauri.ts"), "only backend/tauri.ts may import it");
+    none(
+        knows.into_iter().filter(|path| path != "ui/src/backend/tauri.ts"),
+        "only backend/tauri.ts may import it",
+    );
 }
 
 #[test]
@@ -159,12 +202,18 @@ fn what_is_pure_names_no_file_no_net_and_no_clock() {
     let mut wrong = Vec::new();
     for source in sources().iter().filter(|source| source.is_rust() && !source.is_test()) {
         let crates = ["src-tauri/formats/src/", "src-tauri/scoring/src/"];
-        let says_so =
-            source.text.lines().take_while(|line| line.starts_with("//!")).any(|line| line.contains("**Pure.**"));
+        let says_so = source
+            .text
+            .lines()
+            .take_while(|line| line.starts_with("//!"))
+            .any(|line| line.contains("**Pure.**"));
         if says_so || crates.iter().any(|pure| source.path.starts_with(pure)) {
             let code = source.code();
             wrong.extend(
-                WORLD.iter().filter(|name| code.contains(**name)).map(|name| format!("{} names {name}", source.path)),
+                WORLD
+                    .iter()
+                    .filter(|name| code.contains(**name))
+                    .map(|name| format!("{} names {name}", source.path)),
             );
         }
     }
@@ -174,7 +223,17 @@ fn what_is_pure_names_no_file_no_net_and_no_clock() {
 /// The name that a line declares with one of these words.
 fn declared(line: &str, words: &[&str]) -> Option<String> {
     let mut parts = line.split_whitespace();
-    let known = ["pub", "pub(crate)", "pub(super)", "export", "default", "async", "const", "declare", "abstract"];
+    let known = [
+        "pub",
+        "pub(crate)",
+        "pub(super)",
+        "export",
+        "default",
+        "async",
+        "const",
+        "declare",
+        "abstract",
+    ];
     let word = parts.find(|part| !known.contains(part))?;
     let name: String = words
         .contains(&word)
@@ -187,7 +246,8 @@ fn declared(line: &str, words: &[&str]) -> Option<String> {
 
 #[test]
 fn every_rust_file_says_what_it_owns() {
-    let silent = sources().into_iter().filter(|source| source.is_rust() && !source.text.starts_with("//!"));
+    let silent =
+        sources().into_iter().filter(|source| source.is_rust() && !source.text.starts_with("//!"));
     none(silent.map(|source| source.path), "begin the file with a `//!` line");
 }
 
@@ -198,8 +258,9 @@ fn no_name_is_empty() {
     for source in sources() {
         for name in source.text.lines().filter_map(|line| declared(line, &kinds)) {
             let words = words(&name);
-            let is_empty =
-                |word: &String| EMPTY_WORDS.iter().any(|empty| word == empty || *word == format!("{empty}s"));
+            let is_empty = |word: &String| {
+                EMPTY_WORDS.iter().any(|empty| word == empty || *word == format!("{empty}s"))
+            };
             // A name of many words is a sentence, as those of tests are, and says something.
             if words.len() <= 4 && words.iter().any(is_empty) {
                 wrong.push(format!("{}: {name}", source.path));
@@ -225,7 +286,8 @@ fn words(name: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-/// The places where a test may kill the program: whoever sets a variable of the environment must not be able to in a release.
+/// The places where a test may kill the program: whoever sets a variable of the environment must
+/// not be able to in a release.
 #[test]
 fn no_place_to_die_is_in_a_release_build() {
     let sources = sources();
@@ -233,11 +295,14 @@ fn no_place_to_die_is_in_a_release_build() {
     let faults = of("src-tauri/engine/src/runs/fault.rs");
     let wrong = ungated(&faults);
     none(wrong, "write #[cfg(debug_assertions)] above it");
-    let others = sources.iter().filter(|source| source.path.starts_with("src-tauri/") && !source.is_test());
     let others =
-        others.filter(|source| !source.path.ends_with("runs/fault.rs") && source.text.contains("TOUCHSTONE_FAIL"));
+        sources.iter().filter(|source| source.path.starts_with("src-tauri/") && !source.is_test());
+    let others = others.filter(|source| {
+        !source.path.ends_with("runs/fault.rs") && source.text.contains("TOUCHSTONE_FAIL")
+    });
     none(others.map(|source| source.path.clone()), "only fault.rs may know of it");
-    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
+    let manifest =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
     assert!(!manifest.contains("debug-assertions"), "a profile turns on what only tests may have");
     assert_eq!(ungated("pub(crate) fn reached(name: &str) {\n}\n").len(), 1);
     assert_eq!(ungated("#[cfg(debug_assertions)]\nfn a() {\n}\n"), [""; 0]);
@@ -254,8 +319,14 @@ fn ungated(text: &str) -> Vec<String> {
 
 #[test]
 fn the_reading_of_sources_sees_what_it_should() {
-    assert_eq!(declared("    pub(crate) async fn look_at<E>(x: u8) {", &["fn"]).as_deref(), Some("look_at"));
-    assert_eq!(declared("export default function open(a) {", &["function"]).as_deref(), Some("open"));
+    assert_eq!(
+        declared("    pub(crate) async fn look_at<E>(x: u8) {", &["fn"]).as_deref(),
+        Some("look_at")
+    );
+    assert_eq!(
+        declared("export default function open(a) {", &["function"]).as_deref(),
+        Some("open")
+    );
     assert_eq!(declared("    // fn in a comment {", &["fn"]), None);
     assert_eq!(words("FileInfo"), ["file", "info"]);
     assert_eq!(words("read_data_now"), ["read", "data", "now"]);

@@ -4,7 +4,8 @@ use touchstone_engine::rows::{Column, ListRequest, RunPage, Sort, Span};
 
 fn list(bench: &Bench, filter: &str, column: Column, descending: bool) -> RunPage {
     let span = Span { offset: 0, limit: 100 };
-    let request = ListRequest { filter: filter.to_owned(), sort: Sort { column, descending }, span };
+    let request =
+        ListRequest { filter: filter.to_owned(), sort: Sort { column, descending }, span };
     bench.app().list_runs(request).unwrap()
 }
 
@@ -40,7 +41,10 @@ fn tokens_ask_for_what_the_index_wrote() {
         ("answer:yes calls:1 turns:>0 layout:tool_calling path:loose", vec!["notes/loose.yaml"]),
         ("size:>1mb", vec![]),
         ("three", vec!["b-tool_calling-o1-variation0.yaml"]),
-        ("-three state:answered", vec!["a-promptql-o3-mini-variation1-run2.yaml", "notes/loose.yaml"]),
+        (
+            "-three state:answered",
+            vec!["a-promptql-o3-mini-variation1-run2.yaml", "notes/loose.yaml"],
+        ),
     ] {
         assert_eq!(paths(&list(&bench, filter, Column::Path, false)), expected, "{filter}");
     }
@@ -64,14 +68,19 @@ fn every_value_that_facets_offer_finds_as_many_runs_as_they_say() {
 #[test]
 fn every_order_holds_every_run_once() {
     use Column::{
-        Cost, Model, Modified, Path, Repeat, Seconds, Size, State, System, Task, Tokens, ToolCalls, Turns, Variation,
+        Cost, Model, Modified, Path, Repeat, Seconds, Size, State, System, Task, Tokens, ToolCalls,
+        Turns, Variation,
     };
     let bench = bench();
-    let all: Vec<String> =
-        rows(bench.app()).into_iter().map(|row| row.path).filter(|path| path != "readme.txt").collect();
-    for column in
-        [Cost, Model, Modified, Path, Repeat, Seconds, Size, State, System, Task, Tokens, ToolCalls, Turns, Variation]
-    {
+    let all: Vec<String> = rows(bench.app())
+        .into_iter()
+        .map(|row| row.path)
+        .filter(|path| path != "readme.txt")
+        .collect();
+    for column in [
+        Cost, Model, Modified, Path, Repeat, Seconds, Size, State, System, Task, Tokens, ToolCalls,
+        Turns, Variation,
+    ] {
         for descending in [false, true] {
             let page = list(&bench, "", column, descending);
             let mut sorted = paths(&page);

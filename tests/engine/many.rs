@@ -1,12 +1,16 @@
-//! Rules of files that hold many runs: each run is a row of its own, whatever becomes of the others.
+//! Rules of files that hold many runs: each run is a row of its own, whatever becomes of the
+//! others.
 use crate::bench::{Bench, answered, beside_the_project, wait_until};
 use fs_err as fs;
-use touchstone_engine::rows::{LaunchRequest, OverviewRequest, Review, RunState, Span, Stale, Verdict};
+use touchstone_engine::rows::{
+    LaunchRequest, OverviewRequest, Review, RunState, Span, Stale, Verdict,
+};
 
 const FILE: &str = "results/lantern_cot/G1_instruction.json";
 
 fn fixture(name: &str) -> String {
-    fs::read_to_string(beside_the_project("tests/fixtures/stabletoolbench/results").join(name)).unwrap()
+    fs::read_to_string(beside_the_project("tests/fixtures/stabletoolbench/results").join(name))
+        .unwrap()
 }
 
 /// An entry of a file of converted answers.
@@ -45,28 +49,45 @@ fn wait_members(bench: &Bench, wanted: &[&str]) {
 
 /// Runs that were told of.
 fn told(bench: &Bench) -> Vec<String> {
-    let ids =
-        bench.events().into_iter().map(|stale| if let Stale::Runs { ids, .. } = stale { ids } else { Vec::new() });
+    let ids = bench
+        .events()
+        .into_iter()
+        .map(|stale| if let Stale::Runs { ids, .. } = stale { ids } else { Vec::new() });
     ids.flatten().collect()
 }
 
 #[test]
 fn every_run_of_a_file_is_a_row_with_its_place() {
     let bench = Bench::new()
-        .file("results/converted/lantern_cot/G1_instruction.json", fixture("converted/lantern_cot/G1_instruction.json"))
+        .file(
+            "results/converted/lantern_cot/G1_instruction.json",
+            fixture("converted/lantern_cot/G1_instruction.json"),
+        )
         .file(
             "results/pass/lantern_cot/G1_instruction_lantern_cot.csv",
             fixture("pass_rate/lantern_cot/G1_instruction_lantern_cot.csv"),
         )
-        .file("results/tools/trail_helper_G1_instruction.json", fixture("trail_helper_G1_instruction.json"))
-        .file("results/tools/seven_steps_G2_category_k12_q3.json", fixture("seven_steps_G2_category_k12_q3.json"))
+        .file(
+            "results/tools/trail_helper_G1_instruction.json",
+            fixture("trail_helper_G1_instruction.json"),
+        )
+        .file(
+            "results/tools/seven_steps_G2_category_k12_q3.json",
+            fixture("seven_steps_G2_category_k12_q3.json"),
+        )
         .file("results/preference.json", r#"{"1": {"a": 0, "b": 3, "round_0": "complete"}}"#)
         .file("results/other.json", "{\"rows\": []}")
         .open();
     let shown = |row: touchstone_engine::rows::RunRow| {
         let word = |word: Option<String>| word.unwrap_or_else(|| "-".to_owned());
         let place = [row.task, row.system, row.model].map(word).join(" ");
-        format!("{} | {place} {} {} {:?}", row.path, row.variation.map_or(-1, i64::from), row.repeat, row.state)
+        format!(
+            "{} | {place} {} {} {:?}",
+            row.path,
+            row.variation.map_or(-1, i64::from),
+            row.repeat,
+            row.state
+        )
     };
     let rows: Vec<String> = bench.rows().into_iter().map(shown).collect();
     assert_eq!(
@@ -89,9 +110,16 @@ fn every_run_of_a_file_is_a_row_with_its_place() {
     );
     let why = bench.row("preference.json").unwrap().reason.unwrap();
     assert!(why.contains("which of two answers was preferred"), "{why}");
-    let view = bench.app().open_run(&bench.row("tools/trail_helper_G1_instruction.json#9103").unwrap().id).unwrap();
+    let view = bench
+        .app()
+        .open_run(&bench.row("tools/trail_helper_G1_instruction.json#9103").unwrap().id)
+        .unwrap();
     assert_eq!(view.files[0].path, "results/tools/trail_helper_G1_instruction.json");
-    assert!(view.notes.iter().any(|note| note.contains("as stored in the file")), "{:?}", view.notes);
+    assert!(
+        view.notes.iter().any(|note| note.contains("as stored in the file")),
+        "{:?}",
+        view.notes
+    );
     assert!(view.facts.iter().any(|fact| fact.key == "scores.sopr_score"), "{:?}", view.facts);
     assert_eq!(view.row.score, None);
 }
@@ -99,7 +127,10 @@ fn every_run_of_a_file_is_a_row_with_its_place() {
 #[test]
 fn when_one_run_of_a_file_changes_only_that_one_is_told_of() {
     let bench = Bench::new().file(FILE, three()).open();
-    assert_eq!(members(&bench), ["G1_instruction.json#1", "G1_instruction.json#2", "G1_instruction.json#3"]);
+    assert_eq!(
+        members(&bench),
+        ["G1_instruction.json#1", "G1_instruction.json#2", "G1_instruction.json#3"]
+    );
     let before: Vec<String> = bench.rows().into_iter().map(|row| row.id).collect();
     // What the first look found is told before what comes later.
     bench.put("results/z.yaml", answered("Last."));
@@ -112,14 +143,20 @@ fn when_one_run_of_a_file_changes_only_that_one_is_told_of() {
     let others = told(&bench).into_iter().filter(|id| *id != last && *id != before[1]);
     assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new());
     assert!(bench.hits("\"Two.\"").is_empty());
-    assert_eq!(bench.rows().into_iter().map(|row| row.id).filter(|id| *id != last).collect::<Vec<_>>(), before);
+    assert_eq!(
+        bench.rows().into_iter().map(|row| row.id).filter(|id| *id != last).collect::<Vec<_>>(),
+        before
+    );
 }
 
 #[test]
 fn a_run_that_leaves_its_file_leaves_the_list_and_so_do_all_with_the_file() {
     let bench = Bench::new().file(FILE, three()).open();
     bench.put(FILE, file(&[entry(3, "Three."), entry(1, "One."), entry(4, "Four.")]));
-    wait_members(&bench, &["G1_instruction.json#1", "G1_instruction.json#3", "G1_instruction.json#4"]);
+    wait_members(
+        &bench,
+        &["G1_instruction.json#1", "G1_instruction.json#3", "G1_instruction.json#4"],
+    );
     assert_eq!(bench.status().counts.runs, 3);
     bench.remove(FILE);
     wait_members(&bench, &[]);
@@ -134,7 +171,8 @@ fn a_broken_run_is_one_damaged_row_and_a_file_that_ends_in_the_middle_keeps_what
         .file("results/cut.json", &text[..text.len() - 40])
         .open();
     let states = bench.states();
-    let states: Vec<(&str, RunState)> = states.iter().map(|(path, state)| (path.as_str(), *state)).collect();
+    let states: Vec<(&str, RunState)> =
+        states.iter().map(|(path, state)| (path.as_str(), *state)).collect();
     assert_eq!(
         states,
         [
@@ -147,7 +185,8 @@ fn a_broken_run_is_one_damaged_row_and_a_file_that_ends_in_the_middle_keeps_what
         ]
     );
     let problems = bench.problems();
-    let problem = problems.iter().find(|problem| problem.file.contains("G1_instruction.json#2")).unwrap();
+    let problem =
+        problems.iter().find(|problem| problem.file.contains("G1_instruction.json#2")).unwrap();
     assert!(problem.line.is_some_and(|line| line > 4), "{problem:?}");
     let view = bench.app().open_run(&bench.row(&path("2")).unwrap().id).unwrap();
     assert!(view.notes.iter().any(|note| note.contains("no JSON value")), "{:?}", view.notes);
@@ -160,7 +199,10 @@ fn a_file_may_become_one_that_holds_many_runs_and_back() {
     let bench = Bench::new().file(FILE, "{\"rows\": []}").open();
     assert_eq!(members(&bench), ["G1_instruction.json"]);
     bench.put(FILE, three());
-    wait_members(&bench, &["G1_instruction.json#1", "G1_instruction.json#2", "G1_instruction.json#3"]);
+    wait_members(
+        &bench,
+        &["G1_instruction.json#1", "G1_instruction.json#2", "G1_instruction.json#3"],
+    );
     bench.put(FILE, "{\"rows\": [1]}");
     wait_members(&bench, &["G1_instruction.json"]);
 }
@@ -189,7 +231,10 @@ fn what_is_found_in_one_of_many_opens_at_its_step() {
         let hits = bench.app().search("sheet2", Span { offset: 0, limit: 10 }).unwrap();
         let [hit] = hits.as_slice() else { panic!("{hits:?}") };
         let view = bench.app().open_run(&hit.id).unwrap();
-        assert_eq!((view.row.path.as_str(), view.row.member.as_deref()), (path("2").as_str(), Some("2")));
+        assert_eq!(
+            (view.row.path.as_str(), view.row.member.as_deref()),
+            (path("2").as_str(), Some("2"))
+        );
         let found = bench.app().find_in_run(&hit.id, "sheet2").unwrap();
         assert_eq!((found.total, found.matches[0].step), (1, hit.snippet.step));
         bench.wait_words();
@@ -214,7 +259,9 @@ fn a_review_of_one_of_many_is_a_file_of_its_own_and_holds_while_the_others_chang
     let verdict = |member: &str| bench.row(&path(member)).and_then(|row| row.verdict);
     wait_until("the verdict is shown", || verdict("2"));
     assert_eq!((verdict("1"), verdict("3")), (None, None));
-    assert!(bench.path("results/.touchstone/reviews/lantern_cot/G1_instruction.json/2.yaml").is_file());
+    assert!(
+        bench.path("results/.touchstone/reviews/lantern_cot/G1_instruction.json/2.yaml").is_file()
+    );
     bench.put(FILE, file(&[entry(1, "Eins."), entry(2, "Two."), entry(3, "Three.")]));
     wait_until("the other answer is found", || (bench.hits("Eins") == [path("1")]).then_some(()));
     assert_eq!(verdict("2"), Some(Verdict::Wrong));
@@ -235,7 +282,10 @@ fn nothing_is_made_of_gone_on_with_or_expected_because_of_runs_of_others() {
     let request = LaunchRequest { runs: vec![id.clone()], ..LaunchRequest::default() };
     let plan = bench.app().plan_launch(&request).unwrap();
     let whys: Vec<&str> = plan.skipped.iter().map(|planned| planned.why.as_str()).collect();
-    assert!(plan.owed.is_empty() && whys.iter().all(|why| why.contains("never written to")), "{whys:?}");
+    assert!(
+        plan.owed.is_empty() && whys.iter().all(|why| why.contains("never written to")),
+        "{whys:?}"
+    );
     for refused in [
         bench.app().fork_run(&id, 0, None).map(drop).unwrap_err(),
         bench.app().nudge_run(&id, "Go on.", false).map(drop).unwrap_err(),

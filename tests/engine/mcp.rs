@@ -1,4 +1,5 @@
-//! Servers of the Model Context Protocol: a public one as it is published, and a scripted one that behaves badly.
+//! Servers of the Model Context Protocol: a public one as it is published, and a scripted one that
+//! behaves badly.
 use crate::bench::{DEADLINE, beside_the_project, wait_until};
 use fs_err as fs;
 use std::future::Future;
@@ -17,8 +18,11 @@ use touchstone_formats::value::Value;
 
 /// Runs a test to its end, or fails after the deadline instead of hanging.
 fn run<T>(test: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(DEADLINE, test).await.expect("the test took too long") })
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(DEADLINE, test).await.expect("the test took too long")
+    })
 }
 
 /// A folder with the scripted server in it.
@@ -29,12 +33,17 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let base = TempDir::new().unwrap();
-        fs::copy(beside_the_project("tests/fixtures/mcp/scripted.py"), base.path().join("scripted.py")).unwrap();
+        fs::copy(
+            beside_the_project("tests/fixtures/mcp/scripted.py"),
+            base.path().join("scripted.py"),
+        )
+        .unwrap();
         Self { base }
     }
 
     async fn open(&self, begin: &str, more: &str) -> Result<McpTool, Unusable> {
-        let entry = format!(r#"{{"kind": "mcp", "command": ["python3", "scripted.py", "{begin}"]{more}}}"#);
+        let entry =
+            format!(r#"{{"kind": "mcp", "command": ["python3", "scripted.py", "{begin}"]{more}}}"#);
         open(&entry, self.base.path()).await
     }
 
@@ -70,8 +79,9 @@ fn names(tool: &McpTool) -> Vec<String> {
 }
 
 fn everything() -> String {
-    let server =
-        beside_the_project("tests/mcp-server/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    let server = beside_the_project(
+        "tests/mcp-server/node_modules/@modelcontextprotocol/server-everything/dist/index.js",
+    );
     assert!(server.is_file(), "the public server is not installed: run scripts/setup.sh test");
     server.to_str().unwrap().to_owned()
 }
@@ -100,11 +110,15 @@ async fn the_public_server_answers(tool: &McpTool) {
     [image, image/png, 4033 bytes]
     The image above is the MCP logo.
     "#); }
-    // What it makes of wrong arguments differs between versions; that it is a failure that says something does not.
+    // What it makes of wrong arguments differs between versions; that it is a failure that says
+    // something does not.
     let refused = call(tool, "get-sum", r#"{"a": "two"}"#).await.unwrap_err();
     assert!(refused.message.contains("get-sum"), "{refused}");
     assert_eq!(call(tool, "none", "{}").await.unwrap_err().message, "There is no tool `none`.");
-    assert_eq!(shown(&call(tool, "echo", r#"{"message": "still here"}"#).await), "Echo: still here");
+    assert_eq!(
+        shown(&call(tool, "echo", r#"{"message": "still here"}"#).await),
+        "Echo: still here"
+    );
 }
 
 #[test]
@@ -156,7 +170,10 @@ impl HttpServer {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let port = lines.by_ref().find_map(|line| line.unwrap().strip_prefix("PORT ").map(str::to_owned)).unwrap();
+        let port = lines
+            .by_ref()
+            .find_map(|line| line.unwrap().strip_prefix("PORT ").map(str::to_owned))
+            .unwrap();
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url: format!("http://127.0.0.1:{port}/mcp") }
     }
@@ -183,9 +200,13 @@ fn tools_come_from_all_pages_under_names_that_providers_take() {
         assert_eq!(shown(&call(&tool, &odd, "{}").await), r#"{"name":"bad name/with slash"}"#);
         tool.close().await;
 
-        let some = scene.open("well", r#", "tools": ["where", "echo"], "prefix": "n_""#).await.unwrap();
+        let some =
+            scene.open("well", r#", "tools": ["where", "echo"], "prefix": "n_""#).await.unwrap();
         assert_eq!(names(&some), ["n_echo", "n_where"]);
-        assert_eq!(shown(&call(&some, "n_echo", r#"{"say": 1.50}"#).await), r#"{"name":"echo","say":1.5}"#);
+        assert_eq!(
+            shown(&call(&some, "n_echo", r#"{"say": 1.50}"#).await),
+            r#"{"name":"echo","say":1.5}"#
+        );
         some.close().await;
 
         let unknown = scene.open("well", r#", "tools": ["absent"]"#).await.err().unwrap();
@@ -198,17 +219,27 @@ fn tools_come_from_all_pages_under_names_that_providers_take() {
 fn a_server_gets_the_usual_variables_and_the_named_ones_and_no_other() {
     run(async {
         let scene = Scene::new();
-        let tool = scene.open("well", r#", "env": {"PORT": 80, "KEY": "<${TOKEN}>"}"#).await.unwrap();
-        let Value::Map(env) = call(&tool, "env", "{}").await.unwrap() else { panic!("it is a map") };
+        let tool =
+            scene.open("well", r#", "env": {"PORT": 80, "KEY": "<${TOKEN}>"}"#).await.unwrap();
+        let Value::Map(env) = call(&tool, "env", "{}").await.unwrap() else {
+            panic!("it is a map")
+        };
         let names: Vec<&str> = env.iter().map(|(name, _)| name.text().unwrap()).collect();
         // What the tests themselves run with; a shell between us and the program may set its own.
-        let ours: Vec<String> =
-            std::env::vars().map(|(name, _)| name).filter(|name| name.starts_with("CARGO")).collect();
+        let ours: Vec<String> = std::env::vars()
+            .map(|(name, _)| name)
+            .filter(|name| name.starts_with("CARGO"))
+            .collect();
         assert!(!ours.is_empty(), "a program that inherits would have these");
         assert!(!names.iter().any(|name| ours.iter().any(|our| our == name)), "{names:?}");
         assert!(["PATH", "HOME", "PORT"].iter().all(|name| names.contains(name)), "{names:?}");
-        let key = env.iter().find(|(name, _)| name.text() == Some("KEY")).map(|(_, value)| value.clone());
-        assert_eq!(key, Some(Value::from("<[secret]>")), "what the server says is shown without the secret");
+        let key =
+            env.iter().find(|(name, _)| name.text() == Some("KEY")).map(|(_, value)| value.clone());
+        assert_eq!(
+            key,
+            Some(Value::from("<[secret]>")),
+            "what the server says is shown without the secret"
+        );
         let place = scene.base.path().canonicalize().unwrap();
         assert_eq!(shown(&call(&tool, "where", "{}").await), place.to_str().unwrap());
         tool.close().await;
@@ -264,12 +295,16 @@ fn a_call_that_hangs_ends_when_it_is_stopped_and_the_server_hears_of_it() {
         let nothing = Value::Map(Vec::new());
         let hanging = tool.call("hang", &nothing, &stop);
         let stopping = async {
-            tokio::task::block_in_place(|| wait_until("the server hangs", || scene.has("hanging").then_some(())));
+            tokio::task::block_in_place(|| {
+                wait_until("the server hangs", || scene.has("hanging").then_some(()));
+            });
             stop.cancel();
         };
         let (called, ()) = tokio::join!(hanging, stopping);
         assert_eq!(called.unwrap_err().message, "The call was stopped before the tool answered.");
-        tokio::task::block_in_place(|| wait_until("the server was told", || scene.has("cancelled").then_some(())));
+        tokio::task::block_in_place(|| {
+            wait_until("the server was told", || scene.has("cancelled").then_some(()));
+        });
         assert_eq!(shown(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
         assert_eq!(scene.starts(), 1);
         tool.close().await;
@@ -296,7 +331,10 @@ fn a_server_that_dies_in_a_call_is_started_once_more_by_the_next() {
     run(async {
         let scene = Scene::new();
         let tool = scene.open("well", "").await.unwrap();
-        assert_eq!(call(&tool, "die", "{}").await.unwrap_err().message, "`notes`: It ended before it answered.");
+        assert_eq!(
+            call(&tool, "die", "{}").await.unwrap_err().message,
+            "`notes`: It ended before it answered."
+        );
         assert_eq!(shown(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
         assert_eq!(scene.starts(), 2);
         tool.close().await;
@@ -306,7 +344,8 @@ fn a_server_that_dies_in_a_call_is_started_once_more_by_the_next() {
         call(&tool, "die", "{}").await.unwrap_err();
         let again = call(&tool, "echo", "{}").await.unwrap_err();
         assert!(
-            again.message.contains("could not be reached again") && again.message.contains("exit status: 4"),
+            again.message.contains("could not be reached again")
+                && again.message.contains("exit status: 4"),
             "{again}"
         );
         assert_eq!(scene.starts(), 2, "it is tried once for each call");
@@ -326,10 +365,17 @@ fn a_server_that_cannot_be_used_says_why_without_the_secret() {
             silent.message,
             "The server of the tool `notes` cannot be used: It did not answer within 1 seconds."
         );
-        let missing = open(r#"{"command": ["/nowhere/at-all"]}"#, scene.base.path()).await.err().unwrap();
-        assert!(missing.message.contains("could not be started") && missing.fix.is_some(), "{missing}");
+        let missing =
+            open(r#"{"command": ["/nowhere/at-all"]}"#, scene.base.path()).await.err().unwrap();
+        assert!(
+            missing.message.contains("could not be started") && missing.fix.is_some(),
+            "{missing}"
+        );
         let unset =
-            open(r#"{"command": ["python3"], "env": {"A": "${OTHER}"}}"#, scene.base.path()).await.err().unwrap();
+            open(r#"{"command": ["python3"], "env": {"A": "${OTHER}"}}"#, scene.base.path())
+                .await
+                .err()
+                .unwrap();
         assert_eq!(unset.message, "The tool `notes` needs `OTHER`, which is not set.");
     });
 }
@@ -345,7 +391,10 @@ fn a_list_of_tools_that_is_too_much_is_refused_with_what_to_do() {
         ] {
             let scene = Scene::new();
             let refused = scene.open(begin, "").await.err().unwrap();
-            assert_eq!(refused.message, format!("The server of the tool `notes` cannot be used: {message}"));
+            assert_eq!(
+                refused.message,
+                format!("The server of the tool `notes` cannot be used: {message}")
+            );
             assert!(refused.fix.is_some_and(|fix| fix.ends_with('.')), "{begin}");
         }
         // Who leaves it out can use the others.
@@ -369,7 +418,8 @@ fn nothing_of_a_server_survives_it() {
             let scene = Scene::new();
             let tool = scene.open("well", "").await.unwrap();
             let family = call(&tool, "family", "{}").await.unwrap();
-            let members: Vec<String> = family.items().iter().map(|item| json::write(item, false)).collect();
+            let members: Vec<String> =
+                family.items().iter().map(|item| json::write(item, false)).collect();
             assert_eq!(members.len(), 4);
             assert!(members.iter().all(|process| lives(process)), "{members:?}");
             if close {
@@ -418,7 +468,10 @@ fn a_redirect_is_not_followed_and_takes_no_key_elsewhere() {
         );
         let (port, _, heard) = answering(redirect);
         open(&with_key(port), home.path()).await.err().unwrap();
-        assert!(heard.lock().unwrap().contains("Bearer t0ken-value"), "the server itself gets the key");
+        assert!(
+            heard.lock().unwrap().contains("Bearer t0ken-value"),
+            "the server itself gets the key"
+        );
         assert_eq!(reached.load(Ordering::SeqCst), 0, "the address of the redirect was asked");
         open(&with_key(elsewhere), home.path()).await.err().unwrap();
         assert!(reached.load(Ordering::SeqCst) > 0, "asked directly, it can be reached");

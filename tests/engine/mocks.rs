@@ -1,6 +1,7 @@
-//! The codecs, the client and whole runs against mock servers that others wrote, when `TOUCHSTONE_MOCKS` names some. Each has to take a
-//! question, call tools, take their results and answer, whole and streamed, over both wires; what it breaks on request has to be a
-//! fault. Ignored in a usual run, because these servers are programs of others:
+//! The codecs, the client and whole runs against mock servers that others wrote, when
+//! `TOUCHSTONE_MOCKS` names some. Each has to take a question, call tools, take their results and
+//! answer, whole and streamed, over both wires; what it breaks on request has to be a fault.
+//! Ignored in a usual run, because these servers are programs of others:
 //!
 //! ```text
 //! npm install @copilotkit/aimock && npx llmock --port 4110 --fixtures FILE   # a fixture that calls tools when asked "How many",
@@ -23,7 +24,12 @@ fn model(provider: Provider, base_url: String, stream: bool) -> Model {
     Model {
         name: "probe".to_owned(),
         provider,
-        model_id: if provider == Provider::Anthropic { "claude-3-5-sonnet-20241022" } else { "gpt-4o" }.to_owned(),
+        model_id: if provider == Provider::Anthropic {
+            "claude-3-5-sonnet-20241022"
+        } else {
+            "gpt-4o"
+        }
+        .to_owned(),
         base_url,
         max_tokens: Some(1000),
         key: Some("PROBE".to_owned()),
@@ -36,10 +42,15 @@ fn model(provider: Provider, base_url: String, stream: bool) -> Model {
 }
 
 fn offers() -> Vec<Offer> {
-    let parameters =
-        json::read(r#"{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"]}"#).unwrap();
-    let offer =
-        |name: &str| Offer { name: name.to_owned(), description: "Asks.".to_owned(), parameters: parameters.clone() };
+    let parameters = json::read(
+        r#"{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"]}"#,
+    )
+    .unwrap();
+    let offer = |name: &str| Offer {
+        name: name.to_owned(),
+        description: "Asks.".to_owned(),
+        parameters: parameters.clone(),
+    };
     vec![offer("query"), offer("look")]
 }
 
@@ -64,7 +75,11 @@ fn ask(model: &Model, turns: &[Turn], more: Option<(&str, &str)>) -> Result<Repl
     match send(&request, more) {
         Ok(reply) => decode(model.provider, &reply),
         Err(error) => {
-            let kind = if error.fault == SendFault::Cut { FaultKind::Truncated } else { FaultKind::Passing };
+            let kind = if error.fault == SendFault::Cut {
+                FaultKind::Truncated
+            } else {
+                FaultKind::Passing
+            };
             Err(Fault { kind, message: error.message, status: None })
         }
     }
@@ -73,13 +88,17 @@ fn ask(model: &Model, turns: &[Turn], more: Option<(&str, &str)>) -> Result<Repl
 /// Where a server has this wire.
 fn base(server: &str, provider: Provider) -> String {
     let prefixed = format!("{server}/anthropic/v1");
-    let probe = || ask(&model(provider, prefixed.clone(), false), &[Turn::User("hello".to_owned())], None).is_ok();
+    let probe = || {
+        ask(&model(provider, prefixed.clone(), false), &[Turn::User("hello".to_owned())], None)
+            .is_ok()
+    };
     if provider == Provider::Anthropic && probe() { prefixed } else { format!("{server}/v1") }
 }
 
 fn servers() -> Vec<String> {
     let named = std::env::var("TOUCHSTONE_MOCKS").unwrap_or_default();
-    let servers: Vec<String> = named.split(',').filter(|url| !url.is_empty()).map(str::to_owned).collect();
+    let servers: Vec<String> =
+        named.split(',').filter(|url| !url.is_empty()).map(str::to_owned).collect();
     assert!(!servers.is_empty(), "TOUCHSTONE_MOCKS names no server");
     servers
 }
@@ -102,11 +121,16 @@ fn servers_that_others_wrote_take_questions_and_results_of_tools() {
         let mut turns = vec![Turn::User("How many?".to_owned())];
         let first = ask(model, &turns, None).unwrap();
         assert_eq!(first.stop, Stop::Calls, "{server} {:?}", model.provider);
-        assert!(first.calls.iter().all(|call| matches!(call.params, Value::Map(_))), "{:?}", first.calls);
+        assert!(
+            first.calls.iter().all(|call| matches!(call.params, Value::Map(_))),
+            "{:?}",
+            first.calls
+        );
         let mut calls = first.calls;
         for (at, call) in calls.iter_mut().enumerate() {
             let value = Value::from("3");
-            call.outcome = Some(if at == 0 { Outcome::Result(value) } else { Outcome::Error(value) });
+            call.outcome =
+                Some(if at == 0 { Outcome::Result(value) } else { Outcome::Error(value) });
         }
         eprintln!("{server} {:?}: {} calls, {:?}", model.provider, calls.len(), first.usage);
         turns.push(Turn::Assistant(Said { text: first.text, kept: first.kept, calls }));
@@ -141,10 +165,16 @@ fn what_such_servers_break_is_a_fault() {
             for status in ["429", "500", "503"] {
                 assert_eq!(found(Some(("x-llmock-force-status", status))), Err(FaultKind::Passing));
             }
-            for kind in ["disconnect", "truncate", "malformed"].into_iter().filter(|_| switched(model)) {
-                let fault = format!(r#"{{"type":"stream_fault","kind":"{kind}","after_chunks":1}}"#);
+            for kind in
+                ["disconnect", "truncate", "malformed"].into_iter().filter(|_| switched(model))
+            {
+                let fault =
+                    format!(r#"{{"type":"stream_fault","kind":"{kind}","after_chunks":1}}"#);
                 assert!(script(server, &fault));
-                assert!(matches!(found(None), Err(FaultKind::Truncated | FaultKind::Passing)), "{kind}");
+                assert!(
+                    matches!(found(None), Err(FaultKind::Truncated | FaultKind::Passing)),
+                    "{kind}"
+                );
             }
         } else {
             assert!(found(Some(("x-aimock-chaos-latency", "200"))).is_ok(), "slow is no fault");
@@ -152,7 +182,13 @@ fn what_such_servers_break_is_a_fault() {
                 assert_eq!(found(Some((fault, "1"))), Err(FaultKind::Passing));
             }
             for fault in ["x-aimock-chaos-malformed", "x-aimock-chaos-disconnect"] {
-                assert!(matches!(found(Some((fault, "1"))), Err(FaultKind::Truncated | FaultKind::Passing)), "{fault}");
+                assert!(
+                    matches!(
+                        found(Some((fault, "1"))),
+                        Err(FaultKind::Truncated | FaultKind::Passing)
+                    ),
+                    "{fault}"
+                );
             }
         }
     });
@@ -170,7 +206,12 @@ fn a_whole_run_comes_to_its_end_against_such_a_server() {
         );
         let bench = folder_of(&file, running::stage::PLAIN).open();
         let view = run(&bench, &request());
-        assert_eq!((view.done, view.failed), (1, 0), "{server} {provider} {stream}: {:?}", view.runs);
+        assert_eq!(
+            (view.done, view.failed),
+            (1, 0),
+            "{server} {provider} {stream}: {:?}",
+            view.runs
+        );
         let said = running::stage::said(&bench, running::stage::RUN);
         eprintln!("{server} {provider} {stream}:\n{said}");
         let last = said.lines().last().unwrap();
@@ -195,7 +236,11 @@ fn broken_arguments_from_such_a_server_come_as_text_and_are_taken_back() {
         for call in &mut first.calls {
             call.outcome = Some(Outcome::Error(Value::from("These arguments are no JSON.")));
         }
-        turns.push(Turn::Assistant(Said { text: first.text, kept: first.kept, calls: first.calls }));
+        turns.push(Turn::Assistant(Said {
+            text: first.text,
+            kept: first.kept,
+            calls: first.calls,
+        }));
         assert_eq!(ask(model, &turns, None).unwrap().stop, Stop::Done);
     });
     assert!(broken > 0, "one of the servers has to be llmock");

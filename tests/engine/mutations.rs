@@ -1,4 +1,5 @@
-//! A file that was recognised never vanishes: however it is broken, it leaves a run, a row with the reason, or a problem.
+//! A file that was recognised never vanishes: however it is broken, it leaves a run, a row with the
+//! reason, or a problem.
 use crate::bench::{Bench, answered, beside_the_project};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -37,14 +38,16 @@ impl Chance {
                 }
                 5 => {
                     // A bracket becomes another.
-                    let brackets: Vec<usize> = (0..broken.len()).filter(|at| b"{}[]".contains(&broken[*at])).collect();
+                    let brackets: Vec<usize> =
+                        (0..broken.len()).filter(|at| b"{}[]".contains(&broken[*at])).collect();
                     if let Some(at) = brackets.get(self.below(brackets.len())) {
                         broken[*at] = b"{}[]"[self.below(4)];
                     }
                 }
                 _ => {
                     // A value becomes none that anybody can read.
-                    let colons: Vec<usize> = (0..broken.len()).filter(|at| broken[*at] == b':').collect();
+                    let colons: Vec<usize> =
+                        (0..broken.len()).filter(|at| broken[*at] == b':').collect();
                     if let Some(at) = colons.get(self.below(colons.len())) {
                         broken.splice(at + 1..=*at, *b" oops");
                     }
@@ -57,7 +60,8 @@ impl Chance {
 
 /// Every file below a folder of the fixtures.
 fn files(below: &str) -> Vec<PathBuf> {
-    let (mut dirs, mut files) = (vec![beside_the_project(&format!("tests/fixtures/{below}"))], Vec::new());
+    let (mut dirs, mut files) =
+        (vec![beside_the_project(&format!("tests/fixtures/{below}"))], Vec::new());
     while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
@@ -90,8 +94,14 @@ fn put(bench: &Bench, path: &str, bytes: &[u8]) {
 fn a_result_file_of_any_form_that_is_broken_anyhow_leaves_a_row_with_a_reason() {
     let bench = Bench::new();
     let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
-    let forms =
-        ["benchmark/results", "stabletoolbench/answers", "stabletoolbench/results", "azure", "evaluate", "transcripts"];
+    let forms = [
+        "benchmark/results",
+        "stabletoolbench/answers",
+        "stabletoolbench/results",
+        "azure",
+        "evaluate",
+        "transcripts",
+    ];
     let all: Vec<PathBuf> = forms.iter().flat_map(|below| files(below)).collect();
     let mut mutants = Vec::new();
     for file in &all {
@@ -106,7 +116,10 @@ fn a_result_file_of_any_form_that_is_broken_anyhow_leaves_a_row_with_a_reason() 
         }
     }
     let known = [
-        ("no results", r#"{"metadata": {"agent_name": "x", "test_set": "G2_category"}, "results": oops}"#),
+        (
+            "no results",
+            r#"{"metadata": {"agent_name": "x", "test_set": "G2_category"}, "results": oops}"#,
+        ),
         ("no list", r#"{"metadata": {"agent_name": "x", "test_set": "G2_category"}}"#),
         ("empty", r#"{"metadata": {"agent_name": "x", "test_set": "G2_category"}, "results": []}"#),
     ];
@@ -118,7 +131,8 @@ fn a_result_file_of_any_form_that_is_broken_anyhow_leaves_a_row_with_a_reason() 
     let bench = bench.open();
     let (rows, problems) = (bench.rows(), all_problems(&bench));
     for (dir, name, broken) in &mutants {
-        let mine: Vec<_> = rows.iter().filter(|row| row.path.starts_with(&format!("{dir}/"))).collect();
+        let mine: Vec<_> =
+            rows.iter().filter(|row| row.path.starts_with(&format!("{dir}/"))).collect();
         let told = problems.iter().any(|problem| problem.file.contains(&format!("/{dir}/")));
         let text = String::from_utf8_lossy(broken);
         assert!(!mine.is_empty() || told, "{name} vanished: {text}");
@@ -154,9 +168,13 @@ fn results_beside_metadata_that_cannot_be_read_are_shown_and_the_damage_is_a_row
 fn a_suite_that_is_broken_anyhow_is_a_task_or_a_problem() {
     let bench = Bench::new();
     let mut chance = Chance(0x2545_f491_4f6c_dd1d);
-    let is_suite = |path: &PathBuf| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
-    let all: Vec<PathBuf> =
-        ["suites", "benchmark/queries"].iter().flat_map(|below| files(below)).filter(is_suite).collect();
+    let is_suite =
+        |path: &PathBuf| path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+    let all: Vec<PathBuf> = ["suites", "benchmark/queries"]
+        .iter()
+        .flat_map(|below| files(below))
+        .filter(is_suite)
+        .collect();
     let mut mutants = Vec::new();
     for file in &all {
         let bytes = fs::read(file).unwrap();
@@ -167,8 +185,12 @@ fn a_suite_that_is_broken_anyhow_is_a_task_or_a_problem() {
         }
     }
     let bench = bench.open();
-    let request =
-        |offset| TaskRequest { words: String::new(), set: None, category: None, span: Span { offset, limit: 200 } };
+    let request = |offset| TaskRequest {
+        words: String::new(),
+        set: None,
+        category: None,
+        span: Span { offset, limit: 200 },
+    };
     let pages = (0..20).map(|page| bench.app().list_tasks(request(page * 200)).unwrap().rows);
     let tasks: Vec<_> = pages.flatten().collect();
     let problems = all_problems(&bench);
@@ -204,9 +226,9 @@ fn a_review_that_is_broken_anyhow_counts_or_is_a_problem() {
     let (rows, problems) = (bench.rows(), all_problems(&bench));
     for name in &names {
         let row = rows.iter().find(|row| row.path == *name).unwrap();
-        let told = problems
-            .iter()
-            .any(|problem| Path::new(&problem.file).file_name().is_some_and(|file| file == name.as_str()));
+        let told = problems.iter().any(|problem| {
+            Path::new(&problem.file).file_name().is_some_and(|file| file == name.as_str())
+        });
         let text = fs::read(bench.path(&format!("results/.touchstone/reviews/{name}"))).unwrap();
         assert!(
             bench.app().review_of(&row.id).unwrap().0.is_some() || told,

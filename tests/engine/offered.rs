@@ -1,5 +1,5 @@
-//! What runs were offered: new transcripts say it, old ones have it from the workspace file, and judges of calls and other people's
-//! evaluators are handed it.
+//! What runs were offered: new transcripts say it, old ones have it from the workspace file, and
+//! judges of calls and other people's evaluators are handed it.
 use super::bench::{Bench, beside_the_project, wait_until};
 use super::judging::{judge, request};
 use super::running::stage::{NAME, RUN, calls_then_answers, fact, says, workspace};
@@ -9,7 +9,8 @@ use fs_err as fs;
 use touchstone_engine::app::evaluation_file::Choice;
 use touchstone_engine::rows::{JudgeRequest, RunRow, RunState};
 
-const FIVE: &str = r#"{"chain_of_thought": "Right.", "tool_calls_success_level": 5, "details": {}}"#;
+const FIVE: &str =
+    r#"{"chain_of_thought": "Right.", "tool_calls_success_level": 5, "details": {}}"#;
 
 fn accuracy(filter: &str) -> JudgeRequest {
     JudgeRequest { judge: "tool_call_accuracy".into(), filter: filter.into(), ..request(1) }
@@ -19,7 +20,10 @@ fn accuracy(filter: &str) -> JudgeRequest {
 fn demo(server: &Scripted) -> Bench {
     let from = beside_the_project("demo");
     let file = fs::read_to_string(from.join("touchstone.yaml")).unwrap();
-    let local = format!("models:\n  local: {{ provider: openai, base_url: '{}', model: any }}\n", server.url("/v1"));
+    let local = format!(
+        "models:\n  local: {{ provider: openai, base_url: '{}', model: any }}\n",
+        server.url("/v1")
+    );
     let head = file.find("models:").unwrap();
     let rest = file[head..].split_once('\n').unwrap().1;
     let mut bench = Bench::new().file("touchstone.yaml", format!("{}{local}{rest}", &file[..head]));
@@ -28,7 +32,9 @@ fn demo(server: &Scripted) -> Bench {
         (from.join("tasks/ground-truth"), "tasks/ground-truth"),
         (from.join("results"), "results"),
     ] {
-        for entry in fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
+        for entry in
+            fs::read_dir(from).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file())
+        {
             let name = entry.file_name().into_string().unwrap();
             bench = bench.file(&format!("{to}/{name}"), fs::read(entry.path()).unwrap());
         }
@@ -40,7 +46,9 @@ fn demo(server: &Scripted) -> Bench {
 fn recorded_runs_of_the_demo_are_judged_by_their_calls_and_only_those_without_any_are_left_out() {
     let server = Scripted::always(says(FIVE));
     let bench = demo(&server);
-    let without = |row: &&RunRow| row.tool_calls == 0 || !matches!(row.state, RunState::Answered | RunState::NoAnswer);
+    let without = |row: &&RunRow| {
+        row.tool_calls == 0 || !matches!(row.state, RunState::Answered | RunState::NoAnswer)
+    };
     let rows = bench.rows();
     let (left_out, all) = (rows.iter().filter(without).count() as u64, rows.len() as u64);
     let plan = bench.app().plan_judging(&accuracy("")).unwrap();
@@ -49,10 +57,14 @@ fn recorded_runs_of_the_demo_are_judged_by_their_calls_and_only_those_without_an
     // What runs programs and calls no tools is left out for that reason.
     let programs = plan.skipped.iter().filter(|skip| skip.path.contains("-promptql-"));
     assert!(
-        programs.map(|skip| skip.why.as_str()).all(|why| why == "No tool was called." || why.contains("system error"))
+        programs
+            .map(|skip| skip.why.as_str())
+            .all(|why| why == "No tool was called." || why.contains("system error"))
     );
     let view = judge(bench.app(), &accuracy("task:churn-risk model:claude"));
-    let few = rows.iter().filter(|row| row.path.starts_with("churn-risk-") && row.path.contains("-claude-"));
+    let few = rows
+        .iter()
+        .filter(|row| row.path.starts_with("churn-risk-") && row.path.contains("-claude-"));
     let (skipped, done): (Vec<&RunRow>, Vec<&RunRow>) = few.partition(without);
     assert_eq!((view.skipped, view.done), (skipped.len() as u64, done.len() as u64), "{view:?}");
     assert!(view.skipped > 0 && view.calls == view.done);
@@ -65,8 +77,9 @@ fn recorded_runs_of_the_demo_are_judged_by_their_calls_and_only_those_without_an
 #[test]
 fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_nothing_of_it() {
     // Judges are offered nothing.
-    let server =
-        Scripted::start(|seen| if seen.json()["tools"].is_null() { says(FIVE) } else { calls_then_answers(seen) });
+    let server = Scripted::start(|seen| {
+        if seen.json()["tools"].is_null() { says(FIVE) } else { calls_then_answers(seen) }
+    });
     let bench = folder_of(&workspace(&server, "", ""), "tool_calling_prompt: How many?\n").open();
     run(&bench, &launch());
     let sent = server.seen()[0].json()["tools"].clone();
@@ -76,9 +89,14 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
     assert_eq!(said.as_array().map(Vec::len), sent.as_array().map(Vec::len));
     let text = fs::read_to_string(bench.path(RUN)).unwrap();
     assert_eq!(text.matches("tool_definitions").count(), 1);
-    // As old ones are: without them it is complete, and what stands in the workspace file is the same.
-    let plan =
-        |bench: &Bench| bench.app().plan_judging(&JudgeRequest { model: "scripted".into(), ..accuracy("") }).unwrap();
+    // As old ones are: without them it is complete, and what stands in the workspace file is the
+    // same.
+    let plan = |bench: &Bench| {
+        bench
+            .app()
+            .plan_judging(&JudgeRequest { model: "scripted".into(), ..accuracy("") })
+            .unwrap()
+    };
     wait_until("the run is there", || (plan(&bench).runs == 1).then_some(()));
     let inputs = |bench: &Bench| {
         judge(bench.app(), &JudgeRequest { model: "scripted".into(), ..accuracy("") });
@@ -86,7 +104,12 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
     };
     let recorded = inputs(&bench);
     let mut old = document(&bench, RUN);
-    let facts = old.get("run").unwrap().entries().iter().filter(|(key, _)| key.text() != Some("tool_definitions"));
+    let facts = old
+        .get("run")
+        .unwrap()
+        .entries()
+        .iter()
+        .filter(|(key, _)| key.text() != Some("tool_definitions"));
     let facts = touchstone_formats::value::Value::Map(facts.cloned().collect());
     old.set("run", facts);
     bench.put(RUN, old.write());
@@ -106,12 +129,20 @@ fn a_new_transcript_says_what_its_model_was_offered_once_and_going_on_changes_no
 fn rows_for_evaluators_have_the_tools_of_the_workspace_too() {
     let server = Scripted::always(says(FIVE));
     let bench = demo(&server);
-    let (rows, _) = bench.app().rows_of_runs("system:tool_calling_python", &Choice::default()).unwrap();
+    let (rows, _) =
+        bench.app().rows_of_runs("system:tool_calling_python", &Choice::default()).unwrap();
     assert!(!rows.lines.is_empty() && rows.notes.is_empty());
     for line in &rows.lines {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
-        let names: Vec<&str> =
-            row["tool_definitions"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
-        assert_eq!(names, ["query_support_tickets", "query_control_plane_data", "execute_python_program"]);
+        let names: Vec<&str> = row["tool_definitions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|tool| tool["name"].as_str())
+            .collect();
+        assert_eq!(
+            names,
+            ["query_support_tickets", "query_control_plane_data", "execute_python_program"]
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Rules of opening a run: what is read, how much of it is sent, and what happens when the file is not what it was.
+//! Rules of opening a run: what is read, how much of it is sent, and what happens when the file is
+//! not what it was.
 use crate::bench::{Bench, answered};
 use std::time::Duration;
 use touchstone_engine::app::App;
@@ -58,7 +59,9 @@ fn a_run_opens_with_its_steps_its_answer_and_its_task() {
     assert_eq!((view.total_steps, view.notes.len(), view.row.state), (3, 0, RunState::Answered));
     assert_eq!(view.layout, "Tool-calling transcript");
     assert!(matches!(view.answer.as_ref().unwrap().part.body, Body::Table { total: 1, .. }));
-    assert!(view.steps[1].parts.iter().any(|part| matches!(part.body, Body::Table { total: 1, .. })));
+    assert!(
+        view.steps[1].parts.iter().any(|part| matches!(part.body, Body::Table { total: 1, .. }))
+    );
     assert_eq!(view.files[0].path, "results/plans-tool_calling-o1-variation0.yaml");
     assert_eq!(view.row.missing_calls, ["query_other"]);
     let task = view.task.unwrap();
@@ -104,10 +107,19 @@ fn a_damaged_file_opens_with_the_reason_and_can_be_read_as_it_is() {
 #[test]
 fn what_is_no_transcript_opens_too_and_says_why_it_is_none() {
     let bytes = b"caf\xC3\xA9 \xFF\xFE end".as_slice();
-    let bench = Bench::new().file("results/picture.png", bytes).file("results/list.yaml", "- 1\n- 2\n").open();
-    for (path, content) in [("picture.png", "café \u{FFFD}\u{FFFD} end"), ("list.yaml", "- 1\n- 2\n")] {
+    let bench = Bench::new()
+        .file("results/picture.png", bytes)
+        .file("results/list.yaml", "- 1\n- 2\n")
+        .open();
+    for (path, content) in
+        [("picture.png", "café \u{FFFD}\u{FFFD} end"), ("list.yaml", "- 1\n- 2\n")]
+    {
         let view = open(&bench, path);
-        assert_eq!((view.row.state, view.total_steps, view.notes.len()), (RunState::Other, 0, 1), "{path}");
+        assert_eq!(
+            (view.row.state, view.total_steps, view.notes.len()),
+            (RunState::Other, 0, 1),
+            "{path}"
+        );
         assert_eq!(whole(bench.app(), &view.row.id, "raw:0"), content);
     }
 }
@@ -117,7 +129,8 @@ fn steps_come_from_the_version_that_was_opened_or_not_at_all() {
     let path = "plans-tool_calling-o1-variation0.yaml";
     let file = format!("results/{path}");
     // The list is not made anew meanwhile: what it does not name any more is another error.
-    let still = |limits: &mut Limits| (limits.watch, limits.poll) = (false, Duration::from_hours(1));
+    let still =
+        |limits: &mut Limits| (limits.watch, limits.poll) = (false, Duration::from_hours(1));
     let bench = Bench::new().answered(&file, "Three.").limit(still).open();
     let first = open(&bench, path);
     bench.put(&file, answered("Four."));
@@ -174,11 +187,15 @@ fn a_link_that_takes_the_place_of_a_file_is_not_followed() {
 
 #[test]
 fn a_view_stays_small_for_very_many_messages_and_for_one_very_long_line() {
-    let many: String =
-        (0..100_000).flat_map(|n| ["- user_message: message ".to_owned(), n.to_string(), "\n".to_owned()]).collect();
+    let many: String = (0..100_000)
+        .flat_map(|n| ["- user_message: message ".to_owned(), n.to_string(), "\n".to_owned()])
+        .collect();
     let bench = Bench::new()
         .file("results/many.yaml", format!("conversation:\n{many}answer: 1\n"))
-        .file("results/long.yaml", format!("conversation:\n- user_message: \"{}\"\n", "\\u0001word ".repeat(1 << 20)))
+        .file(
+            "results/long.yaml",
+            format!("conversation:\n- user_message: \"{}\"\n", "\\u0001word ".repeat(1 << 20)),
+        )
         .open();
     for (path, steps) in [("many.yaml", 100_000), ("long.yaml", 1)] {
         let view = open(&bench, path);

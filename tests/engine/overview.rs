@@ -1,8 +1,9 @@
-//! Rules of the overview on a real folder: it says what list, scores and suites say, and follows the files.
+//! Rules of the overview on a real folder: it says what list, scores and suites say, and follows
+//! the files.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_engine::rows::{
-    Column, FailureClass, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow,
-    ReportFormat, ReportRequest, Sort, Span, Stats, StatsRequest,
+    Column, FailureClass, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest,
+    OverviewRow, ReportFormat, ReportRequest, Sort, Span, Stats, StatsRequest,
 };
 
 const SUITE: &str = "tool_calling_prompt: How many?\nrepeat: 2\nscorers: [fields, exact]\nvariations:\n- name: few\n  parameters: { n: 1 }\n  expected_output: [{ n: 3, m: 1 }]\n- name: many\n  parameters: { n: 2 }\n  expected_output: [{ n: 3, m: 1 }]\n";
@@ -18,7 +19,10 @@ fn bench() -> Bench {
         .file("tasks/other.yaml", "tool_calling_prompt: What?\n")
         .file(&path("claude-variation0"), answers("[{ n: 3, m: 1 }]"))
         .file(&path("claude-variation0-run2"), answers("[{ n: 3, m: 2 }]"))
-        .file(&path("claude-variation1"), "conversation:\n- user_message: How many?\n- error: no credit\n")
+        .file(
+            &path("claude-variation1"),
+            "conversation:\n- user_message: How many?\n- error: no credit\n",
+        )
         .file(&path("o1-variation0"), answers("[{ n: 4, m: 2 }]"))
         .file("results/notes.yaml", answers("1"))
         .open()
@@ -66,10 +70,14 @@ fn the_run_of_a_cell_is_the_first_of_its_list_by_score_and_the_list_has_just_its
     let all = overview(&bench, "", None);
     let tasks = || all.rows.iter().filter(|row| row.kind != OverviewKind::Loose);
     let mut looked = 0;
-    for (row, at, cell) in tasks().flat_map(|row| cells(row).map(move |(at, cell)| (row, at, cell))) {
+    for (row, at, cell) in tasks().flat_map(|row| cells(row).map(move |(at, cell)| (row, at, cell)))
+    {
         let filter = format!("{} {}", row.filter, all.columns[at].filter);
         let sort = Sort { column: Column::Score, descending: false };
-        let page = bench.app().list_runs(ListRequest { filter, sort, span: Span { offset: 0, limit: 9 } }).unwrap();
+        let page = bench
+            .app()
+            .list_runs(ListRequest { filter, sort, span: Span { offset: 0, limit: 9 } })
+            .unwrap();
         assert_eq!(page.total, u64::from(cell.runs), "{row:?}");
         assert_eq!(page.rows.first().map(|row| row.id.clone()), cell.run, "{row:?}");
         looked += 1;
@@ -81,7 +89,10 @@ fn the_run_of_a_cell_is_the_first_of_its_list_by_score_and_the_list_has_just_its
         sort: Sort { column: Column::Path, descending: false },
         span: Span { offset: 0, limit: 9 },
     };
-    assert_eq!((loose.kind, loose.runs, bench.app().list_runs(request).unwrap().total), (OverviewKind::Loose, 1, 1));
+    assert_eq!(
+        (loose.kind, loose.runs, bench.app().list_runs(request).unwrap().total),
+        (OverviewKind::Loose, 1, 1)
+    );
 }
 
 fn cells(row: &OverviewRow) -> impl Iterator<Item = (usize, &OverviewCell)> {
@@ -94,11 +105,15 @@ fn the_overview_follows_runs_and_suites() {
     let before = overview(&bench, "", None);
     assert_eq!((before.runs, before.missing), (5, Some(6)));
     bench.put("results/other-tool_calling-o1-variation0.yaml", answers("1"));
-    let after = wait_until("the new run is counted", || Some(overview(&bench, "", None)).filter(|all| all.runs == 6));
+    let after = wait_until("the new run is counted", || {
+        Some(overview(&bench, "", None)).filter(|all| all.runs == 6)
+    });
     assert_eq!(after.missing, Some(5));
     assert!(after.generation > before.generation);
     bench.put("tasks/plans.yaml", SUITE.replace("repeat: 2", "repeat: 3"));
-    wait_until("more is expected", || Some(overview(&bench, "", None)).filter(|all| all.missing == Some(9)));
+    wait_until("more is expected", || {
+        Some(overview(&bench, "", None)).filter(|all| all.missing == Some(9))
+    });
     assert_eq!(overview(&bench, "state:error", None).missing, None);
     assert_eq!(overview(&bench, "model:o1", None).columns.len(), 1);
 }
@@ -113,7 +128,10 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
     let suite = "tool_calling_prompt: How many?\nexpected_tool_calls: [count]\nscorers: [fields: { threshold: 0.5 }, exact, tool_calls]\nvariations:\n- parameters: {}\n  expected_output: [{ n: 3, m: 1 }, { n: 4, m: 1 }]\n";
     let bench = Bench::new()
         .file("tasks/plans.yaml", suite)
-        .file("results/plans-tool_calling-claude-variation0.yaml", answers("[{ n: 3, m: 1 }, { n: 4, m: 2 }]"))
+        .file(
+            "results/plans-tool_calling-claude-variation0.yaml",
+            answers("[{ n: 3, m: 1 }, { n: 4, m: 2 }]"),
+        )
         .file(
             "results/plans-tool_calling-claude-variation0-run2.yaml",
             "conversation:\n- user_message: How many?\n- error: no credit\n",
@@ -121,7 +139,8 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
         .open();
     let classes = |scorer: Option<&str>| {
         let stats = stats(&bench, scorer);
-        let told: Vec<_> = stats.groups[0].classes.iter().map(|one| (one.class, one.runs)).collect();
+        let told: Vec<_> =
+            stats.groups[0].classes.iter().map(|one| (one.class, one.runs)).collect();
         told
     };
     let error = (FailureClass::SystemError, 1);
@@ -129,7 +148,8 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
     assert_eq!(classes(Some("fields")), [error]);
     assert_eq!(classes(Some("exact")), [(FailureClass::WrongAnswer, 1), error]);
     assert_eq!(classes(Some("tool_calls")), [(FailureClass::MissingToolCall, 1), error]);
-    let request = ReportRequest { scorer: Some("exact".to_owned()), ..ReportRequest::of(ReportFormat::Json) };
+    let request =
+        ReportRequest { scorer: Some("exact".to_owned()), ..ReportRequest::of(ReportFormat::Json) };
     assert!(bench.app().make_report(&request, true).unwrap().text.contains("wrong_answer"));
 }
 
@@ -142,7 +162,10 @@ fn statistics_count_the_runs_of_one_variation_together_however_files_name_it() {
         .file("results/plans/task-promptql-o1-variation0.yaml", answers("[{ n: 4 }]"));
     for run in 1..=2 {
         bench = bench
-            .file(&format!("{dir}/last_10_run_{run}.history"), r#"[{"role": "user", "content": "How many?"}]"#)
+            .file(
+                &format!("{dir}/last_10_run_{run}.history"),
+                r#"[{"role": "user", "content": "How many?"}]"#,
+            )
             .file(&format!("{dir}/last_10_run_{run}.result"), r#"[{"n": 3}]"#);
     }
     let bench = bench.open();

@@ -1,5 +1,6 @@
-//! A PostgreSQL server of the tests' own: made in a temporary folder, on a port of its own, started once for this binary. A
-//! shell holds it and ends it when this process is gone, however it went; folders of runs that died are swept.
+//! A PostgreSQL server of the tests' own: made in a temporary folder, on a port of its own, started
+//! once for this binary. A shell holds it and ends it when this process is gone, however it went;
+//! folders of runs that died are swept.
 use fs_err as fs;
 use futures_util::StreamExt as _;
 use std::io::Write as _;
@@ -65,7 +66,9 @@ impl Server {
         fs::write(dir.join("password"), PASSWORD).unwrap();
         certificate(&dir);
         if let Some((uid, gid)) = owner {
-            for path in [dir.clone(), dir.join("password"), dir.join("server.key"), dir.join("server.crt")] {
+            for path in
+                [dir.clone(), dir.join("password"), dir.join("server.key"), dir.join("server.crt")]
+            {
                 chown(path, Some(uid), Some(gid)).unwrap();
             }
         }
@@ -97,7 +100,9 @@ impl Server {
              CREATE ROLE files LOGIN PASSWORD '{PASSWORD}'; GRANT pg_read_server_files TO files; \
              CREATE ROLE boss SUPERUSER LOGIN PASSWORD '{PASSWORD}'"
         );
-        block(async { self.admin_of("postgres").await.unwrap().batch_execute(&roles).await.unwrap() });
+        block(async {
+            self.admin_of("postgres").await.unwrap().batch_execute(&roles).await.unwrap();
+        });
     }
 
     async fn admin_of(&self, database: &str) -> Result<Client, tokio_postgres::Error> {
@@ -111,7 +116,8 @@ pub(crate) struct Database {
     pub(crate) port: u16,
 }
 
-/// What an owner does before a role reads only: functions whose effects a rollback does not undo are taken from everyone.
+/// What an owner does before a role reads only: functions whose effects a rollback does not undo
+/// are taken from everyone.
 const REVOKED: &str = "
     DO $$ DECLARE f regprocedure; BEGIN
       FOR f IN SELECT oid FROM pg_proc WHERE proname IN ('pg_logical_emit_message', 'pg_terminate_backend', 'pg_cancel_backend')
@@ -152,10 +158,15 @@ impl Database {
     }
 
     /// Somebody who listens to a channel, and what they hear.
-    pub(crate) async fn listening(&self, channel: &str) -> (Client, mpsc::UnboundedReceiver<String>) {
-        let (client, mut connection) = config(self.port, "postgres", &self.name).connect(NoTls).await.unwrap();
+    pub(crate) async fn listening(
+        &self,
+        channel: &str,
+    ) -> (Client, mpsc::UnboundedReceiver<String>) {
+        let (client, mut connection) =
+            config(self.port, "postgres", &self.name).connect(NoTls).await.unwrap();
         let (heard, receiver) = mpsc::unbounded_channel();
-        let mut messages = futures_util::stream::poll_fn(move |context| connection.poll_message(context));
+        let mut messages =
+            futures_util::stream::poll_fn(move |context| connection.poll_message(context));
         tokio::spawn(async move {
             while let Some(Ok(message)) = messages.next().await {
                 if let AsyncMessage::Notification(said) = message {
@@ -170,7 +181,12 @@ impl Database {
 
     /// How many rows the table has, as somebody else sees it.
     pub(crate) async fn rows(&self) -> i64 {
-        let row = self.as_role("postgres").await.query_one("SELECT count(*) FROM items", &[]).await.unwrap();
+        let row = self
+            .as_role("postgres")
+            .await
+            .query_one("SELECT count(*) FROM items", &[])
+            .await
+            .unwrap();
         row.get(0)
     }
 
@@ -211,10 +227,9 @@ fn programs() -> PathBuf {
         let real = fs::canonicalize(dir.join("postgres")).ok()?;
         Some(real.parent()?.to_path_buf()).filter(|bin| bin.join("initdb").exists())
     });
-    versions
-        .pop()
-        .or(on_path)
-        .expect("PostgreSQL is not installed: run `make setup-test`, or install the package postgresql")
+    versions.pop().or(on_path).expect(
+        "PostgreSQL is not installed: run `make setup-test`, or install the package postgresql",
+    )
 }
 
 /// Whom the server runs as: PostgreSQL refuses to be root.
@@ -243,7 +258,18 @@ fn as_owner(mut command: Command, dir: &Path, owner: Option<(u32, u32)>) -> Comm
 
 fn make(programs: &Path, dir: &Path, port: u16, owner: Option<(u32, u32)>) {
     let mut initdb = as_owner(Command::new(programs.join("initdb")), dir, owner);
-    initdb.args(["-D", "db", "-U", "postgres", "-A", "scram-sha-256", "--pwfile", "password", "-E", "UTF8"]);
+    initdb.args([
+        "-D",
+        "db",
+        "-U",
+        "postgres",
+        "-A",
+        "scram-sha-256",
+        "--pwfile",
+        "password",
+        "-E",
+        "UTF8",
+    ]);
     let made = initdb.args(["--locale=C", "--no-sync", "--no-instructions"]).output().unwrap();
     assert!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
     let settings = format!(
@@ -253,7 +279,8 @@ fn make(programs: &Path, dir: &Path, port: u16, owner: Option<(u32, u32)>) {
         dir.display(),
         dir.display()
     );
-    let mut file = fs::OpenOptions::new().append(true).open(dir.join("db/postgresql.conf")).unwrap();
+    let mut file =
+        fs::OpenOptions::new().append(true).open(dir.join("db/postgresql.conf")).unwrap();
     file.write_all(settings.as_bytes()).unwrap();
 }
 
@@ -269,7 +296,16 @@ fn certificate(dir: &Path) {
         "ec_paramgen_curve:prime256v1",
         "-nodes",
     ]);
-    openssl.args(["-keyout", "server.key", "-out", "server.crt", "-days", "30", "-subj", "/CN=Server of the tests"]);
+    openssl.args([
+        "-keyout",
+        "server.key",
+        "-out",
+        "server.crt",
+        "-days",
+        "30",
+        "-subj",
+        "/CN=Server of the tests",
+    ]);
     openssl.args([
         "-addext",
         "subjectAltName=DNS:localhost,IP:127.0.0.1",
@@ -281,7 +317,8 @@ fn certificate(dir: &Path) {
     fs::set_permissions(dir.join("server.key"), std::fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-/// Ends servers and removes folders of test processes that are gone and whose keeper went with them.
+/// Ends servers and removes folders of test processes that are gone and whose keeper went with
+/// them.
 fn sweep() {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -292,9 +329,11 @@ fn sweep() {
         let dir = entry.path();
         let noted = fs::read_to_string(dir.join("db/postmaster.pid")).unwrap_or_default();
         if let Some(server) = noted.lines().next().filter(|server| server.parse::<u32>().is_ok()) {
-            // Only a process that really has this folder open: numbers of processes are given out again.
+            // Only a process that really has this folder open: numbers of processes are given out
+            // again.
             let command = fs::read(format!("/proc/{server}/cmdline")).unwrap_or_default();
-            if String::from_utf8_lossy(&command).contains(dir.join("db").to_string_lossy().as_ref()) {
+            if String::from_utf8_lossy(&command).contains(dir.join("db").to_string_lossy().as_ref())
+            {
                 let _ = Command::new("kill").args(["-QUIT", server]).status();
             }
         }

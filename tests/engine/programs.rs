@@ -1,5 +1,6 @@
-//! Rules of scorers that are programs: they run when somebody asks for it and never before, in the sandbox, once for each question.
-//! Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap cannot work: then these tests say so and do nothing.
+//! Rules of scorers that are programs: they run when somebody asks for it and never before, in the
+//! sandbox, once for each question. Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap cannot
+//! work: then these tests say so and do nothing.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_engine::app::FileScores;
 use touchstone_engine::error::AppError;
@@ -51,20 +52,27 @@ fn waits(row: &RunRow) -> bool {
 }
 
 #[test]
-fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the_question_changes() {
+fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the_question_changes()
+{
     let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
     let row = bench.row(PATH).unwrap();
     assert!(waits(&row), "{row:?}");
     assert_eq!((row.score, row.scorer.as_deref()), (None, Some("python: scorer.py")));
     assert_eq!(bench.app().run_scorers("").unwrap(), 1);
     let row = bench.row(PATH).unwrap();
-    assert_eq!((row.scoring, row.score, row.passed), (Some(ScoreStanding::Scored), Some(0.75), Some(false)));
+    assert_eq!(
+        (row.scoring, row.score, row.passed),
+        (Some(ScoreStanding::Scored), Some(0.75), Some(false))
+    );
     assert_eq!(
         (row.score_reason.as_deref(), row.class),
         (Some("the program returned 0.75"), Some(FailureClass::WrongAnswer))
     );
     let detail = &scores(&bench, PATH)[0].detail[0];
-    assert_eq!((detail.name.as_str(), detail.value.as_str()), ("printed", "wanted [1,2,3,4] found [1,2,3]"));
+    assert_eq!(
+        (detail.name.as_str(), detail.value.as_str()),
+        ("printed", "wanted [1,2,3,4] found [1,2,3]")
+    );
     assert_eq!(bench.app().run_scorers("").unwrap(), 0, "nothing waits any more");
     let bench = bench.reopen();
     assert_eq!(bench.row(PATH).unwrap().score, Some(0.75));
@@ -82,7 +90,10 @@ fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the
 
     bench.put("tasks/scorer.py", SHARE);
     wait_row(&bench, "what the program said before is known", |row| row.score == Some(1.0));
-    bench.put("tasks/plans.yaml", suite("python: {path: scorer.py, threshold: 0.5}", "[1, 2, 3, 4, 5, 6]"));
+    bench.put(
+        "tasks/plans.yaml",
+        suite("python: {path: scorer.py, threshold: 0.5}", "[1, 2, 3, 4, 5, 6]"),
+    );
     wait_row(&bench, "the new expected output waits", waits);
     assert_eq!(bench.app().run_scorers("").unwrap(), 1);
     assert_eq!(bench.row(PATH).unwrap().passed, Some(true));
@@ -91,17 +102,23 @@ fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the
 #[test]
 fn what_a_program_said_is_judged_by_the_threshold_that_each_suite_has_now() {
     let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
-    let with = |threshold: f64| suite(&format!("python: {{path: scorer.py, threshold: {threshold}}}"), "[1, 2, 3, 4]");
+    let with = |threshold: f64| {
+        suite(&format!("python: {{path: scorer.py, threshold: {threshold}}}"), "[1, 2, 3, 4]")
+    };
     bench.put("tasks/plans.yaml", with(0.5));
     bench.write("tasks/strict.yaml", with(0.9));
     bench.write(&format!("results/{STRICT}"), answers("[1, 2, 3]"));
     wait_until("the second waits", || bench.row(STRICT).filter(waits));
     assert_eq!(bench.app().run_scorers("").unwrap(), 1, "it is one question");
     wait_row(&bench, "the first threshold counts", |row| row.passed == Some(true));
-    let passes = |path: &str| bench.row(path).map(|row| (row.score, row.passed, row.class)).unwrap();
+    let passes =
+        |path: &str| bench.row(path).map(|row| (row.score, row.passed, row.class)).unwrap();
     assert_eq!(passes(PATH), (Some(0.75), Some(true), None));
     assert_eq!(passes(STRICT), (Some(0.75), Some(false), Some(FailureClass::WrongAnswer)));
-    assert_eq!((scores(&bench, PATH)[0].passed, scores(&bench, STRICT)[0].passed), (Some(true), Some(false)));
+    assert_eq!(
+        (scores(&bench, PATH)[0].passed, scores(&bench, STRICT)[0].passed),
+        (Some(true), Some(false))
+    );
 
     bench.put("tasks/plans.yaml", with(0.8));
     let row = wait_row(&bench, "the new threshold counts", |row| row.passed == Some(false));
@@ -110,20 +127,29 @@ fn what_a_program_said_is_judged_by_the_threshold_that_each_suite_has_now() {
 }
 
 #[test]
-fn a_program_that_is_asked_for_by_name_says_what_it_said_before_with_the_threshold_that_is_asked_for() {
+fn a_program_that_is_asked_for_by_name_says_what_it_said_before_with_the_threshold_that_is_asked_for()
+ {
     let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
     assert_eq!(bench.app().run_scorers("").unwrap(), 1);
     let asked = |scorer: &str| {
         let mut found = Vec::new();
         let each = |file: FileScores| {
-            found.push((file.scores[0].standing, file.scores[0].score, file.scores[0].passed, file.class));
+            found.push((
+                file.scores[0].standing,
+                file.scores[0].score,
+                file.scores[0].passed,
+                file.class,
+            ));
             Ok::<_, AppError>(())
         };
         bench.app().each_scores("", &[scorer.to_owned()], each).unwrap();
         found
     };
     let wrong = Some(FailureClass::WrongAnswer);
-    assert_eq!(asked("python: scorer.py"), [(ScoreStanding::Scored, Some(0.75), Some(false), wrong)]);
+    assert_eq!(
+        asked("python: scorer.py"),
+        [(ScoreStanding::Scored, Some(0.75), Some(false), wrong)]
+    );
     let kinder = "python: {path: scorer.py, threshold: 0.5}";
     assert_eq!(asked(kinder), [(ScoreStanding::Scored, Some(0.75), Some(true), None)]);
 }
@@ -159,19 +185,35 @@ fn texts_are_handed_over_as_they_are_and_nothing_else_of_this_machine_is_seen() 
 
 #[test]
 fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants_it() {
-    let function = |body: &str| format!("def evaluate_score(ground_truth, test_result):\n    {body}\n");
+    let function =
+        |body: &str| format!("def evaluate_score(ground_truth, test_result):\n    {body}\n");
     let Some(bench) = bench(&function("return 2"), "[1]", "[1]") else { return };
     for (module, reason) in [
         (function("return 2"), "scorer.py returned 2.0, and a score is a number from 0 to 1."),
-        (function("return float('nan')"), "scorer.py returned nan, and a score is a number from 0 to 1."),
+        (
+            function("return float('nan')"),
+            "scorer.py returned nan, and a score is a number from 0 to 1.",
+        ),
         (
             function("return ground_truth == test_result"),
             "scorer.py returned True (bool), and a score is a number from 0 to 1.",
         ),
-        (function("return '0.5'"), "scorer.py returned '0.5' (str), and a score is a number from 0 to 1."),
-        (function("pass"), "scorer.py returned None (NoneType), and a score is a number from 0 to 1."),
-        (function("raise ValueError('no\\nlist')"), "scorer.py failed in line 2: ValueError: no list."),
-        (function("return 1 +"), "scorer.py failed in line 2: SyntaxError: invalid syntax (scorer.py, line 2)."),
+        (
+            function("return '0.5'"),
+            "scorer.py returned '0.5' (str), and a score is a number from 0 to 1.",
+        ),
+        (
+            function("pass"),
+            "scorer.py returned None (NoneType), and a score is a number from 0 to 1.",
+        ),
+        (
+            function("raise ValueError('no\\nlist')"),
+            "scorer.py failed in line 2: ValueError: no list.",
+        ),
+        (
+            function("return 1 +"),
+            "scorer.py failed in line 2: SyntaxError: invalid syntax (scorer.py, line 2).",
+        ),
         (function("import os; os._exit(0)"), "scorer.py ended before it returned a score."),
         (
             function("import os; os.write(1, b'{\"score\": \"1\"}'); os._exit(0)"),
@@ -187,16 +229,23 @@ fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants
             "scorer.py has no function evaluate_score(ground_truth, test_result).",
         ),
         (function("return bytearray(1 << 40)"), "scorer.py failed in line 2: MemoryError."),
-        (function("import os, signal; os.kill(os.getpid(), signal.SIGABRT)"), "scorer.py was ended by SIGABRT."),
+        (
+            function("import os, signal; os.kill(os.getpid(), signal.SIGABRT)"),
+            "scorer.py was ended by SIGABRT.",
+        ),
     ] {
         bench.put("tasks/scorer.py", &module);
-        wait_until("the module is read", || (bench.app().run_scorers("").unwrap() == 1).then_some(()));
+        wait_until("the module is read", || {
+            (bench.app().run_scorers("").unwrap() == 1).then_some(())
+        });
         let row = wait_row(&bench, reason, |row| row.score_reason.as_deref() == Some(reason));
-        assert_eq!((row.scoring, row.score, row.passed, row.class), (Some(ScoreStanding::Failed), None, None, None));
+        assert_eq!(
+            (row.scoring, row.score, row.passed, row.class),
+            (Some(ScoreStanding::Failed), None, None, None)
+        );
     }
     assert_eq!(bench.app().run_scorers("").unwrap(), 1, "it is asked again");
-    let printing =
-        "import os\ndef evaluate_score(a, b):\n    print('x' * 3_000_000)\n    os.system('echo loud')\n    return 1\n";
+    let printing = "import os\ndef evaluate_score(a, b):\n    print('x' * 3_000_000)\n    os.system('echo loud')\n    return 1\n";
     bench.put("tasks/scorer.py", printing);
     wait_until("what it prints is no score", || {
         bench.app().run_scorers("").unwrap();
@@ -208,7 +257,10 @@ fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants
 fn a_program_lies_below_the_tasks_and_is_no_link() {
     let bench = Bench::new()
         .file("outside.py", SHARE)
-        .file("tasks/plans.yaml", suite("python: ../outside.py, python: link.py, python: gone.py", "[1]"))
+        .file(
+            "tasks/plans.yaml",
+            suite("python: ../outside.py, python: link.py, python: gone.py", "[1]"),
+        )
         .file(RUN, answers("[1]"));
     std::os::unix::fs::symlink(bench.path("outside.py"), bench.path("tasks/link.py")).unwrap();
     let bench = bench.open();

@@ -1,5 +1,6 @@
-//! Rules of the Python tool: how programs end and what is kept of them, and that nothing lives on. What they cannot reach is in
-//! `sandbox.rs`. Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap cannot work: then these tests say so and do nothing.
+//! Rules of the Python tool: how programs end and what is kept of them, and that nothing lives on.
+//! What they cannot reach is in `sandbox.rs`. Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap
+//! cannot work: then these tests say so and do nothing.
 use fs_err as fs;
 use std::future::Future;
 use std::process::{Command, Stdio};
@@ -33,7 +34,13 @@ pub(crate) async fn tool(limits: PythonLimits) -> Option<PythonTool> {
 }
 
 pub(crate) fn short() -> PythonLimits {
-    PythonLimits { wall: SECOND, grace: SECOND / 2, cpu: SECOND * 3, output: 4096, ..PythonLimits::default() }
+    PythonLimits {
+        wall: SECOND,
+        grace: SECOND / 2,
+        cpu: SECOND * 3,
+        output: 4096,
+        ..PythonLimits::default()
+    }
 }
 
 pub(crate) fn asked(program: &str) -> Value {
@@ -76,9 +83,9 @@ fn leaves_behind(then: &str) -> (String, String) {
 fn lives(number: &str) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-    lines
-        .into_iter()
-        .any(|line| line.starts_with(b"/usr/bin/sleep\0") && line.ends_with(format!("{number}\0").as_bytes()))
+    lines.into_iter().any(|line| {
+        line.starts_with(b"/usr/bin/sleep\0") && line.ends_with(format!("{number}\0").as_bytes())
+    })
 }
 
 async fn until(what: &str, within: Duration, condition: impl Fn() -> bool) -> Duration {
@@ -99,7 +106,12 @@ async fn every_way_to_end_has_its_own_outcome() {
         ("raise ValueError('no')", "exception", Some("1"), None),
         ("this is no python", "exception", Some("1"), None),
         ("import time; time.sleep(60)", "timeout", None, None),
-        ("import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", "timeout", None, None),
+        (
+            "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)",
+            "timeout",
+            None,
+            None,
+        ),
         // What looks after the program cannot be killed by it.
         ("import os, time; os.kill(os.getppid(), 9); time.sleep(60)", "timeout", None, None),
         // It goes over to the group of a child, and none is left of the one it was started in.
@@ -130,7 +142,11 @@ async fn a_program_that_only_computes_ends_at_its_computing_time() {
     let limits = PythonLimits { cpu: SECOND, ..PythonLimits::default() };
     let Some(tool) = tool(limits).await else { return };
     let ended = run(&tool, "print('begun')\nwhile True: pass").await;
-    assert_eq!((ended.outcome.as_str(), ended.signal.as_deref()), ("cpu", Some("SIGXCPU")), "{ended:?}");
+    assert_eq!(
+        (ended.outcome.as_str(), ended.signal.as_deref()),
+        ("cpu", Some("SIGXCPU")),
+        "{ended:?}"
+    );
     assert_eq!(ended.stdout, "begun\n");
 }
 
@@ -168,7 +184,10 @@ async fn what_ordinary_programs_use_works() {
             "subprocess",
             "import subprocess; print(subprocess.run(['echo', 'ok'], capture_output=True, text=True).stdout.strip())",
         ),
-        ("threads", "from concurrent.futures import ThreadPoolExecutor as P; print(*P(4).map(str, ['ok']))"),
+        (
+            "threads",
+            "from concurrent.futures import ThreadPoolExecutor as P; print(*P(4).map(str, ['ok']))",
+        ),
         (
             "asyncio",
             "import asyncio\nasync def f(): return await asyncio.to_thread(str, 'ok')\nprint(asyncio.run(f()))",
@@ -185,8 +204,14 @@ async fn what_ordinary_programs_use_works() {
             "files",
             "import tempfile\nwith tempfile.TemporaryFile('w+') as f:\n    f.write('ok'); f.seek(0); print(f.read())",
         ),
-        ("databases", "import sqlite3; print(sqlite3.connect('x.db').execute(\"select 'ok'\").fetchone()[0])"),
-        ("main", "import __main__; ok = 'ok'; print(__main__.ok if __name__ == '__main__' else __name__)"),
+        (
+            "databases",
+            "import sqlite3; print(sqlite3.connect('x.db').execute(\"select 'ok'\").fetchone()[0])",
+        ),
+        (
+            "main",
+            "import __main__; ok = 'ok'; print(__main__.ok if __name__ == '__main__' else __name__)",
+        ),
         ("text", "# -*- coding: utf-8 -*-\nprint('ö€😀'.replace('ö€😀', 'ok'))"),
         ("no input", "try: input()\nexcept EOFError: print('ok')"),
         (
@@ -196,21 +221,33 @@ async fn what_ordinary_programs_use_works() {
     ];
     for (what, program) in programs {
         let ended = run(&tool, program).await;
-        assert_eq!((ended.stdout.as_str(), ended.outcome.as_str()), ("ok\n", "ok"), "{what}: {ended:?}");
+        assert_eq!(
+            (ended.stdout.as_str(), ended.outcome.as_str()),
+            ("ok\n", "ok"),
+            "{what}: {ended:?}"
+        );
     }
 }
 
 #[tokio::test]
 async fn output_of_any_kind_and_length_becomes_text_within_the_cap() {
     let Some(tool) = tool(short()).await else { return };
-    let ended = run(&tool, r"import sys; sys.stdout.buffer.write(b'a\xff\xfe\0b\n'); sys.stderr.write('é')").await;
+    let ended = run(
+        &tool,
+        r"import sys; sys.stdout.buffer.write(b'a\xff\xfe\0b\n'); sys.stderr.write('é')",
+    )
+    .await;
     assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("a\u{fffd}\u{fffd}\0b\n", "é"));
     let endless = run(&tool, "import os\nwhile True: os.write(1, b'y\\n' * 50_000)").await;
     assert!(endless.stdout.len() < 4096 + 100, "{}", endless.stdout.len());
     assert!(endless.stdout.starts_with("y\ny\n") && endless.stdout.contains("bytes left out here"));
     assert_eq!(endless.outcome, "timeout");
     let long = run(&tool, "print('first'); print('é' * 4_000_000); print('last')").await;
-    assert!(long.stdout.starts_with("first\né") && long.stdout.ends_with("é\nlast\n"), "{}", long.stdout);
+    assert!(
+        long.stdout.starts_with("first\né") && long.stdout.ends_with("é\nlast\n"),
+        "{}",
+        long.stdout
+    );
     assert!(!long.stdout.contains('\u{fffd}'));
     assert_eq!((long.outcome.as_str(), long.exit_code.as_deref()), ("output", Some("0")));
 }
@@ -251,8 +288,11 @@ fn end_sleepers(number: &str) {
         if line.ends_with(format!("{number}\0").as_bytes())
             && let Ok(pid) = process.file_name().to_string_lossy().parse()
         {
-            rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::KILL)
-                .unwrap();
+            rustix::process::kill_process(
+                rustix::process::Pid::from_raw(pid).unwrap(),
+                rustix::process::Signal::KILL,
+            )
+            .unwrap();
         }
     }
 }
@@ -269,7 +309,10 @@ async fn stopping_ends_a_program_at_once() {
     };
     let (ended, stopped) = tokio::join!(run_until(&tool, &program, &stop), stopped);
     assert!(stopped.elapsed() < SECOND, "{:?}", stopped.elapsed());
-    assert_eq!((ended.outcome.as_str(), ended.stdout.as_str(), ended.exit_code), ("killed", "ready\n", None));
+    assert_eq!(
+        (ended.outcome.as_str(), ended.stdout.as_str(), ended.exit_code),
+        ("killed", "ready\n", None)
+    );
     until("it is gone", SECOND, || !lives(&number)).await;
     // Stopped before it began.
     let began = Instant::now();
@@ -288,8 +331,13 @@ async fn a_program_can_be_stopped_at_any_moment() {
             Instant::now()
         };
         // It ends only when no process of it holds its outputs any more.
-        let (ended, stopped) = tokio::join!(run_until(&tool, "import time; time.sleep(60)", &stop), stopped);
-        assert_eq!((ended.outcome.as_str(), ended.stderr.as_str()), ("killed", ""), "after {turn} ms");
+        let (ended, stopped) =
+            tokio::join!(run_until(&tool, "import time; time.sleep(60)", &stop), stopped);
+        assert_eq!(
+            (ended.outcome.as_str(), ended.stderr.as_str()),
+            ("killed", ""),
+            "after {turn} ms"
+        );
         assert!(stopped.elapsed() < SECOND, "after {turn} ms: {:?}", stopped.elapsed());
     }
 }

@@ -1,15 +1,21 @@
-//! Rules for sets of queries: which of them are tasks, and how results of another program find theirs.
+//! Rules for sets of queries: which of them are tasks, and how results of another program find
+//! theirs.
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use std::path::Path;
 use touchstone_engine::app::virtual_apis::VirtualWish;
 use touchstone_engine::rows::Span;
 
-const G1: &str = include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
-const G1_IDS: &str = include_str!("../fixtures/stabletoolbench/queries/test_query_ids/G1_instruction.json");
-const G2: &str = include_str!("../fixtures/stabletoolbench/queries/test_instruction/G2_category.json");
-const G2_IDS: &str = include_str!("../fixtures/stabletoolbench/queries/test_query_ids/G2_category.json");
-const G3: &str = include_str!("../fixtures/stabletoolbench/queries/test_instruction/G3_instruction.json");
+const G1: &str =
+    include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
+const G1_IDS: &str =
+    include_str!("../fixtures/stabletoolbench/queries/test_query_ids/G1_instruction.json");
+const G2: &str =
+    include_str!("../fixtures/stabletoolbench/queries/test_instruction/G2_category.json");
+const G2_IDS: &str =
+    include_str!("../fixtures/stabletoolbench/queries/test_query_ids/G2_category.json");
+const G3: &str =
+    include_str!("../fixtures/stabletoolbench/queries/test_instruction/G3_instruction.json");
 const TOOL: &str = include_str!("../fixtures/stabletoolbench/tools/Weather/river_gauge.json");
 
 fn ids(bench: &Bench) -> Vec<String> {
@@ -25,8 +31,13 @@ fn sets(bench: Bench, dir: &str) -> Bench {
         .file(&format!("{dir}test_query_ids/G2_category.json"), G2_IDS)
 }
 
-const MEANT: [&str; 5] =
-    ["G1_instruction/101", "G1_instruction/102", "G2_category/201", "G2_category/202", "G3_instruction/301"];
+const MEANT: [&str; 5] = [
+    "G1_instruction/101",
+    "G1_instruction/102",
+    "G2_category/201",
+    "G2_category/202",
+    "G3_instruction/301",
+];
 
 #[test]
 fn the_queries_that_are_meant_are_tasks_and_nothing_beside_them_is_wrong() {
@@ -51,7 +62,9 @@ fn a_folder_that_holds_only_sets_and_their_ids_is_opened_as_it_is() {
 fn ids_that_come_change_or_cannot_be_read_are_followed() {
     let bench = Bench::new().file("tasks/test_instruction/G1_instruction.json", G1).open();
     assert_eq!(ids(&bench).len(), 3);
-    let tasks = |wanted: usize| wait_until(&format!("{wanted} tasks"), || (ids(&bench).len() == wanted).then_some(()));
+    let tasks = |wanted: usize| {
+        wait_until(&format!("{wanted} tasks"), || (ids(&bench).len() == wanted).then_some(()));
+    };
     bench.put("tasks/test_query_ids/G1_instruction.json", "[103]");
     tasks(1);
     assert!(ids(&bench)[0].ends_with("/103"));
@@ -78,15 +91,27 @@ fn a_result_that_names_its_query_by_set_or_id_alone_bears_the_id_of_its_task() {
     let bench = sets(Bench::new(), "tasks/")
         .file("results/101-tool_calling-claude-variation0.yaml", &run)
         .file("results/old/G2_category/201-tool_calling-claude-variation0.yaml", &run)
-        .file("results/test_instruction/G3_instruction/301-tool_calling-claude-variation0.yaml", &run)
+        .file(
+            "results/test_instruction/G3_instruction/301-tool_calling-claude-variation0.yaml",
+            &run,
+        )
         .file("results/999-tool_calling-claude-variation0.yaml", &run)
         .open();
     let task = |path: &str| bench.row(path).unwrap().task.unwrap();
-    assert_eq!(task("101-tool_calling-claude-variation0.yaml"), "test_instruction/G1_instruction/101");
-    assert_eq!(task("old/G2_category/201-tool_calling-claude-variation0.yaml"), "test_instruction/G2_category/201");
+    assert_eq!(
+        task("101-tool_calling-claude-variation0.yaml"),
+        "test_instruction/G1_instruction/101"
+    );
+    assert_eq!(
+        task("old/G2_category/201-tool_calling-claude-variation0.yaml"),
+        "test_instruction/G2_category/201"
+    );
     assert_eq!(task("999-tool_calling-claude-variation0.yaml"), "999");
     let row = bench.row("101-tool_calling-claude-variation0.yaml").unwrap();
-    assert_eq!(row.missing_calls, ["gauges_near_for_river_gauge", "level_of_gauge_for_river_gauge"]);
+    assert_eq!(
+        row.missing_calls,
+        ["gauges_near_for_river_gauge", "level_of_gauge_for_river_gauge"]
+    );
     let bench = bench.reopen();
     assert_eq!(
         bench.row("101-tool_calling-claude-variation0.yaml").unwrap().task.unwrap(),
@@ -106,14 +131,19 @@ fn a_query_that_a_sample_repeats_is_found_and_one_that_asks_something_else_is_no
         bench.rows().remove(0).task.unwrap()
     };
     assert!(task(G1).ends_with("/test_instruction/G1_instruction/101"));
-    let another = r#"[{"query_id": 101, "query": "Something else", "api_list": [], "relevant APIs": []}]"#;
+    let another =
+        r#"[{"query_id": 101, "query": "Something else", "api_list": [], "relevant APIs": []}]"#;
     assert_eq!(task(another), "G1_instruction/101", "nobody can say which of the two is meant");
 }
 
 #[test]
 fn a_result_that_was_there_before_its_query_finds_it() {
-    let bench = Bench::new().answered("results/301-tool_calling-claude-variation0.yaml", "Rain").open();
-    assert_eq!(bench.row("301-tool_calling-claude-variation0.yaml").unwrap().task.as_deref(), Some("301"));
+    let bench =
+        Bench::new().answered("results/301-tool_calling-claude-variation0.yaml", "Rain").open();
+    assert_eq!(
+        bench.row("301-tool_calling-claude-variation0.yaml").unwrap().task.as_deref(),
+        Some("301")
+    );
     bench.put("tasks/test_instruction/G3_instruction.json", G3);
     wait_until("the run bears the id of its task", || {
         let task = bench.row("301-tool_calling-claude-variation0.yaml")?.task?;
@@ -123,7 +153,8 @@ fn a_result_that_was_there_before_its_query_finds_it() {
 
 #[test]
 fn all_queries_of_the_benchmark_are_tasks() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/solvable_queries");
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench/solvable_queries");
     if !golden.is_dir() {
         return;
     }
@@ -149,19 +180,30 @@ fn a_task_is_read_whole_by_any_of_its_names() {
     let read = |id: &str| bench.app().read_task(id).unwrap();
     let task = read("G1_instruction/102");
     assert_eq!(task.row.id, "test_instruction/G1_instruction/102");
-    assert!(task.row.ambiguous && task.file.ends_with("tasks/test_instruction/G1_instruction.json"));
+    assert!(
+        task.row.ambiguous && task.file.ends_with("tasks/test_instruction/G1_instruction.json")
+    );
     let query = task.query.unwrap();
     assert_eq!(query.gold[0].same_name, ["Yesterday most lent books"]);
-    assert_eq!((query.gold.len(), query.tools.len(), query.tools[0].apis.len(), query.function_count), (2, 1, 3, 3));
+    assert_eq!(
+        (query.gold.len(), query.tools.len(), query.tools[0].apis.len(), query.function_count),
+        (2, 1, 3, 3)
+    );
     assert!(query.tools[0].apis[2].gold && !query.tools[0].apis[0].gold);
     let city = read("201").query.unwrap();
     let town = &city.tools[0].apis[0].parameters[0];
-    assert_eq!((town.name.as_str(), town.required, town.default.as_deref()), ("town", true, Some("Biel")));
+    assert_eq!(
+        (town.name.as_str(), town.required, town.default.as_deref()),
+        ("town", true, Some("Biel"))
+    );
     assert!(city.tools[0].apis[0].template.as_ref().unwrap().text.starts_with("{\"homes\""));
     let churn = read("plans/churn");
     assert_eq!(churn.prompts[0].text.text, "Who left in {month}?");
     assert_eq!((churn.variations[0].label.as_str(), churn.query), ("month: May", None));
-    assert!(churn.variations[0].expected.as_ref().unwrap().text.contains("Ann") && churn.scorers.is_some());
+    assert!(
+        churn.variations[0].expected.as_ref().unwrap().text.contains("Ann")
+            && churn.scorers.is_some()
+    );
     let gone = bench.app().read_task("test_instruction/G1_instruction/103").unwrap_err();
     assert_eq!(gone.code, touchstone_engine::error::Code::NotFound);
 }
@@ -169,11 +211,15 @@ fn a_task_is_read_whole_by_any_of_its_names() {
 #[test]
 fn virtual_apis_without_a_folder_of_tools_are_known_from_the_queries() {
     let told = |bench: &Bench| {
-        let wish = VirtualWish { folder: bench.path("."), no_cache: true, ..VirtualWish::default() };
+        let wish =
+            VirtualWish { folder: bench.path("."), no_cache: true, ..VirtualWish::default() };
         bench.app().open_virtual(&wish).unwrap().told().last().unwrap().clone()
     };
     let known = told(&sets(Bench::new(), "tasks/").file("results/a.yaml", answered("3")).open());
-    assert!(known.ends_with("are known, from the queries of the folder.") && !known.starts_with("0 "), "{known}");
+    assert!(
+        known.ends_with("are known, from the queries of the folder.") && !known.starts_with("0 "),
+        "{known}"
+    );
     let none = told(&Bench::new().file("tasks/a.yaml", "tool_calling_prompt: Hm?\n").open());
     assert_eq!(none, "0 tools with 0 APIs are known.");
 }

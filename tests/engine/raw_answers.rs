@@ -1,4 +1,5 @@
-//! Raw answers of `StableToolBench` in a folder: one run for each file, and what was tried beside its steps.
+//! Raw answers of `StableToolBench` in a folder: one run for each file, and what was tried beside
+//! its steps.
 use crate::bench::Bench;
 use std::path::Path;
 use touchstone_engine::rows::{RunState, RunView, TreeRowKind, TreeView};
@@ -10,7 +11,10 @@ fn bench() -> Bench {
     for entry in fs_err::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER)).unwrap() {
         let entry = entry.unwrap();
         let name = entry.file_name().to_str().unwrap().to_owned();
-        bench = bench.file(&format!("results/harbour-model/G1_harbour/{name}"), fs_err::read(entry.path()).unwrap());
+        bench = bench.file(
+            &format!("results/harbour-model/G1_harbour/{name}"),
+            fs_err::read(entry.path()).unwrap(),
+        );
     }
     bench.file("results/notes.json", "{\"win\": 3}").file("results/empty.json", "").open()
 }
@@ -28,11 +32,17 @@ fn tree(bench: &Bench, view: &RunView) -> TreeView {
 fn a_raw_answer_is_a_run_with_its_query_its_method_and_its_model() {
     let bench = bench();
     let row = bench.row("harbour-model/G1_harbour/101_DFS_woFilter_w2.json").unwrap();
-    assert_eq!((row.task.as_deref(), row.system.as_deref()), (Some("G1_harbour/101"), Some("DFS_woFilter_w2")));
+    assert_eq!(
+        (row.task.as_deref(), row.system.as_deref()),
+        (Some("G1_harbour/101"), Some("DFS_woFilter_w2"))
+    );
     assert_eq!((row.model.as_deref(), row.state), (Some("harbour-model"), RunState::Answered));
     assert_eq!((row.tool_calls, row.tokens), (3, Some(8123)));
     let row = bench.row("harbour-model/G1_harbour/103_DFS_woFilter_w2.json").unwrap();
-    assert_eq!((row.state, row.reason.as_deref()), (RunState::NoAnswer, Some("Gave up without an answer.")));
+    assert_eq!(
+        (row.state, row.reason.as_deref()),
+        (RunState::NoAnswer, Some("Gave up without an answer."))
+    );
     // Other files that are JSON are no runs, and an empty one is nothing worse.
     assert_eq!(bench.row("notes.json").unwrap().state, RunState::Other);
     assert_eq!(bench.row("empty.json").unwrap().state, RunState::Other);
@@ -52,7 +62,10 @@ fn everything_that_was_tried_is_read_with_the_way_that_counts_marked() {
     }
     assert_eq!(tree.nodes.iter().filter(|node| node.finished).count(), 1);
     let chosen = open(&bench, "102_DFS_woFilter_w2");
-    assert_eq!(chosen.tree.unwrap().chosen_by.as_deref(), Some("the first of the longest of 2 ways"));
+    assert_eq!(
+        chosen.tree.unwrap().chosen_by.as_deref(),
+        Some("the first of the longest of 2 ways")
+    );
 }
 
 #[test]
@@ -71,7 +84,8 @@ fn texts_of_nodes_are_read_whole_by_their_parts() {
 
 #[test]
 fn a_run_without_branches_has_no_tree() {
-    let bench = Bench::new().answered("results/plans-tool_calling-o1-variation0.yaml", "Three.").open();
+    let bench =
+        Bench::new().answered("results/plans-tool_calling-o1-variation0.yaml", "Three.").open();
     let row = bench.row("plans-tool_calling-o1-variation0.yaml").unwrap();
     let view = bench.app().open_run(&row.id).unwrap();
     assert_eq!(view.tree, None);

@@ -5,7 +5,8 @@ use touchstone_formats::{suite, transcript, workspace};
 
 const README: &str = include_str!("../../README.md");
 
-/// The blocks of code in a language. A block ends with as many backticks as it began with, so that others may stand in it.
+/// The blocks of code in a language. A block ends with as many backticks as it began with, so that
+/// others may stand in it.
 fn blocks(language: &str) -> Vec<String> {
     let mut blocks = Vec::new();
     let mut lines = README.lines();
@@ -29,7 +30,8 @@ fn every_file_that_the_readme_shows_is_read_without_a_complaint() {
         let first = text.split(':').next().unwrap();
         match first {
             "conversation" | "output" => {
-                let run = transcript::read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
+                let run = transcript::read(text.as_bytes())
+                    .unwrap_or_else(|error| panic!("{error}\n{text}"));
                 assert_eq!(run.outline().standing, Standing::Answered, "{text}");
                 transcripts += 1;
             }
@@ -40,7 +42,8 @@ fn every_file_that_the_readme_shows_is_read_without_a_complaint() {
                 workspaces += 1;
             }
             _ => {
-                let suite = suite::read(&text, "tickets").unwrap_or_else(|error| panic!("{error}\n{text}"));
+                let suite =
+                    suite::read(&text, "tickets").unwrap_or_else(|error| panic!("{error}\n{text}"));
                 assert!(suite.warnings.is_empty(), "{:?}\n{text}", suite.warnings);
                 for task in &suite.tasks {
                     assert_eq!(
@@ -48,14 +51,21 @@ fn every_file_that_the_readme_shows_is_read_without_a_complaint() {
                         Some(true),
                         "{text}"
                     );
-                    let labels: BTreeSet<String> = task.variations.iter().map(suite::Variation::label).collect();
-                    assert!(labels.len() == task.variations.len() && labels.len() > 1, "{labels:?}\n{text}");
+                    let labels: BTreeSet<String> =
+                        task.variations.iter().map(suite::Variation::label).collect();
+                    assert!(
+                        labels.len() == task.variations.len() && labels.len() > 1,
+                        "{labels:?}\n{text}"
+                    );
                 }
                 suites += 1;
             }
         }
     }
-    assert!(transcripts >= 1 && suites >= 1, "{transcripts} transcripts, {suites} suites, {workspaces} workspaces");
+    assert!(
+        transcripts >= 1 && suites >= 1,
+        "{transcripts} transcripts, {suites} suites, {workspaces} workspaces"
+    );
     for text in blocks("json") {
         assert!(touchstone_formats::json::read(&text).is_ok(), "{text}");
     }

@@ -1,4 +1,5 @@
-//! A model that is another one in the workspace file now: what was said under its name is shown, and counts nowhere until it is said again.
+//! A model that is another one in the workspace file now: what was said under its name is shown,
+//! and counts nowhere until it is said again.
 use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
@@ -28,7 +29,9 @@ fn told(bench: &Bench) -> ((u64, u64), Option<ScoreStanding>) {
 }
 
 fn wait(bench: &Bench, wanted: ((u64, u64), ScoreStanding)) {
-    wait_until(&format!("it is {wanted:?}"), || (told(bench) == (wanted.0, Some(wanted.1))).then_some(()));
+    wait_until(&format!("it is {wanted:?}"), || {
+        (told(bench) == (wanted.0, Some(wanted.1))).then_some(())
+    });
 }
 
 const COUNTS: ((u64, u64), ScoreStanding) = ((1, 0), ScoreStanding::Scored);
@@ -45,9 +48,17 @@ fn verdicts_of_a_former_definition_count_nowhere_until_the_run_is_judged_again()
     let scores = bench.app().run_scores(&id).unwrap();
     let why = "The model `local` is another one in touchstone.yaml now";
     assert!(scores.scores[0].reason.contains(why), "{:?}", scores.scores[0]);
-    assert!(scores.judged[0].stale.as_ref().is_some_and(|stale| stale.starts_with(why)), "{:?}", scores.judged);
-    let report = ReportRequest { scorer: Some("judge:sopr".to_owned()), ..ReportRequest::of(ReportFormat::Json) };
-    let page: serde_json::Value = serde_json::from_str(&bench.app().make_report(&report, true).unwrap().text).unwrap();
+    assert!(
+        scores.judged[0].stale.as_ref().is_some_and(|stale| stale.starts_with(why)),
+        "{:?}",
+        scores.judged
+    );
+    let report = ReportRequest {
+        scorer: Some("judge:sopr".to_owned()),
+        ..ReportRequest::of(ReportFormat::Json)
+    };
+    let page: serde_json::Value =
+        serde_json::from_str(&bench.app().make_report(&report, true).unwrap().text).unwrap();
     assert_eq!(page["head"]["scored"], 0);
     // It was paid for, and is the same model again as soon as its definition is what it was.
     bench.write("touchstone.yaml", workspace(&server, ""));

@@ -1,4 +1,5 @@
-//! Results of evaluations that are replaced: what was there is kept, and what they are made of is never written over.
+//! Results of evaluations that are replaced: what was there is kept, and what they are made of is
+//! never written over.
 use super::bench::Bench;
 use super::evaluating::{OUT, ROWS, bench, evaluate, refused, request, scored};
 use super::scripted::Scripted;
@@ -8,8 +9,11 @@ use touchstone_engine::rows::EvaluateRequest;
 
 /// Files below a folder whose names begin so, oldest first.
 fn copies(bench: &Bench, folder: &str, stem: &str) -> Vec<String> {
-    let mut paths: Vec<_> =
-        fs::read_dir(bench.path(folder)).into_iter().flatten().map(|one| one.unwrap().path()).collect();
+    let mut paths: Vec<_> = fs::read_dir(bench.path(folder))
+        .into_iter()
+        .flatten()
+        .map(|one| one.unwrap().path())
+        .collect();
     paths.retain(|path| path.file_name().unwrap().to_string_lossy().starts_with(stem));
     paths.sort();
     paths.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
@@ -21,7 +25,10 @@ fn results_that_are_replaced_are_kept_with_their_replies() {
     let bench = bench(&server);
     let first = request(&bench, &["relevance"]);
     evaluate(&bench, &first);
-    let (old, replies) = (fs::read_to_string(bench.path(OUT)).unwrap(), "results/evaluations/.touchstone/evaluations");
+    let (old, replies) = (
+        fs::read_to_string(bench.path(OUT)).unwrap(),
+        "results/evaluations/.touchstone/evaluations",
+    );
     let said = copies(&bench, replies, "rows");
     assert_eq!(said.len(), 1);
     evaluate(&bench, &EvaluateRequest { replace: true, ..first.clone() });
@@ -51,13 +58,17 @@ fn results_are_never_written_over_what_they_are_made_of() {
             ..FileRequest::default()
         };
         let error = bench.app().start_evaluating_file(&asked).unwrap_err();
-        assert!(error.message.contains("which they are made of") && error.hint.is_some(), "{out}: {error}");
+        assert!(
+            error.message.contains("which they are made of") && error.hint.is_some(),
+            "{out}: {error}"
+        );
         assert_eq!(fs::read(bench.path(out)).unwrap(), before);
     }
     let own = bench.path("results/evaluations/own.json");
     fs::create_dir_all(own.parent().unwrap()).unwrap();
     fs::write(&own, ROWS).unwrap();
     let data = bench.app().register_data(&own).unwrap().id;
-    let error = refused(&bench, &EvaluateRequest { data, replace: true, ..request(&bench, &["f1_score"]) });
+    let error =
+        refused(&bench, &EvaluateRequest { data, replace: true, ..request(&bench, &["f1_score"]) });
     assert!(error.message.contains("which they are made of"), "{error}");
 }

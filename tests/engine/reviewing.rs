@@ -1,4 +1,5 @@
-//! Rules of reviews: what a person says of a run lies in a file beside the results, is shown wherever the run is, and is never lost.
+//! Rules of reviews: what a person says of a run lies in a file beside the results, is shown
+//! wherever the run is, and is never lost.
 use crate::bench::{Bench, answered, find_in, rows, wait_until};
 use fs_err as fs;
 use touchstone_engine::app::App;
@@ -9,7 +10,14 @@ const RUN: &str = "t-tool_calling-o1-variation0.yaml";
 const FILE: &str = "results/.touchstone/reviews/t-tool_calling-o1-variation0.yaml";
 
 fn says(verdict: Verdict) -> Review {
-    Review { verdict: Some(verdict), score: None, note: String::new(), at_ms: 0, stale: false, answer: None }
+    Review {
+        verdict: Some(verdict),
+        score: None,
+        note: String::new(),
+        at_ms: 0,
+        stale: false,
+        answer: None,
+    }
 }
 
 fn one_run() -> Bench {
@@ -52,9 +60,16 @@ fn only_file(bench: &Bench, folder: &str, end: &str) -> String {
 fn a_review_is_a_file_that_people_can_read_and_shows_in_the_list_and_on_the_run() {
     let bench = one_run();
     let id = id(&bench, RUN);
-    assert!(!bench.path("results/.touchstone").exists(), "a folder that is only looked at is written to");
+    assert!(
+        !bench.path("results/.touchstone").exists(),
+        "a folder that is only looked at is written to"
+    );
     bench.forget_events();
-    let given = Review { score: Some(0.75), note: "Off by one.\nSee row 2.".to_owned(), ..says(Verdict::Partly) };
+    let given = Review {
+        score: Some(0.75),
+        note: "Off by one.\nSee row 2.".to_owned(),
+        ..says(Verdict::Partly)
+    };
     review(&bench, RUN, Some(&given)).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Partly));
     let (read, wrong) = read_back(bench.app(), &id);
@@ -62,7 +77,12 @@ fn a_review_is_a_file_that_people_can_read_and_shows_in_the_list_and_on_the_run(
     assert_eq!(Review { at_ms: 0, answer: None, ..read.clone() }, given);
     assert!(read.at_ms > 1_700_000_000_000 && wrong.is_none());
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
-    assert!(text.starts_with("verdict: partly\nscore: 0.75\nnote: |-\n  Off by one.\n  See row 2.\nat: '2"), "{text}");
+    assert!(
+        text.starts_with(
+            "verdict: partly\nscore: 0.75\nnote: |-\n  Off by one.\n  See row 2.\nat: '2"
+        ),
+        "{text}"
+    );
     let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, .. } if ids.contains(&id));
     wait_until("the review is told of", || bench.events().iter().any(told).then_some(()));
     assert_eq!(bench.app().run_scores(&id).unwrap().review, Some(read));
@@ -93,8 +113,11 @@ fn a_verdict_is_of_the_answer_that_was_looked_at_and_a_note_leaves_it_there() {
     let id = id(&bench, RUN);
     let seen = bench.app().open_run(&id).unwrap().answer_mark;
     bench.put(&format!("results/{RUN}"), answered("Three.").replace("- n: 3", "- n: 4"));
-    wait_until("the other answer is read", || (bench.app().open_run(&id).unwrap().answer_mark != seen).then_some(()));
-    review(&bench, RUN, Some(&Review { answer: Some(seen.clone()), ..says(Verdict::Right) })).unwrap();
+    wait_until("the other answer is read", || {
+        (bench.app().open_run(&id).unwrap().answer_mark != seen).then_some(())
+    });
+    review(&bench, RUN, Some(&Review { answer: Some(seen.clone()), ..says(Verdict::Right) }))
+        .unwrap();
     let read = read_back(bench.app(), &id).0.unwrap();
     assert!(read.stale, "nobody has seen the answer that is there now");
     assert_eq!(bench.row(RUN).unwrap().verdict, None);
@@ -145,7 +168,10 @@ fn a_damaged_review_is_a_problem_with_its_line_and_a_new_one_moves_it_aside() {
     let damaged = "note: a long one\nverdict: perfect\n";
     bench.write(FILE, damaged);
     let problem = wait_until("the problem is listed", || bench.problems().into_iter().next());
-    assert_eq!((problem.kind, problem.run.as_deref()), (ProblemKind::DamagedReview, Some(id.as_str())));
+    assert_eq!(
+        (problem.kind, problem.run.as_deref()),
+        (ProblemKind::DamagedReview, Some(id.as_str()))
+    );
     assert_eq!((problem.file.as_str(), problem.line), (FILE, Some(2)));
     assert_eq!(problem.message, "This is no verdict.");
     assert_eq!(problem.advice.as_deref(), Some("Write right, partly or wrong."));
@@ -153,7 +179,9 @@ fn a_damaged_review_is_a_problem_with_its_line_and_a_new_one_moves_it_aside() {
     let (read, wrong) = read_back(bench.app(), &id);
     let wrong = wrong.unwrap();
     assert!(
-        read.is_none() && wrong.contains("line 2: This is no verdict.") && wrong.contains("Mend the file"),
+        read.is_none()
+            && wrong.contains("line 2: This is no verdict.")
+            && wrong.contains("Mend the file"),
         "{wrong}"
     );
     assert!(bench.app().run_scores(&id).unwrap().notes.contains(&wrong));
@@ -174,7 +202,10 @@ fn what_is_no_file_is_a_problem_and_is_not_followed() {
     assert_eq!(problem.message, "It is a link, and links are not followed.");
     assert_eq!(bench.row(RUN).unwrap().verdict, None);
     let refused = review(&bench, RUN, Some(&says(Verdict::Wrong))).unwrap_err();
-    assert!(refused.message.contains("could not be saved") && refused.message.contains("move it away"), "{refused}");
+    assert!(
+        refused.message.contains("could not be saved") && refused.message.contains("move it away"),
+        "{refused}"
+    );
     assert_eq!(fs::read_to_string(bench.path("elsewhere.yaml")).unwrap(), "verdict: right\n");
 }
 
@@ -186,7 +217,9 @@ fn a_review_of_an_answer_that_changed_is_kept_but_not_counted_until_it_is_given_
     wait_verdict(&bench, RUN, Some(Verdict::Right));
     // The file changed and the answer did not.
     bench.put(&format!("results/{RUN}"), answered("Three, I think."));
-    wait_until("the new text is there", || bench.hits("think").contains(&RUN.to_owned()).then_some(()));
+    wait_until("the new text is there", || {
+        bench.hits("think").contains(&RUN.to_owned()).then_some(())
+    });
     assert_eq!(bench.row(RUN).unwrap().verdict, Some(Verdict::Right));
     bench.put(&format!("results/{RUN}"), answered("Four.").replace("n: 3\n", "n: 4\n"));
     wait_verdict(&bench, RUN, None);
@@ -211,7 +244,9 @@ fn a_note_without_a_verdict_is_in_reports_until_the_run_has_another_answer() {
         formats.iter().all(|format| reported(*format).contains("Counted twice.")).then_some(())
     });
     bench.put(&format!("results/{RUN}"), answered("Four.").replace("n: 3\n", "n: 4\n"));
-    wait_until("it is of another answer", || (!reported(ReportFormat::Csv).contains("Counted twice.")).then_some(()));
+    wait_until("it is of another answer", || {
+        (!reported(ReportFormat::Csv).contains("Counted twice.")).then_some(())
+    });
     assert!(read_back(bench.app(), &id(&bench, RUN)).0.unwrap().stale, "and lies there still");
 }
 
@@ -241,7 +276,8 @@ fn a_review_is_kept_only_in_the_folder_that_it_is_said_in() {
     let bench = one_run();
     let id = id(&bench, RUN);
     let folder = bench.app().status().folder.unwrap().id;
-    let error = bench.app().review_run_of(Some("another"), &id, Some(&says(Verdict::Wrong))).unwrap_err();
+    let error =
+        bench.app().review_run_of(Some("another"), &id, Some(&says(Verdict::Wrong))).unwrap_err();
     assert_eq!((error.code, error.message.contains("another folder is open")), (Code::Gone, true));
     assert!(!bench.path("results/.touchstone/reviews").exists());
     bench.app().review_run_of(Some(&folder), &id, Some(&says(Verdict::Wrong))).unwrap();
@@ -295,9 +331,22 @@ fn a_review_waits_for_its_run_and_stays_when_the_run_goes() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_a_sentence_and_writes_nothing() {
-    let bench = Bench::new().answered(&format!("results/{RUN}"), "Three.").file("results/notes.txt", "no run").open();
-    let of = |score: f64, note: &str| Review { score: Some(score), note: note.to_owned(), ..says(Verdict::Right) };
-    for bad in [of(1.5, ""), of(-0.1, ""), of(f64::NAN, ""), of(1.0, &"x".repeat(65 << 10)), of(1.0, "a\0b")] {
+    let bench = Bench::new()
+        .answered(&format!("results/{RUN}"), "Three.")
+        .file("results/notes.txt", "no run")
+        .open();
+    let of = |score: f64, note: &str| Review {
+        score: Some(score),
+        note: note.to_owned(),
+        ..says(Verdict::Right)
+    };
+    for bad in [
+        of(1.5, ""),
+        of(-0.1, ""),
+        of(f64::NAN, ""),
+        of(1.0, &"x".repeat(65 << 10)),
+        of(1.0, "a\0b"),
+    ] {
         let refused = review(&bench, RUN, Some(&bad)).unwrap_err();
         assert_eq!(refused.code, Code::BadRequest, "{refused}");
     }
@@ -309,7 +358,8 @@ fn what_makes_no_sense_is_refused_with_a_sentence_and_writes_nothing() {
 
 #[test]
 fn very_many_reviews_are_all_read() {
-    let names: Vec<String> = (0..350).map(|n| format!("t{n}-tool_calling-o1-variation0.yaml")).collect();
+    let names: Vec<String> =
+        (0..350).map(|n| format!("t{n}-tool_calling-o1-variation0.yaml")).collect();
     let bench = names.iter().fold(Bench::new(), |bench, name| {
         bench
             .answered(&format!("results/{name}"), "Three.")

@@ -1,4 +1,5 @@
-//! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is stopped goes on.
+//! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is
+//! stopped goes on.
 mod broken_replies;
 mod cells;
 #[cfg(debug_assertions)]
@@ -39,8 +40,7 @@ fn workspace(url: &str, provider: &str) -> String {
 }
 
 /// The tool over the database of [`folder_of`].
-pub(crate) const THINGS: &str =
-    "tools:\n  query_things: { kind: sql, database: 'sqlite:data/things.db', description: Things. }\n";
+pub(crate) const THINGS: &str = "tools:\n  query_things: { kind: sql, database: 'sqlite:data/things.db', description: Things. }\n";
 
 /// A folder with the task, the database and a model that the scripted server is.
 pub(crate) fn folder(server: &Scripted, wire: Wire) -> Bench {
@@ -61,7 +61,11 @@ pub(crate) fn folder_of(workspace: &str, task: &str) -> Bench {
 }
 
 pub(crate) fn request() -> LaunchRequest {
-    LaunchRequest { systems: vec!["tool_calling".into()], models: vec!["scripted".into()], ..LaunchRequest::default() }
+    LaunchRequest {
+        systems: vec!["tool_calling".into()],
+        models: vec!["scripted".into()],
+        ..LaunchRequest::default()
+    }
 }
 
 /// Runs what is owed to its end.
@@ -101,8 +105,15 @@ fn a_launch_makes_every_run_that_is_owed_and_nothing_twice() {
         assert_eq!((plan.owed_total, plan.skipped_total), (2, 0));
         assert!(plan.owed.iter().all(|run| run.act == Act::Start));
         let view = run(&bench, &request());
-        assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 0), "{:?}", view.runs);
-        assert!(view.cost > 0.0 && view.tokens.is_some_and(|tokens| tokens > 0) && view.unpriced == 0);
+        assert_eq!(
+            (view.state, view.done, view.failed),
+            (LaunchState::Done, 2, 0),
+            "{:?}",
+            view.runs
+        );
+        assert!(
+            view.cost > 0.0 && view.tokens.is_some_and(|tokens| tokens > 0) && view.unpriced == 0
+        );
         let document = document(&bench, FIRST);
         assert!(document.get("answer").is_some());
         assert_eq!(document.items().len(), 4, "{}", document.write());
@@ -118,7 +129,10 @@ fn a_provider_that_fails_ends_the_run_in_an_error_and_it_goes_on_from_there() {
     let server = Scripted::start(move |seen| {
         let second = seen.json()["messages"].as_array().unwrap().len() > 2;
         if second && seen.number == 1 {
-            return Reply::json(&json!({ "error": { "message": "no", "type": "invalid_request_error" } })).status(400);
+            return Reply::json(
+                &json!({ "error": { "message": "no", "type": "invalid_request_error" } }),
+            )
+            .status(400);
         }
         conversation.reply(seen)
     });

@@ -1,5 +1,5 @@
-//! Rules of the sandbox of Python programs: what they cannot reach. Each thing is first shown to work without the sandbox, and each
-//! probe to notice a sandbox that lets it through.
+//! Rules of the sandbox of Python programs: what they cannot reach. Each thing is first shown to
+//! work without the sandbox, and each probe to notice a sandbox that lets it through.
 use crate::python::{SECOND, asked, run, short, tool};
 use fs_err as fs;
 use std::net::{TcpListener, UdpSocket};
@@ -16,7 +16,10 @@ use touchstone_engine::runs::tools::python::{Places, PythonLimits, PythonTool, c
 /// Runs a program without a sandbox. Only programs that harm nobody are given to it.
 fn outside(program: &str) -> String {
     let mut python = Command::new("/usr/bin/python3");
-    let said = python.args(["-I", "-B", "-c", program]).env("TOUCHSTONE_CANARY", "canary-in-the-environment").output();
+    let said = python
+        .args(["-I", "-B", "-c", program])
+        .env("TOUCHSTONE_CANARY", "canary-in-the-environment")
+        .output();
     String::from_utf8_lossy(&said.unwrap().stdout).into_owned()
 }
 
@@ -24,23 +27,32 @@ fn outside(program: &str) -> String {
 async fn no_socket_of_this_machine_is_reached() {
     let Some(tool) = tool(short()).await else { return };
     let folder = TempDir::new().unwrap();
-    let (path, name) = (folder.path().join("socket"), format!("touchstone-test-{}", std::process::id()));
+    let (path, name) =
+        (folder.path().join("socket"), format!("touchstone-test-{}", std::process::id()));
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
     let _unix = UnixListener::bind(&path).unwrap();
-    let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let _abstract =
+        UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
     let (tcp, udp) = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
-    let connect = |family: &str, address: &str| format!("socket.socket(socket.{family}).connect({address})");
+    let connect =
+        |family: &str, address: &str| format!("socket.socket(socket.{family}).connect({address})");
     let table = [
         ("TCP", connect("AF_INET", &format!("('127.0.0.1', {tcp})"))),
-        ("UDP", format!("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))")),
+        (
+            "UDP",
+            format!(
+                "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))"
+            ),
+        ),
         ("names", "socket.getaddrinfo('localhost', 80)".to_owned()),
         ("unix socket", connect("AF_UNIX", &format!("'{}'", path.display()))),
         ("abstract unix socket", connect("AF_UNIX", &format!("'\\0{name}'"))),
     ];
     for (what, act) in table {
-        let program =
-            format!("import socket\ntry:\n    {act}\n    print('reached')\nexcept OSError as e: print('not', e.errno)");
+        let program = format!(
+            "import socket\ntry:\n    {act}\n    print('reached')\nexcept OSError as e: print('not', e.errno)"
+        );
         assert_eq!(outside(&program), "reached\n", "{what}: without the sandbox");
         let ended = run(&tool, &program).await;
         assert!(ended.stdout.starts_with("not "), "{what}: {ended:?}");
@@ -55,9 +67,11 @@ async fn no_value_of_our_environment_is_seen_anywhere() {
                 try: print(p, f, open(f'/proc/{p}/{f}', 'rb').read())\n        except OSError: pass";
     assert!(outside(dump).contains("canary-in-the-environment"), "without the sandbox");
     let roomy = PythonLimits { output: 1 << 20, ..short() };
-    let ended = run(&PythonTool::open(TempDir::new().unwrap().path(), roomy).await.unwrap(), dump).await;
+    let ended =
+        run(&PythonTool::open(TempDir::new().unwrap().path(), roomy).await.unwrap(), dump).await;
     assert_eq!(ended.outcome, "ok", "{ended:?}");
-    let ours: Vec<(String, String)> = std::env::vars().filter(|(_, value)| value.len() > 16).collect();
+    let ours: Vec<(String, String)> =
+        std::env::vars().filter(|(_, value)| value.len() > 16).collect();
     assert!(!ours.is_empty(), "there is an environment to be seen");
     for (name, value) in ours {
         assert!(!ended.stdout.contains(&value), "{name} is seen");
@@ -65,7 +79,8 @@ async fn no_value_of_our_environment_is_seen_anywhere() {
     assert!(!ended.stdout.contains("CARGO") && !run(&tool, dump).await.stdout.contains("CARGO"));
 }
 
-/// The reason why bubblewrap is started with an empty environment instead of being told to clear it.
+/// The reason why bubblewrap is started with an empty environment instead of being told to clear
+/// it.
 #[tokio::test]
 async fn to_clear_the_environment_within_the_sandbox_would_not_be_enough() {
     let Some(tool) = tool(short()).await else { return };
@@ -85,7 +100,10 @@ async fn to_clear_the_environment_within_the_sandbox_would_not_be_enough() {
         look,
     ]);
     let said = cleared.env("TOUCHSTONE_CANARY", "canary-in-the-environment").output().unwrap();
-    assert!(String::from_utf8_lossy(&said.stdout).contains("canary-in-the-environment"), "{said:?}");
+    assert!(
+        String::from_utf8_lossy(&said.stdout).contains("canary-in-the-environment"),
+        "{said:?}"
+    );
     let seen = run(&tool, look).await.stdout;
     assert!(seen.contains("HOME=/work\n") && !seen.contains("canary"), "{seen}");
 }
@@ -100,7 +118,10 @@ async fn nothing_that_we_have_open_is_inherited() {
     assert!(outside(look).contains("left-open"), "without the sandbox");
     let ended = run(&tool, look).await;
     drop(open);
-    assert!(ended.stdout.starts_with("0 pipe:") && !ended.stdout.contains("left-open"), "{ended:?}");
+    assert!(
+        ended.stdout.starts_with("0 pipe:") && !ended.stdout.contains("left-open"),
+        "{ended:?}"
+    );
     assert_eq!(ended.stdout.lines().count(), 3, "{ended:?}");
 }
 
@@ -111,7 +132,9 @@ async fn no_file_of_this_machine_is_seen_but_the_system() {
     let file = folder.path().join("secret");
     fs::write(&file, "canary").unwrap();
     let file = file.display().to_string();
-    for path in ["/root", "/home", "/etc/shadow", "/etc/passwd", "/var", "/run", "/sys", file.as_str()] {
+    for path in
+        ["/root", "/home", "/etc/shadow", "/etc/passwd", "/var", "/run", "/sys", file.as_str()]
+    {
         let program = format!("import os; print(os.path.lexists('{path}'))");
         assert_eq!(outside(&program), "True\n", "{path}: without the sandbox");
         assert_eq!(run(&tool, &program).await.stdout, "False\n", "{path}");
@@ -137,7 +160,11 @@ async fn only_the_work_folder_can_be_written_and_only_so_much() {
     fs::create_dir(folder.path().join("below")).unwrap();
     let free = folder.path().display().to_string();
     assert_eq!(outside(&walk(&free)), format!("{free}\n{free}/below\n"), "without the sandbox");
-    assert_eq!(outside(&format!("import os; os.chdir('{free}')\n{fill}")), "80\n", "without the sandbox");
+    assert_eq!(
+        outside(&format!("import os; os.chdir('{free}')\n{fill}")),
+        "80\n",
+        "without the sandbox"
+    );
     drop(folder);
     assert_eq!(run(&tool, &walk("/")).await.stdout, "/dev/shm\n/work\n");
     assert_eq!(run(&small, fill).await.stdout, "True\n7\n");
@@ -155,8 +182,9 @@ async fn there_is_no_privilege_and_no_way_to_one() {
     assert_eq!(run(&tool, status).await.stdout, none);
 }
 
-/// System calls with arguments that harm nobody, told apart by their error: 1 is EPERM, 38 ENOSYS. All but those of `KEPT` must get
-/// past EPERM without the sandbox, else their refusal within proves nothing.
+/// System calls with arguments that harm nobody, told apart by their error: 1 is EPERM, 38 ENOSYS.
+/// All but those of `KEPT` must get past EPERM without the sandbox, else their refusal within
+/// proves nothing.
 const CALLS: &[(&str, i64, &str)] = &[
     ("keyctl", libc::SYS_keyctl, "0, -3, 0"),
     ("io_uring_setup", libc::SYS_io_uring_setup, "0, 0"),
@@ -178,13 +206,15 @@ const CALLS: &[(&str, i64, &str)] = &[
     ("fsopen", libc::SYS_fsopen, "0, 0"),
     ("a number of x32", 0x4000_0027, "0"),
 ];
-/// Refused by many kernels to everybody but root: only what root is refused counts as a failure of the control.
+/// Refused by many kernels to everybody but root: only what root is refused counts as a failure of
+/// the control.
 const KEPT: [&str; 4] = ["io_uring_setup", "bpf", "perf_event_open", "fsopen"];
 
 #[tokio::test]
 async fn dangerous_system_calls_are_refused() {
     let Some(tool) = tool(short()).await else { return };
-    let calls: Vec<String> = CALLS.iter().map(|(_, number, arguments)| format!("({number}, [{arguments}])")).collect();
+    let calls: Vec<String> =
+        CALLS.iter().map(|(_, number, arguments)| format!("({number}, [{arguments}])")).collect();
     let program = format!(
         "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\nfor number, arguments in [{}]:\n    pid = os.fork()\n    \
          if pid == 0:\n        r = libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments))\n        \
@@ -201,12 +231,16 @@ async fn dangerous_system_calls_are_refused() {
         if free == "1" && !is_root && KEPT.contains(name) {
             println!("{name}: refused to this user without the sandbox too");
         } else {
-            assert_ne!(free, "1", "{name}: refused without the sandbox too, so its refusal within proves nothing");
+            assert_ne!(
+                free, "1",
+                "{name}: refused without the sandbox too, so its refusal within proves nothing"
+            );
         }
     }
 }
 
-/// Prints how often each of these could be done to all processes that are seen, and what the limits of the most favoured one are.
+/// Prints how often each of these could be done to all processes that are seen, and what the limits
+/// of the most favoured one are.
 const STEER: &str = "import os\nfor what in ['mem', 'oom_score_adj']:\n    done = 0\n    \
     for p in ['1', '2', 'self']:\n        try: os.close(os.open(f'/proc/{p}/{what}', os.O_WRONLY)); done += 1\n        \
     except OSError: pass\n    print(what, done)\n\
@@ -216,8 +250,9 @@ const STEER: &str = "import os\nfor what in ['mem', 'oom_score_adj']:\n    done 
 #[tokio::test]
 async fn no_process_can_be_steered_and_none_is_without_limits() {
     let Some(tool) = tool(short()).await else { return };
-    let free =
-        outside("import os\nos.close(os.open('/proc/self/mem', os.O_WRONLY)); print(open('/proc/self/limits').read())");
+    let free = outside(
+        "import os\nos.close(os.open('/proc/self/mem', os.O_WRONLY)); print(open('/proc/self/limits').read())",
+    );
     assert!(free.contains("unlimited"), "without the sandbox: {free}");
     let within = run(&tool, STEER).await;
     assert_eq!(within.stdout, "mem 0\noom_score_adj 0\n0\n", "{within:?}");
@@ -237,8 +272,10 @@ async fn what_all_processes_hold_together_is_bounded() {
              got = 0\nwhile got < 5: got += len(os.read(r, 5))"
         )
     };
-    let folders = |most: u32| format!("import os, time\nfor n in range({most}): os.mkdir(f'{{n}}')");
-    let links = "import os, time\nopen('f', 'w').close()\nfor n in range(3000): os.symlink('f', f'l{n}')";
+    let folders =
+        |most: u32| format!("import os, time\nfor n in range({most}): os.mkdir(f'{{n}}')");
+    let links =
+        "import os, time\nopen('f', 'w').close()\nfor n in range(3000): os.symlink('f', f'l{n}')";
     let bounded = PythonLimits { wall: SECOND * 20, total: 200 << 20, names: 2000, ..short() };
     let unbounded = PythonLimits { total: u64::MAX, names: u64::MAX, ..bounded.clone() };
     let (Some(tool), Some(control)) = (tool(bounded).await, tool(unbounded).await) else { return };
@@ -250,10 +287,18 @@ async fn what_all_processes_hold_together_is_bounded() {
         ("links", links.to_owned(), "files", links.to_owned()),
     ] {
         let ended = run(&tool, &format!("{program}\ntime.sleep(60)")).await;
-        assert_eq!((ended.outcome.as_str(), &ended.exit_code), (outcome, &None), "{what}: {ended:?}");
+        assert_eq!(
+            (ended.outcome.as_str(), &ended.exit_code),
+            (outcome, &None),
+            "{what}: {ended:?}"
+        );
         assert!(ended.stderr.contains("[The program was ended: "), "{what}: {ended:?}");
         let free = run(&control, &format!("{harmless}\nprint('all of it')")).await;
-        assert_eq!((free.stdout.as_str(), free.outcome.as_str()), ("all of it\n", "ok"), "{what}: without the bound");
+        assert_eq!(
+            (free.stdout.as_str(), free.outcome.as_str()),
+            ("all of it\n", "ok"),
+            "{what}: without the bound"
+        );
     }
 }
 
@@ -288,8 +333,13 @@ fn with_bwrap(script: &str, mode: u32) -> (TempDir, Places) {
 
 async fn refusal(places: &Places) -> Unusable {
     let cache = TempDir::new().unwrap();
-    let refusal = PythonTool::open_in(cache.path(), PythonLimits::default(), places).await.unwrap_err();
-    assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0, "what does not hold is not remembered");
+    let refusal =
+        PythonTool::open_in(cache.path(), PythonLimits::default(), places).await.unwrap_err();
+    assert_eq!(
+        fs::read_dir(cache.path()).unwrap().count(),
+        0,
+        "what does not hold is not remembered"
+    );
     refusal
 }
 
@@ -312,15 +362,29 @@ async fn without_a_sandbox_there_is_no_tool_and_nothing_is_started() {
 #[tokio::test]
 async fn a_sandbox_that_cannot_start_says_why_and_what_helps() {
     let says = |words: &str| {
-        format!("case $1 in --version) echo bubblewrap 0.9.0;; *) echo 'bwrap: {words}' >&2; exit 1;; esac")
+        format!(
+            "case $1 in --version) echo bubblewrap 0.9.0;; *) echo 'bwrap: {words}' >&2; exit 1;; esac"
+        )
     };
     let table = [
         (says("setting up uid map: Permission denied"), "AppArmor", "/etc/apparmor.d/bwrap"),
-        (says("loopback: Failed RTM_NEWADDR: Operation not permitted"), "AppArmor", "/etc/apparmor.d/bwrap"),
-        (says("Creating new namespace failed: Operation not permitted"), "Creating new namespace", "sysctl"),
+        (
+            says("loopback: Failed RTM_NEWADDR: Operation not permitted"),
+            "AppArmor",
+            "/etc/apparmor.d/bwrap",
+        ),
+        (
+            says("Creating new namespace failed: Operation not permitted"),
+            "Creating new namespace",
+            "sysctl",
+        ),
         ("echo bubblewrap 0.6.1".to_owned(), "0.6.1 is too old", "0.8 or newer"),
         ("exit 1".to_owned(), "said nothing", "terminal"),
-        ("case $1 in --version) echo bubblewrap 0.9.0;; esac".to_owned(), "said nothing", "terminal"),
+        (
+            "case $1 in --version) echo bubblewrap 0.9.0;; esac".to_owned(),
+            "said nothing",
+            "terminal",
+        ),
     ];
     for (script, message, fix) in table {
         let (_folder, places) = with_bwrap(&script, 0o755);
@@ -332,10 +396,14 @@ async fn a_sandbox_that_cannot_start_says_why_and_what_helps() {
     }
 }
 
-/// Starts the real bubblewrap with each argument passed through `case`, in an environment that holds no more than `environment`.
+/// Starts the real bubblewrap with each argument passed through `case`, in an environment that
+/// holds no more than `environment`.
 fn weakened(case: &str, environment: &str) -> String {
     let path = std::env::var_os("PATH").unwrap();
-    let bwrap = std::env::split_paths(&path).map(|folder| folder.join("bwrap")).find(|path| path.exists()).unwrap();
+    let bwrap = std::env::split_paths(&path)
+        .map(|folder| folder.join("bwrap"))
+        .find(|path| path.exists())
+        .unwrap();
     format!(
         "n=$#; skip=0\nwhile [ $n -gt 0 ]; do a=$1; shift; n=$((n-1))\n  \
          if [ $skip = 1 ]; then skip=0; continue; fi\n  case $a in {case} *) set -- \"$@\" \"$a\";; esac\ndone\n\
@@ -353,15 +421,21 @@ struct Holes {
     environment: &'static str,
 }
 
-/// Every property is let go of once. `hosts` has the name that is asked for, and a list of where to look for names.
+/// Every property is let go of once. `hosts` has the name that is asked for, and a list of where to
+/// look for names.
 fn holes(hosts: &Path) -> Vec<Holes> {
     let insert = |at: &str, more: &str| format!("{at}) set -- \"$@\" {more} \"$a\";;");
     let replace = |word: &str, by: &str| format!("{word}) set -- \"$@\" {by};;");
     let leave_out = |word: &str| format!("{word}) skip=1;;");
     // With what tells the sandbox that there is a filter, else it does not even begin.
     let no_filter = || vec![leave_out("--seccomp"), replace("2", "0")];
-    let mut network =
-        vec!["network devices", "TCP to this machine", "UDP to this machine", "unix sockets", "environment"];
+    let mut network = vec![
+        "network devices",
+        "TCP to this machine",
+        "UDP to this machine",
+        "unix sockets",
+        "environment",
+    ];
     network.extend(["files", "limits", "processes", "memory"]);
     if is_connected() {
         network.push("ways to elsewhere");
@@ -381,23 +455,40 @@ fn holes(hosts: &Path) -> Vec<Holes> {
     ];
     unguarded.extend(no_filter());
     let (file, order) = (hosts.join("hosts"), hosts.join("nsswitch.conf"));
-    let named = format!("--ro-bind {} /etc/hosts --ro-bind {} /etc/nsswitch.conf", file.display(), order.display());
+    let named = format!(
+        "--ro-bind {} /etc/hosts --ro-bind {} /etc/nsswitch.conf",
+        file.display(),
+        order.display()
+    );
     let mut seen = vec![
         insert("--dev", &named),
         // What is open is not shut.
         "*'ready for the program'*) set -- \"$@\" \"$(printf %s \"$a\" | sed 's/os.close(int(name))/pass/')\"; exec 9</dev/null;;".to_owned(),
     ];
     seen.extend(no_filter());
-    let writable = "--remount-ro) set -- \"$@\" --dev-bind /dev/null /dev/more; skip=1;;".to_owned();
-    let mut alive =
-        vec![replace("--unshare-all", "--unshare-net --unshare-ipc --unshare-uts"), replace("--as-pid-1", "")];
+    let writable =
+        "--remount-ro) set -- \"$@\" --dev-bind /dev/null /dev/more; skip=1;;".to_owned();
+    let mut alive = vec![
+        replace("--unshare-all", "--unshare-net --unshare-ipc --unshare-uts"),
+        replace("--as-pid-1", ""),
+    ];
     alive.extend(no_filter());
-    let guards = vec!["namespaces", "system calls", "size of the work folder", "namespaces within", "privileges"];
+    let guards = vec![
+        "namespaces",
+        "system calls",
+        "size of the work folder",
+        "namespaces within",
+        "privileges",
+    ];
     let of = |noticed, cases, environment| Holes { noticed, cases, environment };
     vec![
         of(network, opened, "CANARY=1"),
         of(guards, unguarded, ""),
-        of(vec!["read-only system", "devices", "steering processes", "first to end"], vec![writable], ""),
+        of(
+            vec!["read-only system", "devices", "steering processes", "first to end"],
+            vec![writable],
+            "",
+        ),
         // Process 1 is bubblewrap then, and has no limits.
         of(vec!["limits", "other processes"], vec![replace("--as-pid-1", "")], ""),
         of(vec!["open files", "names of hosts"], seen, ""),
@@ -405,10 +496,12 @@ fn holes(hosts: &Path) -> Vec<Holes> {
     ]
 }
 
-/// What is bounded from outside, whatever bubblewrap does. That it would be exceeded without is shown in a test of its own.
+/// What is bounded from outside, whatever bubblewrap does. That it would be exceeded without is
+/// shown in a test of its own.
 const WATCHED: [&str; 2] = ["memory of all processes", "number of files"];
 
-/// What is said of a process that does not end with the sandbox: it holds the probe up, so nothing else is said.
+/// What is said of a process that does not end with the sandbox: it holds the probe up, so nothing
+/// else is said.
 const OUTLIVED: &str = "the probe: A process of the program outlived the sandbox";
 
 /// True when this machine has a way to elsewhere that a sandbox could let through.
@@ -435,9 +528,11 @@ async fn a_sandbox_that_lets_something_through_is_noticed() {
         let (_folder, places) = with_bwrap(&weakened(&cases.join(" "), environment), 0o755);
         let unusable = refusal(&places).await;
         for property in noticed {
-            let said = if *property == OUTLIVED { OUTLIVED.to_owned() } else { format!("{property}: ") };
+            let said =
+                if *property == OUTLIVED { OUTLIVED.to_owned() } else { format!("{property}: ") };
             assert!(unusable.message.contains(&said), "{property}: {}", unusable.message);
-            let is_broken = unusable.message.contains(&format!("{property}: the probe itself failed"));
+            let is_broken =
+                unusable.message.contains(&format!("{property}: the probe itself failed"));
             assert!(!is_broken, "{property}: {}", unusable.message);
         }
     }
@@ -487,9 +582,13 @@ async fn the_doctor_names_every_property() {
         assert!(result.is_ok(), "{name}: {result:?}");
     }
     let names: Vec<&str> = checks.iter().map(|(name, _)| name.as_str()).collect();
-    for name in
-        ["Sandbox", "Bounds of the sandbox", "Python in the sandbox", "Sandbox: system calls", "Sandbox: memory"]
-    {
+    for name in [
+        "Sandbox",
+        "Bounds of the sandbox",
+        "Python in the sandbox",
+        "Sandbox: system calls",
+        "Sandbox: memory",
+    ] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
     assert!(cache.path().join("python-sandbox.json").exists());

@@ -1,16 +1,19 @@
-//! Rules of scores in the index: they appear by themselves, follow every file they depend on, and no transcript is read twice for them.
+//! Rules of scores in the index: they appear by themselves, follow every file they depend on, and
+//! no transcript is read twice for them.
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use touchstone_engine::rows::{
-    Column, FailureClass, ListRequest, ProblemKind, Review, RunRow, RunScores, RunState, ScoreStanding, Sort, Span,
-    Verdict,
+    Column, FailureClass, ListRequest, ProblemKind, Review, RunRow, RunScores, RunState,
+    ScoreStanding, Sort, Span, Verdict,
 };
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
 const PATH: &str = "plans-tool_calling-claude-variation0.yaml";
 
 fn suite(expected: &str) -> String {
-    format!("tool_calling_prompt: How many plans?\nvariations:\n- parameters: {{}}\n  expected_output: {expected}\n")
+    format!(
+        "tool_calling_prompt: How many plans?\nvariations:\n- parameters: {{}}\n  expected_output: {expected}\n"
+    )
 }
 
 /// A transcript with another answer.
@@ -37,7 +40,8 @@ fn listed(bench: &Bench, filter: &str, descending: bool) -> Vec<String> {
 
 #[test]
 fn a_run_has_its_score_as_soon_as_it_is_in_the_list_and_another_when_its_answer_changes() {
-    let bench = Bench::new().file("tasks/plans.yaml", suite("[{ n: 3 }]")).answered(RUN, "Three").open();
+    let bench =
+        Bench::new().file("tasks/plans.yaml", suite("[{ n: 3 }]")).answered(RUN, "Three").open();
     let row = bench.row(PATH).unwrap();
     assert_eq!((row.scoring, row.scorer.as_deref()), (Some(ScoreStanding::Scored), Some("fields")));
     assert_eq!((row.score, row.passed, row.class), (Some(1.0), Some(true), None), "{row:?}");
@@ -63,23 +67,31 @@ fn an_answer_is_scored_as_it_is_whatever_its_numbers_are() {
 
 #[test]
 fn a_run_is_scored_again_when_its_suite_changes_and_its_transcript_is_not_read_for_that() {
-    let bench = Bench::new().file("tasks/plans.yaml", suite("[{ n: 4 }]")).answered(RUN, "Three").open();
+    let bench =
+        Bench::new().file("tasks/plans.yaml", suite("[{ n: 4 }]")).answered(RUN, "Three").open();
     assert_eq!(bench.row(PATH).unwrap().passed, Some(false));
     // The same stamp with other bytes: whoever reads the file now finds another answer.
-    let (path, before) = (bench.path(RUN), fs::metadata(bench.path(RUN)).unwrap().modified().unwrap());
+    let (path, before) =
+        (bench.path(RUN), fs::metadata(bench.path(RUN)).unwrap().modified().unwrap());
     fs::write(&path, answered("Three").replace("- n: 3\n", "- n: 9\n")).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(before).unwrap();
     bench.put("tasks/plans.yaml", suite("[{ n: 3 }]"));
     wait_row(&bench, PATH, "the answer that was read is right now", |row| row.passed == Some(true));
     bench.remove("tasks/plans.yaml");
-    let row = wait_row(&bench, PATH, "there is no score without a suite", |row| row.scoring.is_none());
+    let row =
+        wait_row(&bench, PATH, "there is no score without a suite", |row| row.scoring.is_none());
     assert_eq!((row.score, row.scorer, row.score_reason), (None, None, None));
-    assert_eq!(scores(&bench, PATH).notes, ["There is no suite for the task plans, so this run is not scored."]);
+    assert_eq!(
+        scores(&bench, PATH).notes,
+        ["There is no suite for the task plans, so this run is not scored."]
+    );
 }
 
 #[test]
 fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the_same_everywhere() {
-    let tagged = |tag: &str| suite("[{ n: 3 }]").replace("variations", &format!("result_tag_name: {tag}\nvariations"));
+    let tagged = |tag: &str| {
+        suite("[{ n: 3 }]").replace("variations", &format!("result_tag_name: {tag}\nvariations"))
+    };
     let says = "conversation:\n- user_message: a\n- assistant_message: '<rows>[{\"n\": 3}]</rows> or <other>[{\"n\": 4}]</other>'\n";
     let bench = Bench::new().file("tasks/plans.yaml", tagged("rows")).file(RUN, says).open();
     let shown = |bench: &Bench| {
@@ -112,7 +124,10 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
 
     bench.put("tasks/plans.yaml", tagged("none"));
     let row = wait_row(&bench, PATH, "there is no answer", |row| row.state == RunState::NoAnswer);
-    assert_eq!((row.class, row.reason, shown(&bench).0), (Some(FailureClass::NoAnswer), None, None));
+    assert_eq!(
+        (row.class, row.reason, shown(&bench).0),
+        (Some(FailureClass::NoAnswer), None, None)
+    );
     assert_eq!(listed(&bench, "state:no_answer", false), [PATH]);
     bench.remove("tasks/plans.yaml");
     wait_row(&bench, PATH, "no suite", |row| row.scoring.is_none());
@@ -121,7 +136,9 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
     assert_eq!(shown(&bench), (source, mark, version));
     assert_eq!(bench.row(PATH).unwrap().verdict, Some(Verdict::Right), "it is of this answer");
     bench.remove(RUN);
-    wait_until("no run is counted", || (bench.rows().is_empty() && bench.status().counts.runs == 0).then_some(()));
+    wait_until("no run is counted", || {
+        (bench.rows().is_empty() && bench.status().counts.runs == 0).then_some(())
+    });
 }
 
 #[test]
@@ -132,14 +149,19 @@ fn a_run_is_scored_again_when_the_file_with_its_gold_answer_comes_changes_or_goe
     assert_eq!(row.scoring, Some(ScoreStanding::NoExpected));
     insta::assert_snapshot!(row.score_reason.unwrap_or_default(), @"The expected output in gold/plans.json could not be read: the file is not there any more.");
     let problem = bench.problems().remove(0);
-    assert_eq!((problem.kind, problem.file.as_str()), (ProblemKind::SuiteWarning, "tasks/plans.yaml"));
+    assert_eq!(
+        (problem.kind, problem.file.as_str()),
+        (ProblemKind::SuiteWarning, "tasks/plans.yaml")
+    );
     bench.write("tasks/gold/plans.json", r#"[{"n": 3}]"#);
     wait_row(&bench, PATH, "it is right", |row| row.passed == Some(true));
     assert!(bench.problems().is_empty());
     bench.put("tasks/gold/plans.json", r#"[{"n": 5}]"#);
     wait_row(&bench, PATH, "it is wrong", |row| row.passed == Some(false));
     bench.remove("tasks/gold/plans.json");
-    wait_row(&bench, PATH, "nothing is expected", |row| row.scoring == Some(ScoreStanding::NoExpected));
+    wait_row(&bench, PATH, "nothing is expected", |row| {
+        row.scoring == Some(ScoreStanding::NoExpected)
+    });
 }
 
 #[test]
@@ -168,19 +190,25 @@ fn a_suite_that_was_changed_and_changed_back_while_rows_followed_leaves_no_score
     const RUNS: usize = 1_500;
     let mut bench = Bench::new().file("tasks/plans.yaml", suite("[{ n: 3 }]"));
     for run in 2..RUNS + 2 {
-        bench = bench.answered(&format!("results/plans-tool_calling-claude-variation0-run{run}.yaml"), "Three");
+        bench = bench.answered(
+            &format!("results/plans-tool_calling-claude-variation0-run{run}.yaml"),
+            "Three",
+        );
     }
     let bench = bench.open();
     let count = |bench: &Bench, filter: &str| {
         let sort = Sort { column: Column::Score, descending: false };
-        let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 1 } };
+        let request =
+            ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 1 } };
         bench.app().list_runs(request).unwrap().total
     };
     wait_until("all are right", || (count(&bench, "passed:yes") == RUNS as u64).then_some(()));
     bench.put("tasks/plans.yaml", suite("[{ n: 4 }]"));
     wait_until("some are wrong now", || (count(&bench, "passed:no") > 0).then_some(()));
     let bench = bench.close().file("tasks/plans.yaml", suite("[{ n: 3 }]")).open();
-    wait_until("all are right again", || (count(&bench, "passed:yes") == RUNS as u64).then_some(()));
+    wait_until("all are right again", || {
+        (count(&bench, "passed:yes") == RUNS as u64).then_some(())
+    });
 }
 
 #[test]
@@ -189,7 +217,10 @@ fn how_a_run_ended_decides_whether_it_is_scored() {
     let said = |what: &str| format!("conversation:\n- user_message: How many?\n{what}");
     let variations = "- expected_output: [{ n: 3 }]\n".repeat(5) + "- name: nothing expected\n";
     let bench = Bench::new()
-        .file("tasks/plans.yaml", format!("tool_calling_prompt: How many?\nvariations:\n{variations}"))
+        .file(
+            "tasks/plans.yaml",
+            format!("tool_calling_prompt: How many?\nvariations:\n{variations}"),
+        )
         .file(&format!("results/{}", run(0)), said("- assistant_message: I do not know.\n"))
         .file(&format!("results/{}", run(1)), said("- error: the provider said no\n"))
         .file(&format!("results/{}", run(2)), said("- error: the request timed out\n"))
@@ -216,7 +247,10 @@ fn how_a_run_ended_decides_whether_it_is_scored() {
     Answered None None None: 
     ");
     let loose = scores(&bench, "loose.yaml").notes;
-    assert_eq!(loose, ["The name of the file does not say which task this run is of, so it is not scored."]);
+    assert_eq!(
+        loose,
+        ["The name of the file does not say which task this run is of, so it is not scored."]
+    );
 }
 
 #[test]
@@ -226,13 +260,17 @@ fn every_scorer_of_the_suite_speaks_in_its_order_and_lists_show_the_first() {
         "scorers: [exact, fields, tool_calls]\nexpected_tool_calls: [query_plans, query_more]\nvariations",
     );
     let bench = Bench::new().file("tasks/plans.yaml", &text).answered(RUN, "Three").open();
-    let told = |bench: &Bench| scores(bench, PATH).scores.into_iter().map(|one| one.scorer).collect::<Vec<_>>();
+    let told = |bench: &Bench| {
+        scores(bench, PATH).scores.into_iter().map(|one| one.scorer).collect::<Vec<_>>()
+    };
     assert_eq!(told(&bench), ["exact", "fields", "tool_calls"]);
     assert_eq!(bench.row(PATH).unwrap().scorer.as_deref(), Some("exact"));
     let calls = &scores(&bench, PATH).scores[2];
     assert_eq!((calls.standing, calls.score), (ScoreStanding::Scored, Some(0.5)), "{calls:?}");
     bench.put("tasks/plans.yaml", text.replace("[exact, fields, tool_calls]", "[fields, exact]"));
-    wait_row(&bench, PATH, "another scorer comes first", |row| row.scorer.as_deref() == Some("fields"));
+    wait_row(&bench, PATH, "another scorer comes first", |row| {
+        row.scorer.as_deref() == Some("fields")
+    });
     assert_eq!(told(&bench), ["fields", "exact"]);
 }
 
@@ -250,7 +288,8 @@ fn a_scorer_that_is_not_known_is_an_error_with_its_line() {
 }
 
 #[test]
-fn runs_of_a_benchmark_folder_are_scored_by_the_name_of_their_variation_as_the_published_benchmark_does() {
+fn runs_of_a_benchmark_folder_are_scored_by_the_name_of_their_variation_as_the_published_benchmark_does()
+ {
     let dir = "results/plans/claude/promptql/retrieval";
     let bench = Bench::new()
         .file(
@@ -263,16 +302,23 @@ fn runs_of_a_benchmark_folder_are_scored_by_the_name_of_their_variation_as_the_p
         .file(&format!("{dir}/second_run_1.result"), "4")
         .file(&format!("{dir}/second_run_1.history"), "[]")
         .open();
-    let row = |name: &str| bench.row(&format!("plans/claude/promptql/retrieval/{name}_run_1")).unwrap();
+    let row =
+        |name: &str| bench.row(&format!("plans/claude/promptql/retrieval/{name}_run_1")).unwrap();
     assert_eq!(
         (row("first").scorer.as_deref(), row("first").score),
         (Some("kendall_tau"), Some(1.0)),
         "{:?}",
         row("first")
     );
-    assert_eq!((row("second").scorer.as_deref(), row("second").score), (Some("numeric"), Some(1.0)));
+    assert_eq!(
+        (row("second").scorer.as_deref(), row("second").score),
+        (Some("numeric"), Some(1.0))
+    );
     let all = scores(&bench, "plans/claude/promptql/retrieval/first_run_1").scores;
-    assert_eq!(all.iter().map(|one| one.scorer.as_str()).collect::<Vec<_>>(), ["kendall_tau", "fields"]);
+    assert_eq!(
+        all.iter().map(|one| one.scorer.as_str()).collect::<Vec<_>>(),
+        ["kendall_tau", "fields"]
+    );
 }
 
 #[test]
@@ -296,7 +342,10 @@ fn runs_are_ordered_and_asked_for_by_their_scores() {
     let run = |n: u32| format!("results/plans-tool_calling-claude-variation{n}.yaml");
     let variations = "- expected_output: [{ n: 3 }, { n: 4 }]\n".repeat(3);
     let bench = Bench::new()
-        .file("tasks/plans.yaml", format!("tool_calling_prompt: How many?\nvariations:\n{variations}"))
+        .file(
+            "tasks/plans.yaml",
+            format!("tool_calling_prompt: How many?\nvariations:\n{variations}"),
+        )
         .file(&run(0), answers("[{ n: 3 }]"))
         .file(&run(1), answers("[{ n: 3 }, { n: 4 }]"))
         .file(&run(2), "conversation:\n- user_message: x\n- assistant_message: no\n")
@@ -327,11 +376,16 @@ fn runs_are_ordered_and_asked_for_by_their_scores() {
 #[test]
 fn many_runs_follow_a_change_of_their_suite() {
     let bench = (0..300).fold(Bench::new(), |bench, n| {
-        bench.answered(&format!("results/plans-tool_calling-claude-variation0-run{}.yaml", n + 2), "Three")
+        bench.answered(
+            &format!("results/plans-tool_calling-claude-variation0-run{}.yaml", n + 2),
+            "Three",
+        )
     });
     let bench = bench.file("tasks/plans.yaml", suite("[{ n: 3 }]")).open();
     assert!(bench.rows().iter().all(|row| row.passed == Some(true)));
     bench.put("tasks/plans.yaml", suite("[{ n: 4 }]"));
-    wait_until("all are wrong", || bench.rows().iter().all(|row| row.passed == Some(false)).then_some(()));
+    wait_until("all are wrong", || {
+        bench.rows().iter().all(|row| row.passed == Some(false)).then_some(())
+    });
     assert!(bench.rows().iter().all(|row| row.state == RunState::Answered));
 }

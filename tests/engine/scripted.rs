@@ -1,8 +1,9 @@
-//! A provider that says what it is told to say, over real connections to this machine: HTTP/1.1 by hand, so that it can also do
-//! what no library would. Owns listening, recording and misbehaving; what a model would say is in `conversation.rs`.
+//! A provider that says what it is told to say, over real connections to this machine: HTTP/1.1 by
+//! hand, so that it can also do what no library would. Owns listening, recording and misbehaving;
+//! what a model would say is in `conversation.rs`.
 //!
-//! It needs nothing but the standard library, JSON and `gzip.rs`: any test binary can take both in by their paths, with
-//! `#[expect(dead_code)]` where only a part of them is used.
+//! It needs nothing but the standard library, JSON and `gzip.rs`: any test binary can take both in
+//! by their paths, with `#[expect(dead_code)]` where only a part of them is used.
 use super::gzip::{gzip, zeros_in_gzip};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ pub(crate) struct Seen {
     pub(crate) number: usize,
     /// What is to be done: `POST` of a client, `CONNECT` of one that asks for a tunnel.
     pub(crate) method: String,
-    /// Path with query; the whole address when it came through a proxy, host and port when a tunnel is asked for.
+    /// Path with query; the whole address when it came through a proxy, host and port when a tunnel
+    /// is asked for.
     pub(crate) path: String,
     /// Headers, names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
@@ -196,7 +198,11 @@ impl Reply {
     }
 
     fn head(&self) -> Vec<u8> {
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, if self.status < 400 { "OK" } else { "Error" });
+        let mut head = format!(
+            "HTTP/1.1 {} {}\r\n",
+            self.status,
+            if self.status < 400 { "OK" } else { "Error" }
+        );
         for (name, value) in &self.headers {
             let _ = write!(head, "{name}: {value}\r\n");
         }
@@ -288,7 +294,9 @@ impl Scripted {
     pub(crate) fn wait_for(&self, requests: usize) {
         let seen = self.shared.seen.lock().unwrap();
         let enough =
-            self.shared.arrived.wait_timeout_while(seen, Duration::from_secs(30), |seen| seen.len() < requests);
+            self.shared
+                .arrived
+                .wait_timeout_while(seen, Duration::from_secs(30), |seen| seen.len() < requests);
         assert!(!enough.unwrap().1.timed_out(), "fewer than {requests} requests came");
     }
 
@@ -302,7 +310,8 @@ impl Scripted {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// From now on requests are only counted: for measurements, and for more of them than fit into memory.
+    /// From now on requests are only counted: for measurements, and for more of them than fit into
+    /// memory.
     pub(crate) fn forgetful(self) -> Self {
         self.shared.records.store(false, Ordering::SeqCst);
         self
@@ -360,7 +369,8 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(Seen, usize)>>
         let Some((name, value)) = line.split_once(':') else { break };
         headers.insert(name.trim().to_lowercase(), value.trim().to_owned());
     }
-    let length: usize = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let length: usize =
+        headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
     let missing = length.min(1);
     let mut body = vec![0; length - missing];
     reader.read_exact(&mut body)?;
@@ -369,7 +379,9 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(Seen, usize)>>
         let mut last = [0];
         match reader.buffer().first() {
             Some(there) => last = [*there],
-            None if reader.get_ref().peek(&mut last)? == 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            None if reader.get_ref().peek(&mut last)? == 0 => {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             None => {}
         }
         body.push(last[0]);

@@ -8,7 +8,19 @@ fn what_is_found_does_not_change_when_the_full_text_index_is_complete() {
         .answered("results/a.yaml", "The refund of plan_id 7 => done.")
         .answered("results/b.yaml", "Prerefund, naïve café 退款.")
         .open();
-    let needles = ["refund", "plan_", "_id", "=>", "\"refund of\"", "café", "cafe", "款", "select", "-refund", "ROUND"];
+    let needles = [
+        "refund",
+        "plan_",
+        "_id",
+        "=>",
+        "\"refund of\"",
+        "café",
+        "cafe",
+        "款",
+        "select",
+        "-refund",
+        "ROUND",
+    ];
     let found = || needles.map(|needle| (needle, bench.hits(needle)));
     let before = found();
     bench.wait_words();

@@ -1,5 +1,5 @@
-//! Questions to a PostgreSQL server: what comes back, and that no way round the guards writes, runs on or leaks into the next
-//! call. Every way is first shown to work where a guard is missing.
+//! Questions to a PostgreSQL server: what comes back, and that no way round the guards writes, runs
+//! on or leaks into the next call. Every way is first shown to work where a guard is missing.
 use crate::postgres::{Database, PASSWORD, server};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -8,12 +8,19 @@ use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
 fn tool_at(address: &str, more: &str) -> SqlTool {
-    let settings = json::read(&format!(r#"{{"kind": "sql", "database": "{address}"{more}}}"#)).unwrap();
-    SqlTool::open("shop", &settings, &server().dir, &|name| (name == "PASSWORD").then(|| PASSWORD.to_owned())).unwrap()
+    let settings =
+        json::read(&format!(r#"{{"kind": "sql", "database": "{address}"{more}}}"#)).unwrap();
+    SqlTool::open("shop", &settings, &server().dir, &|name| {
+        (name == "PASSWORD").then(|| PASSWORD.to_owned())
+    })
+    .unwrap()
 }
 
 pub(crate) fn tool_as(role: &str, database: &Database, more: &str) -> SqlTool {
-    tool_at(&format!("postgres://{role}:${{PASSWORD}}@127.0.0.1:{}/{}", database.port, database.name), more)
+    tool_at(
+        &format!("postgres://{role}:${{PASSWORD}}@127.0.0.1:{}/{}", database.port, database.name),
+        more,
+    )
 }
 
 pub(crate) fn params(sql: &str) -> Value {
@@ -48,7 +55,12 @@ struct Way {
 
 const INSERT: &str = "INSERT INTO items VALUES (3, 'three')";
 
-const fn way(name: &'static str, before: &'static str, calls: &'static [&'static str], after: &'static str) -> Way {
+const fn way(
+    name: &'static str,
+    before: &'static str,
+    calls: &'static [&'static str],
+    after: &'static str,
+) -> Way {
     Way { name, before, calls, after, simple: false }
 }
 
@@ -77,13 +89,25 @@ const WAYS: [Way; 16] = [
     way(
         "a block that commits",
         "SET default_transaction_read_only = on",
-        &["DO $$ BEGIN COMMIT; SET TRANSACTION READ WRITE; INSERT INTO items VALUES (3, 'three'); END $$"],
+        &[
+            "DO $$ BEGIN COMMIT; SET TRANSACTION READ WRITE; INSERT INTO items VALUES (3, 'three'); END $$",
+        ],
         "",
     ),
     way("a procedure that commits", "SET default_transaction_read_only = on", &["CALL slip()"], ""),
-    way("a transaction made one that writes", "BEGIN READ ONLY", &["SET TRANSACTION READ WRITE", INSERT], "COMMIT"),
+    way(
+        "a transaction made one that writes",
+        "BEGIN READ ONLY",
+        &["SET TRANSACTION READ WRITE", INSERT],
+        "COMMIT",
+    ),
     way("a transaction ended in the call before", "BEGIN READ ONLY", &["COMMIT", INSERT], ""),
-    way("a transaction rolled back in the call before", "BEGIN READ ONLY", &["ROLLBACK", INSERT], ""),
+    way(
+        "a transaction rolled back in the call before",
+        "BEGIN READ ONLY",
+        &["ROLLBACK", INSERT],
+        "",
+    ),
     way(
         "a transaction chained",
         "BEGIN READ ONLY",
@@ -99,8 +123,18 @@ const WAYS: [Way; 16] = [
         "",
     ),
     way("a plain statement", "", &[INSERT], ""),
-    way("a statement that gives rows", "", &["INSERT INTO items VALUES (3, 'three') RETURNING id"], ""),
-    way("a query that deletes", "", &["WITH gone AS (DELETE FROM items RETURNING id) SELECT * FROM gone"], ""),
+    way(
+        "a statement that gives rows",
+        "",
+        &["INSERT INTO items VALUES (3, 'three') RETURNING id"],
+        "",
+    ),
+    way(
+        "a query that deletes",
+        "",
+        &["WITH gone AS (DELETE FROM items RETURNING id) SELECT * FROM gone"],
+        "",
+    ),
     way("a plan that is carried out", "", &["EXPLAIN ANALYZE DELETE FROM items"], ""),
     way("a function that writes", "", &["SELECT sly()"], ""),
     way("a comment first", "", &["/* SELECT */ -- SELECT\n DELETE FROM items"], ""),
@@ -121,13 +155,22 @@ async fn no_way_round_writes_even_as_a_role_that_may() {
             }
         }
         let _ = open.batch_execute(way.after).await;
-        assert_ne!(database.rows().await, 2, "{}: does not write without guards, so it proves nothing", way.name);
+        assert_ne!(
+            database.rows().await,
+            2,
+            "{}: does not write without guards, so it proves nothing",
+            way.name
+        );
         database.restore().await;
 
         let tool = tool_as("rw", &database, r#", "accept_writer": true"#);
         for call in way.calls {
             let said = said(&tool, call).await;
-            assert!(said.starts_with("error: ") || call.contains("set_config("), "{}: {call}: {said}", way.name);
+            assert!(
+                said.starts_with("error: ") || call.contains("set_config("),
+                "{}: {call}: {said}",
+                way.name
+            );
         }
         assert_eq!(database.rows().await, 2, "{} wrote", way.name);
     }
@@ -159,19 +202,27 @@ async fn the_extended_protocol_alone_keeps_a_second_statement_from_running() {
     for before in ["", "BEGIN READ ONLY; SELECT 1"] {
         for first in ["SELECT 1", "SELECT 1; COMMIT", "COMMIT", "ROLLBACK; BEGIN"] {
             let both = format!("{first}; {INSERT}; COMMIT");
-            // The role may write. What only reads holds as long as it is not ended: else nothing is in the way.
+            // The role may write. What only reads holds as long as it is not ended: else nothing is
+            // in the way.
             let is_held = !before.is_empty() && first == "SELECT 1";
             let open = database.as_role("rw").await;
             open.batch_execute(before).await.unwrap();
             let _ = open.simple_query(&both).await;
-            assert_eq!(database.rows().await == 2, is_held, "{before}: {both}: the simple protocol");
+            assert_eq!(
+                database.rows().await == 2,
+                is_held,
+                "{before}: {both}: the simple protocol"
+            );
             database.restore().await;
 
             let open = database.as_role("rw").await;
             open.batch_execute(before).await.unwrap();
             let refused = open.execute(both.as_str(), &[]).await.unwrap_err();
             let refused = refused.as_db_error().unwrap().message().to_owned();
-            assert_eq!(refused, "cannot insert multiple commands into a prepared statement", "{before}: {both}");
+            assert_eq!(
+                refused, "cannot insert multiple commands into a prepared statement",
+                "{before}: {both}"
+            );
             let _ = open.batch_execute("COMMIT").await;
             assert_eq!(database.rows().await, 2, "{before}: {both}: the extended protocol");
 
@@ -191,10 +242,12 @@ async fn a_read_only_transaction_does_not_hold_a_superuser_and_the_role_does() {
         ("BEGIN READ ONLY; SELECT 1", copied.as_str()),
         ("BEGIN READ ONLY; SELECT 1", "SELECT pg_read_file('PG_VERSION')"),
         ("BEGIN READ ONLY; SELECT 1", "SELECT pg_import_system_collations('pg_catalog')"),
-        // A newer server refuses large objects in a transaction that only reads, so the role is shown without one.
+        // A newer server refuses large objects in a transaction that only reads, so the role is
+        // shown without one.
         ("BEGIN", "SELECT lo_import('PG_VERSION')"),
     ];
-    let is_refused = |said: &str| said.contains("permission denied") || said.contains("must be superuser");
+    let is_refused =
+        |said: &str| said.contains("permission denied") || said.contains("must be superuser");
     for (before, sql) in ways {
         let boss = database.as_role("boss").await;
         boss.batch_execute(before).await.unwrap();
@@ -206,7 +259,10 @@ async fn a_read_only_transaction_does_not_hold_a_superuser_and_the_role_does() {
         let plain = database.as_role("ro").await;
         plain.batch_execute(before).await.unwrap();
         let refused = plain.execute(sql, &[]).await.unwrap_err();
-        assert!(is_refused(refused.as_db_error().unwrap().message()), "{sql}: {refused:?}: the role alone");
+        assert!(
+            is_refused(refused.as_db_error().unwrap().message()),
+            "{sql}: {refused:?}: the role alone"
+        );
         let said = said(&tool_as("ro", &database, ""), sql).await;
         assert!(is_refused(&said), "{sql}: {said}");
         assert!(!file.exists(), "{sql}");
@@ -227,7 +283,8 @@ async fn what_a_role_that_reads_may_still_do_reaches_nobody() {
     let asked = "SELECT query FROM pg_stat_activity WHERE usename = 'boss' AND datname = current_database()";
     let boss = database.as_role("boss").await;
     boss.batch_execute("SELECT 'canary of the boss'").await.unwrap();
-    let seen: String = database.as_role("postgres").await.query_one(asked, &[]).await.unwrap().get(0);
+    let seen: String =
+        database.as_role("postgres").await.query_one(asked, &[]).await.unwrap().get(0);
     assert_eq!(seen, "SELECT 'canary of the boss'", "a superuser sees it, or it proves nothing");
     assert_eq!(said(&tool, asked).await, r#"[{"query":"<insufficient privilege>"}]"#);
 }
@@ -243,7 +300,8 @@ async fn a_limit_of_time_that_one_call_lifts_holds_in_the_next() {
     one.execute(sleep, &[]).await.expect("and holds no more once it was lifted in a call before");
 
     let tool = tool_as("ro", &database, r#", "seconds": 1"#);
-    for lift in ["SET statement_timeout = 0", "SELECT set_config('statement_timeout', '0', false)"] {
+    for lift in ["SET statement_timeout = 0", "SELECT set_config('statement_timeout', '0', false)"]
+    {
         said(&tool, lift).await;
         let limit = "SELECT current_setting('statement_timeout') AS t, current_setting('lock_timeout') AS l";
         assert_eq!(said(&tool, limit).await, r#"[{"t":"1s","l":"1s"}]"#, "after {lift}");
@@ -283,8 +341,16 @@ async fn a_role_that_may_write_is_refused_unless_that_is_accepted() {
             "REVOKE CREATE ON SCHEMA public FROM ro",
             "create tables in the schema public",
         ),
-        ("GRANT UPDATE (name) ON items TO ro", "REVOKE UPDATE (name) ON items FROM ro", "write to public.items"),
-        ("GRANT TRUNCATE ON items TO PUBLIC", "REVOKE TRUNCATE ON items FROM PUBLIC", "write to public.items"),
+        (
+            "GRANT UPDATE (name) ON items TO ro",
+            "REVOKE UPDATE (name) ON items FROM ro",
+            "write to public.items",
+        ),
+        (
+            "GRANT TRUNCATE ON items TO PUBLIC",
+            "REVOKE TRUNCATE ON items FROM PUBLIC",
+            "write to public.items",
+        ),
     ] {
         admin.batch_execute(grant).await.unwrap();
         let refused = tool_as("ro", &database, "").check().await.unwrap_err().message;
@@ -298,9 +364,11 @@ async fn a_role_that_may_write_is_refused_unless_that_is_accepted() {
 async fn nothing_of_a_call_is_left_for_the_next() {
     let database = Database::new().await;
     let one = database.as_role("ro").await;
-    one.batch_execute("SELECT pg_advisory_lock(7); SET search_path TO pg_catalog; CREATE TEMP TABLE t (x int)")
-        .await
-        .unwrap();
+    one.batch_execute(
+        "SELECT pg_advisory_lock(7); SET search_path TO pg_catalog; CREATE TEMP TABLE t (x int)",
+    )
+    .await
+    .unwrap();
     let left = "SELECT current_setting('search_path') || (SELECT count(*) FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted)
       || (SELECT count(*) FROM pg_catalog.pg_prepared_statements)::text AS left";
     let seen: String = one.query_one(left, &[]).await.unwrap().get(0);
@@ -341,7 +409,10 @@ async fn what_never_ends_is_stopped_here_and_on_the_server() {
     ] {
         let begun = Instant::now();
         let said = said(&tool, sql).await;
-        assert!(said.contains("took longer than 1 second") || said.contains("lock timeout"), "{sql}: {said}");
+        assert!(
+            said.contains("took longer than 1 second") || said.contains("lock timeout"),
+            "{sql}: {said}"
+        );
         assert!(begun.elapsed() < Duration::from_secs(6), "{sql}: {:?}", begun.elapsed());
     }
     let stop = CancellationToken::new();
@@ -365,7 +436,10 @@ async fn running(database: &Database, wanted: i64) {
         if now == wanted {
             return;
         }
-        assert!(begun.elapsed() < Duration::from_secs(20), "{now} queries run, {wanted} were expected");
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{now} queries run, {wanted} were expected"
+        );
         tokio::task::yield_now().await;
     }
 }
@@ -380,11 +454,15 @@ async fn large_results_are_cut_and_say_so() {
     assert!(rows.contains("Only the first 10000 rows are here"), "{}", &rows[rows.len() - 200..]);
     let bytes = said(&tool, "SELECT repeat('x', 40000) AS x FROM generate_series(1, 1000)").await;
     assert!(bytes.contains("Only the first 26 rows are here") && bytes.len() < (1 << 20) + 300);
-    for sql in ["SELECT repeat('x', 10000000) AS x", "SELECT array_agg(n) AS x FROM generate_series(1, 100000) n"] {
+    for sql in [
+        "SELECT repeat('x', 10000000) AS x",
+        "SELECT array_agg(n) AS x FROM generate_series(1, 100000) n",
+    ] {
         let cell = said(&tool, sql).await;
         assert!(cell.len() < 66_000 && cell.contains("are cut"), "{sql}: {}", cell.len());
     }
-    // What stands behind the `;` keeps this from being asked in our own form: the bytes of the connection are counted.
+    // What stands behind the `;` keeps this from being asked in our own form: the bytes of the
+    // connection are counted.
     let raw = said(&tool, "SELECT repeat('x', 300000000) AS x; -- raw").await;
     insta::assert_snapshot!(raw, @"error: The server sent more than 32 MiB. Ask for less.");
     let columns = vec!["1"; 201].join(", ");
@@ -394,7 +472,9 @@ async fn large_results_are_cut_and_say_so() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_gigabyte_in_one_value_does_not_arrive() {
     let database = Database::new().await;
-    let said = said(&tool_as("ro", &database, r#", "seconds": 5"#), "SELECT repeat('x', 1000000000) AS x").await;
+    let said =
+        said(&tool_as("ro", &database, r#", "seconds": 5"#), "SELECT repeat('x', 1000000000) AS x")
+            .await;
     assert!(said.len() < 66_000, "{}", said.len());
     assert!(said.starts_with("error: ") || said.contains("are cut"), "{}", &said[..200]);
 }

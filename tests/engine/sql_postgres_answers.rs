@@ -1,4 +1,5 @@
-//! What comes back from a PostgreSQL server: values as they are kept, errors in its own words, and the schema that a model is told.
+//! What comes back from a PostgreSQL server: values as they are kept, errors in its own words, and
+//! the schema that a model is told.
 use crate::postgres::{Database, PASSWORD, server};
 use crate::sql_postgres::{everywhere, said, tool_as};
 use touchstone_engine::runs::tools::sql::SqlTool;
@@ -149,15 +150,22 @@ async fn a_server_that_cannot_be_used_says_why_without_the_password() {
         format!("postgres://ro:${{PASSWORD}}@127.0.0.1:{port}/no_such_database"),
         "postgres://ro:${PASSWORD}@127.0.0.1:1/x".to_owned(),
         format!("postgres://ro:${{PASSWORD}}@localhost:{port}/{name}?sslmode=verify-full"),
-        format!("postgres://ro:${{PASSWORD}}@localhost:{port}/{name}?sslmode=verify-full&sslrootcert=server.crt"),
-        format!("postgres://ro:${{PASSWORD}}@localhost:{port}/{name}?sslmode=verify-full&sslrootcert=missing.crt"),
+        format!(
+            "postgres://ro:${{PASSWORD}}@localhost:{port}/{name}?sslmode=verify-full&sslrootcert=server.crt"
+        ),
+        format!(
+            "postgres://ro:${{PASSWORD}}@localhost:{port}/{name}?sslmode=verify-full&sslrootcert=missing.crt"
+        ),
         format!("postgres:///{name}?host={dir}&port={port}&user=ro&password=${{PASSWORD}}"),
     ] {
         let settings = json::read(&format!(r#"{{"database": "{address}"}}"#)).unwrap();
-        let secret = |name: &str| Some(if name == "WRONG" { "canary-wrong" } else { PASSWORD }.to_owned());
+        let secret =
+            |name: &str| Some(if name == "WRONG" { "canary-wrong" } else { PASSWORD }.to_owned());
         let tool = SqlTool::open("shop", &settings, &server().dir, &secret).unwrap();
-        let checked =
-            tool.check().await.unwrap_or_else(|unusable| format!("{} | {}", unusable.message, unusable.fix.unwrap()));
+        let checked = tool
+            .check()
+            .await
+            .unwrap_or_else(|unusable| format!("{} | {}", unusable.message, unusable.fix.unwrap()));
         let called = said(&tool, "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").await;
         let shown = format!("{tool:?} {checked}");
         assert!(!shown.contains("canary"), "{shown}");

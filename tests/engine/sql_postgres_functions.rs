@@ -1,5 +1,6 @@
-//! Functions of a PostgreSQL server whose effects a rollback does not undo. Each is first shown to do so; a role that may run one is
-//! refused, and the statements that the refusal names make it fit.
+//! Functions of a PostgreSQL server whose effects a rollback does not undo. Each is first shown to
+//! do so; a role that may run one is refused, and the statements that the refusal names make it
+//! fit.
 use crate::postgres::{Database, server};
 use crate::sql_postgres::{said, tool_as};
 use std::time::Duration;
@@ -15,7 +16,10 @@ fn statements(fix: &str) -> Vec<String> {
 async fn rolled_back(database: &Database, sql: &str) {
     let client = database.as_role("ro").await;
     client.batch_execute(&opening(Duration::from_secs(5))).await.unwrap();
-    client.execute(sql, &[]).await.unwrap_or_else(|why| panic!("without the check this works: {sql}: {why}"));
+    client
+        .execute(sql, &[])
+        .await
+        .unwrap_or_else(|why| panic!("without the check this works: {sql}: {why}"));
     client.batch_execute("ROLLBACK").await.unwrap();
 }
 
@@ -36,8 +40,11 @@ async fn what_survives_a_rollback_is_refused_until_the_printed_statements_take_i
     fs_err::remove_file(&file).unwrap();
 
     let end = "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn > $1::text::numeric";
-    let begin: String =
-        admin.query_one("SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text", &[]).await.unwrap().get(0);
+    let begin: String = admin
+        .query_one("SELECT (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::text", &[])
+        .await
+        .unwrap()
+        .get(0);
     let message = "SELECT pg_logical_emit_message(false, 'p', repeat('x', 5000000))";
     rolled_back(&database, message).await;
     let wanted = (begin.parse::<f64>().unwrap() + 5e6).to_string();
@@ -73,7 +80,12 @@ async fn what_survives_a_rollback_is_refused_until_the_printed_statements_take_i
         admin.batch_execute(statement).await.unwrap_or_else(|why| panic!("{statement}: {why}"));
     }
     assert!(tool_as("ro", &database, "").check().await.unwrap().contains("which may only read"));
-    for sql in ["SELECT by_owner()", message, "SELECT pg_terminate_backend(0)", "SELECT pg_cancel_backend(0)"] {
+    for sql in [
+        "SELECT by_owner()",
+        message,
+        "SELECT pg_terminate_backend(0)",
+        "SELECT pg_cancel_backend(0)",
+    ] {
         let said = said(&tool, sql).await;
         assert!(said.contains("permission denied for function"), "{sql}: {said}");
     }
@@ -101,10 +113,15 @@ async fn a_function_counts_however_the_role_came_by_it_and_only_if_it_can_be_cal
         ))
         .await
         .unwrap();
-    // Of another's, in a schema that is closed, called by a change, or run with the caller's own rights: none counts.
+    // Of another's, in a schema that is closed, called by a change, or run with the caller's own
+    // rights: none counts.
     tool_as("ro", &database, "").check().await.unwrap();
     for (grant, name, statement) in [
-        ("GRANT EXECUTE ON FUNCTION a(int) TO ro", "public.a", "REVOKE EXECUTE ON ROUTINE public.a(integer) FROM ro;"),
+        (
+            "GRANT EXECUTE ON FUNCTION a(int) TO ro",
+            "public.a",
+            "REVOKE EXECUTE ON ROUTINE public.a(integer) FROM ro;",
+        ),
         (
             "GRANT EXECUTE ON FUNCTION a(text) TO PUBLIC, ro",
             "public.a",
@@ -139,7 +156,10 @@ async fn a_function_counts_however_the_role_came_by_it_and_only_if_it_can_be_cal
     // Through a role that it belongs to.
     admin.batch_execute("GRANT EXECUTE ON FUNCTION a(int) TO rw").await.unwrap();
     let member = tool_as("member", &database, "").check().await.unwrap_err();
-    assert_eq!(statements(&member.fix.unwrap()), ["REVOKE EXECUTE ON ROUTINE public.a(integer) FROM rw;"]);
+    assert_eq!(
+        statements(&member.fix.unwrap()),
+        ["REVOKE EXECUTE ON ROUTINE public.a(integer) FROM rw;"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,18 +173,30 @@ async fn an_extension_that_reaches_other_servers_or_files_is_refused_until_it_is
         }
         // What adminpack brings is a superuser's alone until somebody gives it away.
         if extension == "adminpack" {
-            admin.batch_execute("GRANT EXECUTE ON FUNCTION pg_file_unlink(text) TO PUBLIC").await.unwrap();
+            admin
+                .batch_execute("GRANT EXECUTE ON FUNCTION pg_file_unlink(text) TO PUBLIC")
+                .await
+                .unwrap();
         }
         let refused = tool_as("ro", &database, "").check().await.unwrap_err();
-        let name = if extension == "dblink" { "public.dblink, public.dblink_" } else { "pg_file_unlink" };
+        let name =
+            if extension == "dblink" { "public.dblink, public.dblink_" } else { "pg_file_unlink" };
         assert!(refused.message.contains(name), "{}", refused.message);
         for statement in statements(&refused.fix.unwrap()) {
-            admin.batch_execute(&statement).await.unwrap_or_else(|why| panic!("{statement}: {why}"));
+            admin
+                .batch_execute(&statement)
+                .await
+                .unwrap_or_else(|why| panic!("{statement}: {why}"));
         }
         tool_as("ro", &database, "").check().await.unwrap();
     }
     // Extensions that only compute are no reason.
-    admin.batch_execute("CREATE EXTENSION pg_trgm; CREATE EXTENSION citext; CREATE EXTENSION pgcrypto").await.unwrap();
+    admin
+        .batch_execute(
+            "CREATE EXTENSION pg_trgm; CREATE EXTENSION citext; CREATE EXTENSION pgcrypto",
+        )
+        .await
+        .unwrap();
     tool_as("ro", &database, "").check().await.unwrap();
 }
 
@@ -172,7 +204,11 @@ async fn an_extension_that_reaches_other_servers_or_files_is_refused_until_it_is
 async fn an_advisory_lock_ends_with_its_call() {
     let database = Database::new().await;
     let tool = tool_as("ro", &database, "");
-    for sql in ["SELECT pg_advisory_lock(7)", "SELECT pg_advisory_lock_shared(7)", "SELECT pg_try_advisory_lock(7)"] {
+    for sql in [
+        "SELECT pg_advisory_lock(7)",
+        "SELECT pg_advisory_lock_shared(7)",
+        "SELECT pg_try_advisory_lock(7)",
+    ] {
         said(&tool, sql).await;
         let other = database.as_role("ro").await;
         let mut is_free = false;

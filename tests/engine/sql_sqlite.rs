@@ -1,5 +1,6 @@
-//! Questions to an SQLite file: what comes back, and that nothing a model writes changes a file, reaches another or runs on.
-//! Everything that is blocked is first shown to work on a connection without our guards.
+//! Questions to an SQLite file: what comes back, and that nothing a model writes changes a file,
+//! reaches another or runs on. Everything that is blocked is first shown to work on a connection
+//! without our guards.
 use fs_err as fs;
 use rusqlite::Connection;
 use std::path::{Path, PathBuf};
@@ -42,13 +43,18 @@ impl Ground {
     }
 
     fn tool_with(&self, more: &str) -> SqlTool {
-        tool(self.home.path(), &format!(r#"{{"kind": "sql", "database": "sqlite:sales.db"{more}}}"#)).unwrap()
+        tool(
+            self.home.path(),
+            &format!(r#"{{"kind": "sql", "database": "sqlite:sales.db"{more}}}"#),
+        )
+        .unwrap()
     }
 
     /// Every file with its content: what was changed, made or deleted.
     fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let entries = fs::read_dir(self.home.path()).unwrap().map(|entry| entry.unwrap().path());
-        let mut files: Vec<_> = entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+        let mut files: Vec<_> =
+            entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
         files.sort();
         files
     }
@@ -115,12 +121,15 @@ fn full_text_tables_can_be_asked() {
     let ground = Ground::new();
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write
-        .execute_batch("CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');")
+        .execute_batch(
+            "CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');",
+        )
         .unwrap();
     insta::assert_snapshot!(said(&ground.tool(), "SELECT t, bm25(words) < 0 AS ranked FROM words WHERE words MATCH 'morning'"), @r#"[{"t":"good morning","ranked":1}]"#);
 }
 
-/// What must not work, and a word of the refusal. `open` is what shows that it would work without our guards.
+/// What must not work, and a word of the refusal. `open` is what shows that it would work without
+/// our guards.
 const BLOCKED: [(&str, &str); 26] = [
     ("INSERT INTO regions VALUES (3, 'east')", "not authorized"),
     ("UPDATE regions SET name = 'x'", "not authorized"),
@@ -146,7 +155,10 @@ const BLOCKED: [(&str, &str); 26] = [
     ("ANALYZE", "not authorized"),
     ("/* first */ -- second\n DELETE FROM sales", "not authorized"),
     ("EXPLAIN DELETE FROM sales", "not authorized"),
-    ("WITH gone AS (SELECT 1) DELETE FROM sales WHERE id IN (SELECT * FROM gone)", "not authorized"),
+    (
+        "WITH gone AS (SELECT 1) DELETE FROM sales WHERE id IN (SELECT * FROM gone)",
+        "not authorized",
+    ),
     ("INSERT INTO regions VALUES (4, 'west') RETURNING id", "not authorized"),
 ];
 
@@ -165,9 +177,13 @@ fn everything_but_reading_is_refused_and_works_without_the_guards() {
 
         let ground = Ground::new();
         let before = ground.files();
-        let said = said(&ground.tool(), &sql.replace("{dir}", &ground.home.path().display().to_string()));
+        let said =
+            said(&ground.tool(), &sql.replace("{dir}", &ground.home.path().display().to_string()));
         assert!(said.starts_with("error: ") && said.contains(why), "{sql}: {said}");
-        assert!(!said.contains(&ground.home.path().display().to_string()) || sql.contains("{dir}"), "{said}");
+        assert!(
+            !said.contains(&ground.home.path().display().to_string()) || sql.contains("{dir}"),
+            "{said}"
+        );
         assert!(ground.files() == before, "{sql} changed a file");
     }
 }
@@ -183,7 +199,9 @@ fn a_second_statement_is_refused_and_not_run() {
         .unwrap();
     assert_eq!(left, 0, "a batch runs both");
     let ground = Ground::new();
-    for sql in [both, "SELECT 1; SELECT 2", "SELECT 1;; /* x */ ;DROP TABLE sales", ";SELECT 1; COMMIT"] {
+    for sql in
+        [both, "SELECT 1; SELECT 2", "SELECT 1;; /* x */ ;DROP TABLE sales", ";SELECT 1; COMMIT"]
+    {
         let before = ground.files();
         let said = said(&ground.tool(), sql);
         assert!(said.starts_with("error: "), "{sql}: {said}");
@@ -195,10 +213,14 @@ fn a_second_statement_is_refused_and_not_run() {
 #[test]
 fn functions_that_reach_out_are_not_there() {
     let unguarded = Connection::open_in_memory().unwrap();
-    for sql in ["SELECT fts3_tokenizer('simple') IS NOT NULL", "SELECT sqlite_compileoption_get(0)"] {
+    for sql in ["SELECT fts3_tokenizer('simple') IS NOT NULL", "SELECT sqlite_compileoption_get(0)"]
+    {
         assert!(unguarded.query_row(sql, [], |_| Ok(())).is_ok(), "{sql}");
     }
-    let known = unguarded.query_row("SELECT load_extension('/nonexistent')", [], |_| Ok(())).unwrap_err().to_string();
+    let known = unguarded
+        .query_row("SELECT load_extension('/nonexistent')", [], |_| Ok(()))
+        .unwrap_err()
+        .to_string();
     assert!(!known.contains("no such function"), "the function is there without guards: {known}");
     let ground = Ground::new();
     let given = [
@@ -229,7 +251,10 @@ fn what_never_ends_is_stopped_in_time() {
         "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 3000) SELECT count(*) FROM n a, n b, n c",
     ] {
         let begun = Instant::now();
-        assert_eq!(said(&tool, sql), "error: The query took longer than 1 second and was stopped. Ask for less.");
+        assert_eq!(
+            said(&tool, sql),
+            "error: The query took longer than 1 second and was stopped. Ask for less."
+        );
         assert!(begun.elapsed() < Duration::from_secs(4), "{sql}: {:?}", begun.elapsed());
     }
 }
@@ -255,7 +280,10 @@ fn large_results_are_cut_and_say_so() {
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000000000000) SELECT x FROM n";
     insta::assert_snapshot!(said(&ground.tool_with(r#", "rows": 3"#), endless), @r#"{"rows":[{"x":1},{"x":2},{"x":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
     let whole = said(&ground.tool(), endless);
-    assert!(whole.contains("Only the first 10000 rows are here") && whole.contains("\"truncated\":true"));
+    assert!(
+        whole.contains("Only the first 10000 rows are here")
+            && whole.contains("\"truncated\":true")
+    );
     let wide = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100) SELECT hex(zeroblob(20000)) AS h FROM n";
     let cut = said(&ground.tool(), wide);
     assert!(
@@ -265,12 +293,22 @@ fn large_results_are_cut_and_say_so() {
     );
     assert!(cut.len() < (1 << 20) + 300);
     let cell = said(&ground.tool(), "SELECT hex(zeroblob(40000)) AS h");
-    assert!(cell.len() < 66_000 && cell.contains("Values longer than 64 KiB are cut"), "{}", cell.len());
-    for large in
-        ["SELECT randomblob(500000000)", "SELECT hex(zeroblob(900000))", "SELECT printf('%.*c', 500000000, 'x')"]
-    {
+    assert!(
+        cell.len() < 66_000 && cell.contains("Values longer than 64 KiB are cut"),
+        "{}",
+        cell.len()
+    );
+    for large in [
+        "SELECT randomblob(500000000)",
+        "SELECT hex(zeroblob(900000))",
+        "SELECT printf('%.*c', 500000000, 'x')",
+    ] {
         let said = said(&ground.tool(), large);
-        assert!(said.contains("too big") || said.contains("null"), "{large}: {}", &said[..said.len().min(200)]);
+        assert!(
+            said.contains("too big") || said.contains("null"),
+            "{large}: {}",
+            &said[..said.len().min(200)]
+        );
     }
     let columns = vec!["1"; 201].join(", ");
     insta::assert_snapshot!(said(&ground.tool(), &format!("SELECT {columns}")), @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
@@ -280,7 +318,11 @@ fn large_results_are_cut_and_say_so() {
 fn a_large_value_can_be_asked_about_without_being_shown() {
     let ground = Ground::new();
     let write = Connection::open(ground.path("sales.db")).unwrap();
-    write.execute_batch("CREATE TABLE books (id, text); INSERT INTO books VALUES (1, hex(zeroblob(2000000)))").unwrap();
+    write
+        .execute_batch(
+            "CREATE TABLE books (id, text); INSERT INTO books VALUES (1, hex(zeroblob(2000000)))",
+        )
+        .unwrap();
     insta::assert_snapshot!(said(&ground.tool(), "SELECT id FROM books"), @r#"[{"id":1}]"#);
     insta::assert_snapshot!(said(&ground.tool(), "SELECT length(text) AS l FROM books"), @"error: string or blob too big: a value may have at most 1000000 bytes.");
 }
@@ -310,7 +352,8 @@ fn errors_are_in_the_words_of_the_database_with_their_place() {
     error: `sql` is empty.
     error: integer overflow
     "#);
-    let wrong = runtime().block_on(ground.tool().call(&Value::from("SELECT 1"), &CancellationToken::new()));
+    let wrong =
+        runtime().block_on(ground.tool().call(&Value::from("SELECT 1"), &CancellationToken::new()));
     insta::assert_snapshot!(wrong.unwrap_err(), @"The arguments have to be a JSON object with the query as text in `sql`.");
 }
 
@@ -370,8 +413,11 @@ fn a_file_that_is_written_meanwhile_is_read_as_it_is_now() {
 #[test]
 fn a_database_that_cannot_be_used_says_why_and_how_to_mend_it() {
     let ground = Ground::new();
-    fs::write(ground.path("text.db"), "this is no database, and long enough to be looked at as one: ".repeat(50))
-        .unwrap();
+    fs::write(
+        ground.path("text.db"),
+        "this is no database, and long enough to be looked at as one: ".repeat(50),
+    )
+    .unwrap();
     fs::create_dir(ground.path("folder")).unwrap();
     let check = |database: &str| {
         let tool = tool(ground.home.path(), &format!(r#"{{"database": "{database}"}}"#)).unwrap();
@@ -423,12 +469,15 @@ fn a_view_that_may_not_be_asked_is_left_out_with_the_reason_and_hides_nothing_el
         let ground = Ground::new();
         let write = Connection::open(ground.path("sales.db")).unwrap();
         write
-            .execute_batch(&format!("CREATE TABLE gone (x); CREATE VIEW forbidden AS {forbidden}; DROP TABLE gone"))
+            .execute_batch(&format!(
+                "CREATE TABLE gone (x); CREATE VIEW forbidden AS {forbidden}; DROP TABLE gone"
+            ))
             .unwrap();
         drop(write);
         let tool = ground.tool();
         runtime().block_on(tool.check()).unwrap_or_else(|why| panic!("{forbidden}: {why}"));
-        let schema = runtime().block_on(tool.schema()).unwrap_or_else(|why| panic!("{forbidden}: {why}"));
+        let schema =
+            runtime().block_on(tool.schema()).unwrap_or_else(|why| panic!("{forbidden}: {why}"));
         assert!(
             schema.contains("CREATE TABLE sales") && schema.contains("CREATE VIEW totals"),
             "{forbidden}: {schema}"

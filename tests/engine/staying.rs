@@ -1,4 +1,5 @@
-//! A folder stays open while runs are in progress in it, a stop is told at once, and the doctor looks at what runs need.
+//! A folder stays open while runs are in progress in it, a stop is told at once, and the doctor
+//! looks at what runs need.
 use super::bench::{Bench, DEADLINE, wait_until};
 use super::conversation::{Conversation, Wire};
 use super::running::{folder, request};
@@ -60,7 +61,10 @@ fn a_polite_stop_is_told_with_its_reason_saves_what_is_in_flight_and_then_the_la
     assert!(bench.app().stop_all_launches(false, WHY));
     wait_until("it is stopping", || (view(&bench).state == LaunchState::Stopping).then_some(()));
     assert_eq!(view(&bench).why.as_deref(), Some(WHY));
-    assert!(!bench.app().wait_launches(std::time::Duration::ZERO), "the call in flight is waited for");
+    assert!(
+        !bench.app().wait_launches(std::time::Duration::ZERO),
+        "the call in flight is waited for"
+    );
     latch.open();
     assert!(bench.app().wait_launches(DEADLINE));
     let ended = view(&bench);
@@ -87,7 +91,10 @@ fn a_stop_at_once_waits_for_nobody() {
 }
 
 fn named<'a>(checks: &'a [Check], name: &str) -> &'a Check {
-    checks.iter().find(|check| check.name == name).unwrap_or_else(|| panic!("{name} is not in {checks:#?}"))
+    checks
+        .iter()
+        .find(|check| check.name == name)
+        .unwrap_or_else(|| panic!("{name} is not in {checks:#?}"))
 }
 
 #[test]
@@ -119,14 +126,19 @@ fn a_database_that_does_not_answer_keeps_the_doctor_for_seconds_only() {
     let begun = std::time::Instant::now();
     let checks = bench.app().doctor(true);
     let database = named(&checks, "Database of ask");
-    assert!(!database.ok && database.detail.contains("answer") && database.fix.is_some(), "{database:?}");
+    assert!(
+        !database.ok && database.detail.contains("answer") && database.fix.is_some(),
+        "{database:?}"
+    );
     assert!(begun.elapsed() < DEADLINE, "{:?}", begun.elapsed());
 }
 
 #[test]
 fn a_page_that_may_only_look_starts_no_program_and_asks_no_keyring_and_no_database() {
     let bench = Bench::new().open();
-    let names = |may_run| bench.app().doctor(may_run).into_iter().map(|check| check.name).collect::<Vec<_>>();
+    let names = |may_run| {
+        bench.app().doctor(may_run).into_iter().map(|check| check.name).collect::<Vec<_>>()
+    };
     let (all, looks) = (names(true), names(false));
     assert!(all.iter().any(|name| name == "Keyring") && looks.iter().all(|name| name != "Keyring"));
     assert!(looks.len() < all.len() && looks.iter().all(|name| all.contains(name)), "{looks:?}");

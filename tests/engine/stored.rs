@@ -1,8 +1,11 @@
-//! What evaluators are stored to have said in files that others wrote: asked for, listed, compared, reported, and held against what people say.
+//! What evaluators are stored to have said in files that others wrote: asked for, listed, compared,
+//! reported, and held against what people say.
 use super::bench::{Bench, beside_the_project, wait_until};
 use fs_err as fs;
 use serde_json::{Value, json};
-use touchstone_engine::rows::{Column, ListRequest, ReportFormat, ReportRequest, Sort, Span, StoredResult, Trust};
+use touchstone_engine::rows::{
+    Column, ListRequest, ReportFormat, ReportRequest, Sort, Span, StoredResult, Trust,
+};
 
 fn fixture(name: &str) -> String {
     fs::read_to_string(beside_the_project("tests/fixtures/azure/rows").join(name)).unwrap()
@@ -17,7 +20,8 @@ fn bench() -> Bench {
 
 fn passing(bench: &Bench, filter: &str, sort: Sort) -> Vec<String> {
     let span = Span { offset: 0, limit: 100 };
-    let page = bench.app().list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap();
+    let page =
+        bench.app().list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap();
     assert!(page.misread.is_empty(), "{filter}: {:?}", page.misread);
     page.rows.into_iter().map(|row| row.path).collect()
 }
@@ -30,7 +34,10 @@ fn runs_are_asked_for_by_what_is_stored_of_them_and_a_row_without_a_result_is_no
     for (filter, runs) in [
         ("stored:relevance=fail", vec!["pier_large.json#row-3", "pier_small.json#row-2"]),
         ("stored:relevance=none", vec!["pier_small.json#row-3"]),
-        ("stored:relevance<5", vec!["pier_large.json#row-2", "pier_large.json#row-3", "pier_small.json#row-2"]),
+        (
+            "stored:relevance<5",
+            vec!["pier_large.json#row-2", "pier_large.json#row-3", "pier_small.json#row-2"],
+        ),
         ("stored:f1>=0.8", vec!["pier_large.json#row-1", "pier_large.json#row-2"]),
         ("-stored:*", vec!["a.yaml"]),
     ] {
@@ -38,19 +45,29 @@ fn runs_are_asked_for_by_what_is_stored_of_them_and_a_row_without_a_result_is_no
     }
     let facets = bench.app().facets().unwrap();
     let stored = facets.keys.into_iter().find(|facet| facet.key == "stored").unwrap();
-    let values: Vec<String> = stored.values.iter().map(|value| format!("{} {}", value.value, value.count)).collect();
-    assert_eq!(values, ["f1 6", "f1=fail 2", "f1=pass 4", "relevance 5", "relevance=fail 2", "relevance=pass 3"]);
+    let values: Vec<String> =
+        stored.values.iter().map(|value| format!("{} {}", value.value, value.count)).collect();
+    assert_eq!(
+        values,
+        ["f1 6", "f1=fail 2", "f1=pass 4", "relevance 5", "relevance=fail 2", "relevance=pass 3"]
+    );
     // Without a token that fits, no run passes; what has another file now says what that says.
     bench.write("results/pier_small.json", fixture("pier_large.json"));
-    wait_until("the other file is read", || passing(&bench, "stored:relevance=none", BY_PATH).is_empty().then_some(()));
+    wait_until("the other file is read", || {
+        passing(&bench, "stored:relevance=none", BY_PATH).is_empty().then_some(())
+    });
     fs::remove_file(bench.path("results/pier_small.json")).unwrap();
-    wait_until("what is gone says nothing", || (passing(&bench, "stored:*", BY_PATH).len() == 3).then_some(()));
+    wait_until("what is gone says nothing", || {
+        (passing(&bench, "stored:*", BY_PATH).len() == 3).then_some(())
+    });
 }
 
 #[test]
 fn lists_count_what_is_stored_and_sort_by_the_share_that_passes() {
     let bench = bench().open();
-    let of = |path: &str| bench.row(path).unwrap().stored.map(|stored| (stored.passed, stored.decided, stored.errors));
+    let of = |path: &str| {
+        bench.row(path).unwrap().stored.map(|stored| (stored.passed, stored.decided, stored.errors))
+    };
     assert_eq!(of("pier_small.json#row-1"), Some((2, 2, 0)));
     assert_eq!(of("pier_small.json#row-2"), Some((0, 2, 0)));
     assert_eq!(of("pier_small.json#row-3"), Some((1, 1, 0)));
@@ -72,7 +89,12 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
     let told: Vec<(String, Said)> = compared
         .stored
         .into_iter()
-        .map(|line| (line.evaluator, line.said.into_iter().map(|said| said.map(|it| (it.result, it.score))).collect()))
+        .map(|line| {
+            (
+                line.evaluator,
+                line.said.into_iter().map(|said| said.map(|it| (it.result, it.score))).collect(),
+            )
+        })
         .collect();
     let score = |text: &str| Some(text.to_owned());
     assert_eq!(
@@ -80,11 +102,19 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
         [
             (
                 "f1".to_owned(),
-                vec![Some((StoredResult::Pass, score("0.5"))), Some((StoredResult::Fail, score("0.0"))), None]
+                vec![
+                    Some((StoredResult::Pass, score("0.5"))),
+                    Some((StoredResult::Fail, score("0.0"))),
+                    None
+                ]
             ),
             (
                 "relevance".to_owned(),
-                vec![Some((StoredResult::None, None)), Some((StoredResult::Fail, score("1.0"))), None]
+                vec![
+                    Some((StoredResult::None, None)),
+                    Some((StoredResult::Fail, score("1.0"))),
+                    None
+                ]
             ),
         ]
     );
@@ -102,29 +132,52 @@ fn a_report_sums_up_each_evaluator_by_file_on_its_own_scale_and_makes_no_score_o
     assert_eq!(page["head"]["scored"], 0);
     let sums = page["stored"].as_array().unwrap();
     let of = |evaluator: &str, group: &str| {
-        sums.iter().find(|sum| sum["evaluator"] == evaluator && sum["group"] == group).unwrap().clone()
+        sums.iter()
+            .find(|sum| sum["evaluator"] == evaluator && sum["group"] == group)
+            .unwrap()
+            .clone()
     };
     assert_eq!(sums.len(), 4);
     let small = of("relevance", "pier_small");
     // One of three rows has no result: the mean is of the other two.
-    assert_eq!((&small["runs"], &small["numbers"], &small["mean"]["value"]), (&json!(3), &json!(2), &json!(3.0)));
+    assert_eq!(
+        (&small["runs"], &small["numbers"], &small["mean"]["value"]),
+        (&json!(3), &json!(2), &json!(3.0))
+    );
     assert_eq!(
         (&small["passed"], &small["decided"], &small["none"], &small["errors"]),
         (&json!(1), &json!(2), &json!(1), &json!(0))
     );
     let large = of("relevance", "pier_large");
-    assert_eq!((&large["numbers"], &large["passed"], &large["decided"]), (&json!(3), &json!(2), &json!(3)));
-    assert!(large["mean"]["low"].as_f64().unwrap() < large["mean"]["value"].as_f64().unwrap(), "{large}");
-    let run = page["runs"].as_array().unwrap().iter().find(|run| run["path"] == "pier_small.json#row-2").unwrap();
+    assert_eq!(
+        (&large["numbers"], &large["passed"], &large["decided"]),
+        (&json!(3), &json!(2), &json!(3))
+    );
+    assert!(
+        large["mean"]["low"].as_f64().unwrap() < large["mean"]["value"].as_f64().unwrap(),
+        "{large}"
+    );
+    let run = page["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|run| run["path"] == "pier_small.json#row-2")
+        .unwrap();
     assert_eq!(run["stored"][1]["reason"], "It does not answer.");
     for format in [ReportFormat::Html, ReportFormat::Markdown] {
         let text = report(&bench, format);
-        assert!(text.contains("Stored verdicts") && text.contains("f1 0.0 fail; relevance 1.0 fail"), "{text}");
+        assert!(
+            text.contains("Stored verdicts") && text.contains("f1 0.0 fail; relevance 1.0 fail"),
+            "{text}"
+        );
     }
     let csv = report(&bench, ReportFormat::Csv);
     let line = csv.lines().find(|line| line.starts_with("pier_small.json#row-3")).unwrap();
     assert!(
-        csv.lines().next().unwrap().ends_with(",stored.f1,stored.f1.result,stored.relevance,stored.relevance.result")
+        csv.lines()
+            .next()
+            .unwrap()
+            .ends_with(",stored.f1,stored.f1.result,stored.relevance,stored.relevance.result")
     );
     assert!(line.ends_with(",0.5,pass,,none"), "{line}");
     let lines = report(&bench, ReportFormat::Jsonl);
@@ -147,7 +200,9 @@ fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_ve
     let raters: Vec<_> = told
         .raters
         .iter()
-        .map(|rater| (rater.id.as_str(), rater.name.as_str(), rater.runs, rater.reviewed, rater.unread))
+        .map(|rater| {
+            (rater.id.as_str(), rater.name.as_str(), rater.runs, rater.reviewed, rater.unread)
+        })
         .collect();
     assert_eq!(
         raters,
@@ -157,11 +212,18 @@ fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_ve
             ("stored:relevance", "stored: relevance", 5, 2, 0),
         ]
     );
-    let pairs: Vec<_> =
-        told.pairs.iter().map(|pair| (pair.first.id.as_str(), pair.second.id.as_str(), pair.n, pair.same)).collect();
+    let pairs: Vec<_> = told
+        .pairs
+        .iter()
+        .map(|pair| (pair.first.id.as_str(), pair.second.id.as_str(), pair.n, pair.same))
+        .collect();
     assert_eq!(
         pairs,
-        [("people", "stored:f1", 3, 1), ("people", "stored:relevance", 2, 1), ("stored:f1", "stored:relevance", 5, 5)]
+        [
+            ("people", "stored:f1", 3, 1),
+            ("people", "stored:relevance", 2, 1),
+            ("stored:f1", "stored:relevance", 5, 5)
+        ]
     );
     let pair = bench.app().agreement("people", "stored:relevance", "").unwrap();
     let one = &pair.disagreements[0];
@@ -175,16 +237,21 @@ fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_ve
 
 #[test]
 fn a_table_that_has_no_columns_for_some_evaluators_says_so_in_the_notes_of_its_report() {
-    let said: Vec<String> = (0..102).map(|at| format!("\"outputs.e{at:03}.e{at:03}\": 1")).collect();
-    let bench = Bench::new().file("results/wide.jsonl", format!("{{\"inputs.query\": \"q\", {}}}\n", said.join(", ")));
+    let said: Vec<String> =
+        (0..102).map(|at| format!("\"outputs.e{at:03}.e{at:03}\": 1")).collect();
+    let bench = Bench::new()
+        .file("results/wide.jsonl", format!("{{\"inputs.query\": \"q\", {}}}\n", said.join(", ")));
     let bench = bench.open();
     let notes = |format| bench.app().make_report(&ReportRequest::of(format), true).unwrap().notes;
-    let is_told = |notes: Vec<String>| notes.iter().filter(|note| note.contains(" 2 more are left out")).count();
+    let is_told = |notes: Vec<String>| {
+        notes.iter().filter(|note| note.contains(" 2 more are left out")).count()
+    };
     assert_eq!((is_told(notes(ReportFormat::Csv)), is_told(notes(ReportFormat::Html))), (1, 0));
 }
 
 #[test]
-fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_written_again_as_it_was() {
+fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_written_again_as_it_was()
+{
     let row = |calls: &str, word: &str| {
         format!(
             "{{\"inputs.query\": \"q\", \"inputs.response\": \"r\", \"outputs.calls.calls\": {calls}, \"outputs.calls.calls_result\": \"{word}\", \"outputs.calls.calls_reason\": \"No calls.\"}}\n"
@@ -195,9 +262,15 @@ fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_writt
     assert_eq!(passing(&bench, "stored:calls=none", BY_PATH), ["calls.jsonl#row-1"]);
     assert_eq!(passing(&bench, "stored:calls=pass", BY_PATH), ["calls.jsonl#row-2"]);
     let counted = bench.row("calls.jsonl#row-1").unwrap();
-    assert_eq!(counted.stored.map(|stored| (stored.passed, stored.decided, stored.errors)), Some((0, 0, 0)));
+    assert_eq!(
+        counted.stored.map(|stored| (stored.passed, stored.decided, stored.errors)),
+        Some((0, 0, 0))
+    );
     let said = bench.app().run_scores(&counted.id).unwrap().stored.remove(0);
-    assert_eq!((said.result, said.passed, said.reason.as_deref()), (StoredResult::None, None, Some("No calls.")));
+    assert_eq!(
+        (said.result, said.passed, said.reason.as_deref()),
+        (StoredResult::None, None, Some("No calls."))
+    );
     let page: Value = serde_json::from_str(&report(&bench, ReportFormat::Json)).unwrap();
     let sum = &page["stored"][0];
     assert_eq!((&sum["passed"], &sum["decided"], &sum["none"]), (&json!(1), &json!(1), &json!(1)));
@@ -214,6 +287,7 @@ fn a_verdict_beside_an_error_is_one_run_of_its_evaluator_and_not_two() {
         "errors": [{"row": 1, "evaluator": "tone", "why": "One round failed."}, {"row": 2, "evaluator": "tone", "why": "No model."}], "metrics": {}}"#;
     let bench = Bench::new().file("results/tone.json", rows).open();
     let raters = bench.app().trust("").unwrap().raters;
-    let told: Vec<_> = raters.iter().map(|rater| (rater.id.as_str(), rater.runs, rater.unread)).collect();
+    let told: Vec<_> =
+        raters.iter().map(|rater| (rater.id.as_str(), rater.runs, rater.unread)).collect();
     assert_eq!(told, [("stored:tone", 1, 1)]);
 }

@@ -1,4 +1,5 @@
-//! Rules for what suites say about runs: names of variations, expected tool calls, and what is wrong with a suite.
+//! Rules for what suites say about runs: names of variations, expected tool calls, and what is
+//! wrong with a suite.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_engine::results::limits::Held;
 use touchstone_engine::rows::ProblemKind;
@@ -39,7 +40,9 @@ fn a_suite_that_changes_comes_or_goes_is_seen_in_the_runs_of_its_task() {
     assert_eq!(bench.row(RUN_PATH).unwrap().variation_name, None);
     let missing = |wanted: &[&str]| {
         wait_until(&format!("{wanted:?} are missing"), || {
-            bench.row(RUN_PATH).filter(|row| row.missing_calls == wanted && row.variation_name.is_some())
+            bench
+                .row(RUN_PATH)
+                .filter(|row| row.missing_calls == wanted && row.variation_name.is_some())
         })
     };
     bench.put("tasks/plans.yaml", suite("query_tickets"));
@@ -47,13 +50,16 @@ fn a_suite_that_changes_comes_or_goes_is_seen_in_the_runs_of_its_task() {
     bench.put("tasks/plans.yaml", suite("query_plans"));
     missing(&[]);
     bench.remove("tasks/plans.yaml");
-    wait_until("the name is gone", || bench.row(RUN_PATH).filter(|row| row.variation_name.is_none()));
+    wait_until("the name is gone", || {
+        bench.row(RUN_PATH).filter(|row| row.variation_name.is_none())
+    });
     assert_eq!(bench.status().counts.tasks, 0);
 }
 
 #[test]
 fn a_suite_that_changed_while_the_program_was_closed_is_seen_at_the_next_start() {
-    let bench = Bench::new().file("tasks/plans.yaml", suite("query_tickets")).answered(RUN, "Three").open();
+    let bench =
+        Bench::new().file("tasks/plans.yaml", suite("query_tickets")).answered(RUN, "Three").open();
     assert_eq!(bench.row(RUN_PATH).unwrap().missing_calls, ["query_tickets"]);
     let bench = bench.close().file("tasks/plans.yaml", suite("query_plans")).open();
     assert!(bench.row(RUN_PATH).unwrap().missing_calls.is_empty());
@@ -69,7 +75,11 @@ fn a_broken_suite_is_a_problem_with_its_place_and_hides_no_other() {
         .file("tasks/deep/plans.yaml", suite("query_plans"))
         .open();
     wait_until("the good suite is read", || (bench.status().counts.tasks == 1).then_some(()));
-    let problem = bench.problems().into_iter().find(|problem| problem.kind == ProblemKind::SuiteError).unwrap();
+    let problem = bench
+        .problems()
+        .into_iter()
+        .find(|problem| problem.kind == ProblemKind::SuiteError)
+        .unwrap();
     assert_eq!(problem.file, "tasks/bad.yaml");
     assert!(problem.line.is_some() && problem.excerpt.is_some(), "{problem:?}");
     assert_eq!(bench.status().counts.suite_problems, 1);
@@ -80,7 +90,10 @@ fn a_broken_suite_is_a_problem_with_its_place_and_hides_no_other() {
 #[test]
 fn the_workspace_file_names_the_directories_and_the_models() {
     let bench = Bench::new()
-        .file("touchstone.yaml", "input_dir: ask\noutput_dir: got\nmodels:\n  my-own-model: { provider: openai }\n")
+        .file(
+            "touchstone.yaml",
+            "input_dir: ask\noutput_dir: got\nmodels:\n  my-own-model: { provider: openai }\n",
+        )
         .file("ask/plans.yaml", suite("query_plans"))
         .answered("got/plans-tool_calling-my-own-model-variation0.yaml", "Three")
         .answered("results/elsewhere.yaml", "Not here")
@@ -134,14 +147,19 @@ fn a_suite_that_is_too_large_is_refused_with_a_reason_and_hides_no_other() {
     assert_eq!(bench.row(RUN_PATH).unwrap().variation_name.as_deref(), Some("what: plans"));
     let problems = bench.problems();
     assert_eq!(problems.len(), 1, "{problems:?}");
-    assert_eq!((problems[0].kind, problems[0].file.as_str()), (ProblemKind::SuiteError, "tasks/huge.yaml"));
+    assert_eq!(
+        (problems[0].kind, problems[0].file.as_str()),
+        (ProblemKind::SuiteError, "tasks/huge.yaml")
+    );
     assert!(problems[0].message.contains("could not be read"), "{}", problems[0].message);
 }
 
 #[test]
-fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_until_there_is_room() {
+fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_until_there_is_room()
+{
     let many = |count: usize| {
-        let variations = (0..count).fold(String::new(), |text, n| text + &format!("- parameters: {{ what: p{n} }}\n"));
+        let variations = (0..count)
+            .fold(String::new(), |text, n| text + &format!("- parameters: {{ what: p{n} }}\n"));
         format!("tool_calling_prompt: How many {{what}}?\nvariations:\n{variations}")
     };
     let bench = Bench::new()
@@ -151,7 +169,8 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
         .file("tasks/c.yaml", many(40))
         .open();
     let left_out = || {
-        let problems = bench.problems().into_iter().filter(|problem| problem.kind == ProblemKind::SuiteError);
+        let problems =
+            bench.problems().into_iter().filter(|problem| problem.kind == ProblemKind::SuiteError);
         problems.map(|problem| (problem.file, problem.message)).collect::<Vec<_>>()
     };
     let [(file, message)] = left_out().try_into().unwrap();
@@ -159,10 +178,14 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
     assert!(message.contains("left out") && message.contains("100 variations"), "{message}");
     assert_eq!(bench.status().counts.tasks, 2);
     bench.remove("tasks/a.yaml");
-    wait_until("there is room for it", || (left_out().is_empty() && bench.status().counts.tasks == 2).then_some(()));
+    wait_until("there is room for it", || {
+        (left_out().is_empty() && bench.status().counts.tasks == 2).then_some(())
+    });
     // A suite that grows beyond what is left is the one that is left out.
     bench.put("tasks/c.yaml", many(41));
-    wait_until("it does not fit", || left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(()));
+    wait_until("it does not fit", || {
+        left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(())
+    });
     for (what, most) in [
         ("values", Held { variations: 1_000, values: 100, bytes: 1 << 20 }),
         ("bytes", Held { variations: 1_000, values: 10_000, bytes: 3_000 }),
@@ -172,26 +195,42 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
             .file("tasks/a.yaml", many(60))
             .file("tasks/b.yaml", many(60))
             .open();
-        assert_eq!((bench.problems().len(), bench.status().counts.tasks), (1, 1), "{what}: {:?}", bench.problems());
+        assert_eq!(
+            (bench.problems().len(), bench.status().counts.tasks),
+            (1, 1),
+            "{what}: {:?}",
+            bench.problems()
+        );
     }
 }
 
 #[test]
-fn a_misspelt_key_of_the_workspace_file_is_a_problem_until_it_is_corrected_and_the_folder_opens_all_the_same() {
-    let file =
-        |key: &str| format!("input_dir: tasks\noutput_dir: results\nmodels:\n  a: {{ {key}: x, provider: openai }}\n");
+fn a_misspelt_key_of_the_workspace_file_is_a_problem_until_it_is_corrected_and_the_folder_opens_all_the_same()
+ {
+    let file = |key: &str| {
+        format!(
+            "input_dir: tasks\noutput_dir: results\nmodels:\n  a: {{ {key}: x, provider: openai }}\n"
+        )
+    };
     let bench = Bench::new()
         .file("touchstone.yaml", file("modle"))
         .file("tasks/plans.yaml", suite("query_plans"))
         .answered("results/plans-tool_calling-a-variation0.yaml", "Three")
         .open();
-    assert_eq!(bench.rows()[0].model.as_deref(), Some("a"), "names of models are known all the same");
+    assert_eq!(
+        bench.rows()[0].model.as_deref(),
+        Some("a"),
+        "names of models are known all the same"
+    );
     let problem = bench.problems().remove(0);
     assert_eq!(
         (problem.kind, problem.file.as_str(), problem.line),
         (ProblemKind::SuiteError, "touchstone.yaml", Some(4))
     );
-    assert_eq!(problem.told(), "touchstone.yaml, line 4: `modle` is not a key of `models.a`. Did you mean `model`?");
+    assert_eq!(
+        problem.told(),
+        "touchstone.yaml, line 4: `modle` is not a key of `models.a`. Did you mean `model`?"
+    );
     assert_eq!(bench.status().counts.suite_problems, 1);
     bench.put("touchstone.yaml", file("model"));
     assert_eq!((bench.problems(), bench.status().counts.suite_problems), (Vec::new(), 0));
@@ -205,7 +244,10 @@ fn a_scorer_that_does_not_exist_is_an_error_and_no_other_takes_its_place() {
         .open();
     let problem = bench.problems().remove(0);
     assert_eq!((problem.kind, problem.line), (ProblemKind::SuiteError, Some(8)), "{problem:?}");
-    assert!(problem.message.contains("`exakt` is not a scorer") && problem.message.contains("`exact`"), "{problem:?}");
+    assert!(
+        problem.message.contains("`exakt` is not a scorer") && problem.message.contains("`exact`"),
+        "{problem:?}"
+    );
     let row = bench.row("plans-tool_calling-claude-variation1.yaml").unwrap();
     assert_eq!(bench.app().run_scores(&row.id).unwrap().scores.len(), 0);
     let shown = bench.app().read_task("plans").unwrap().problems;
@@ -229,7 +271,10 @@ fn an_expected_tool_that_no_tool_set_has_is_a_warning_unless_only_the_tools_know
     let expected = "tasks/plans.yaml, line 2: `query_plan` is not a tool of touchstone.yaml, so no run can call it. Did you mean `query_plans`?";
     assert_eq!(warned(""), [expected]);
     assert_eq!(warned("  some: { kind: mcp, command: [x], tools: [a] }\n"), [expected]);
-    assert_eq!(warned("  some: { kind: mcp, command: [x], prefix: query_, tools: [plan] }\n"), Vec::<String>::new());
+    assert_eq!(
+        warned("  some: { kind: mcp, command: [x], prefix: query_, tools: [plan] }\n"),
+        Vec::<String>::new()
+    );
     assert_eq!(warned("  some: { kind: mcp, command: [x] }\n"), Vec::<String>::new());
 }
 
@@ -251,29 +296,51 @@ fn what_looks_like_a_task_below_the_input_directory_and_is_not_read_is_named_wit
         let mut named: Vec<String> = bench
             .problems()
             .into_iter()
-            .filter(|problem| problem.kind == ProblemKind::SuiteWarning && problem.message.contains("is not read"))
+            .filter(|problem| {
+                problem.kind == ProblemKind::SuiteWarning && problem.message.contains("is not read")
+            })
             .map(|problem| problem.file)
             .collect();
         named.sort();
         named
     };
-    assert_eq!(named(), ["queries/somebody/1/prompt.txt", "queries/somebody/2", "queries/somebody/3.json"]);
+    assert_eq!(
+        named(),
+        ["queries/somebody/1/prompt.txt", "queries/somebody/2", "queries/somebody/3.json"]
+    );
     assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (1, 3));
     let told = bench.app().suite_trouble("").unwrap();
-    assert_eq!((told.unreadable.len(), told.unread), (3, 0), "the command line names them: {told:?}");
-    let doctor = bench.app().doctor(false).into_iter().find(|check| check.name == "Suites").unwrap();
-    assert!(doctor.ok && doctor.detail.contains("is not read") && doctor.detail.ends_with("And 2 more."), "{doctor:?}");
+    assert_eq!(
+        (told.unreadable.len(), told.unread),
+        (3, 0),
+        "the command line names them: {told:?}"
+    );
+    let doctor =
+        bench.app().doctor(false).into_iter().find(|check| check.name == "Suites").unwrap();
+    assert!(
+        doctor.ok
+            && doctor.detail.contains("is not read")
+            && doctor.detail.ends_with("And 2 more."),
+        "{doctor:?}"
+    );
     bench.remove("queries/somebody/1/prompt.txt");
     wait_until("it is named no more", || (named().len() == 2).then_some(()));
 }
 
 #[test]
-fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_expected_to_be_called() {
+fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_expected_to_be_called()
+ {
     let workspace = "input_dir: tasks\noutput_dir: results\ntools:\n  first: { kind: sql, database: 'sqlite:a.db' }\n  second: { kind: sql, database: 'sqlite:a.db' }\n  server: { kind: mcp, command: [x] }\n";
     let told = |tools: &str| {
-        let text = suite("first, second").replace("variations", &format!("tools: [{tools}]\nvariations"));
-        let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/plans.yaml", text).open();
-        bench.problems().into_iter().map(|problem| (problem.kind, problem.told())).collect::<Vec<_>>()
+        let text =
+            suite("first, second").replace("variations", &format!("tools: [{tools}]\nvariations"));
+        let bench =
+            Bench::new().file("touchstone.yaml", workspace).file("tasks/plans.yaml", text).open();
+        bench
+            .problems()
+            .into_iter()
+            .map(|problem| (problem.kind, problem.told()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(told("first, second"), []);
     assert_eq!(told("first, server"), [], "only the server knows its tools");
@@ -283,16 +350,22 @@ fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_e
     let [(kind, said)] = told("firts, second").try_into().unwrap();
     assert_eq!(kind, ProblemKind::SuiteWarning, "runs of other tasks are begun all the same");
     assert!(
-        said.contains("`firts` is not a tool of touchstone.yaml") && said.ends_with("Did you mean `first`?"),
+        said.contains("`firts` is not a tool of touchstone.yaml")
+            && said.ends_with("Did you mean `first`?"),
         "{said}"
     );
 }
 
 #[test]
 fn a_workspace_file_with_the_other_ending_is_not_read_in_silence() {
-    let bench =
-        Bench::new().file("touchstone.yml", "run: { max_cost: 1 }\n").file("tasks/plans.yaml", suite("x")).open();
+    let bench = Bench::new()
+        .file("touchstone.yml", "run: { max_cost: 1 }\n")
+        .file("tasks/plans.yaml", suite("x"))
+        .open();
     let [problem] = bench.problems().try_into().unwrap();
-    assert_eq!((problem.file.as_str(), problem.kind), ("touchstone.yml", ProblemKind::SuiteWarning));
+    assert_eq!(
+        (problem.file.as_str(), problem.kind),
+        ("touchstone.yml", ProblemKind::SuiteWarning)
+    );
     assert!(problem.message.ends_with("Call it touchstone.yaml."), "{problem:?}");
 }

@@ -1,4 +1,5 @@
-//! Rules of survival: the index may be lost, damaged or taken at any time, the folder may forbid writing, and the list is the same.
+//! Rules of survival: the index may be lost, damaged or taken at any time, the folder may forbid
+//! writing, and the list is the same.
 use crate::bench::{Bench, DEADLINE, answered, find_in, rows, try_rows, wait_until};
 use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -21,7 +22,10 @@ fn bench() -> Bench {
 }
 
 fn database(bench: &Bench) -> PathBuf {
-    find_in(&bench.cache(), "index.db").into_iter().find(|path| !path.to_string_lossy().contains("aside")).unwrap()
+    find_in(&bench.cache(), "index.db")
+        .into_iter()
+        .find(|path| !path.to_string_lossy().contains("aside"))
+        .unwrap()
 }
 
 fn assert_same(bench: &Bench, before: &[RunRow], what: &str) {
@@ -36,11 +40,18 @@ fn an_index_that_was_damaged_in_any_way_is_made_anew_with_the_same_content() {
         ("header", |db| overwrite(db, 0, b"this is not a database at all")),
         ("empty", |db| fs::write(db, b"").unwrap()),
         ("half", |db| {
-            fs::File::options().write(true).open(db).unwrap().set_len(fs::metadata(db).unwrap().len() / 2).unwrap();
+            fs::File::options()
+                .write(true)
+                .open(db)
+                .unwrap()
+                .set_len(fs::metadata(db).unwrap().len() / 2)
+                .unwrap();
         }),
         ("gone", |db| fs::remove_file(db).unwrap()),
         ("text gone", |db| fs::remove_file(db.with_file_name("text-1.blob")).unwrap()),
-        ("text foreign", |db| fs::write(db.with_file_name("text-1.blob"), vec![b'x'; 1 << 20]).unwrap()),
+        ("text foreign", |db| {
+            fs::write(db.with_file_name("text-1.blob"), vec![b'x'; 1 << 20]).unwrap();
+        }),
     ];
     let mut bench = bench();
     let before = bench.rows();
@@ -84,7 +95,11 @@ fn an_index_of_another_version_is_moved_aside() {
     drop(sql);
     let bench = bench.open();
     assert_same(&bench, &before, "newer version");
-    assert!(find_in(&bench.cache(), "index.db").iter().any(|path| path.to_string_lossy().contains("aside")));
+    assert!(
+        find_in(&bench.cache(), "index.db")
+            .iter()
+            .any(|path| path.to_string_lossy().contains("aside"))
+    );
 }
 
 #[test]
@@ -130,7 +145,8 @@ fn an_index_that_is_damaged_while_it_is_in_use_is_made_anew() {
     fs::File::options().write(true).open(wal).unwrap().set_len(0).unwrap();
     bench.put("results/new.yaml", answered("Fresh"));
     let after = wait_until("the list is whole again", || {
-        // A question that comes upon the damage is answered with an error, and has the index made anew.
+        // A question that comes upon the damage is answered with an error, and has the index made
+        // anew.
         let rows = try_rows(bench.app()).ok()?;
         (rows.len() == before.len() + 1).then_some(rows)
     });
@@ -139,7 +155,9 @@ fn an_index_that_is_damaged_while_it_is_in_use_is_made_anew() {
 
 #[test]
 fn a_folder_that_forbids_writing_is_read_and_nothing_is_written_into_it() {
-    let bench = Bench::new().answered("results/a.yaml", "Fine").file("tasks/a.yaml", "tool_calling_prompt: x\n");
+    let bench = Bench::new()
+        .answered("results/a.yaml", "Fine")
+        .file("tasks/a.yaml", "tool_calling_prompt: x\n");
     let dirs = ["results", "tasks", ""];
     let set = |mode: u32| {
         for dir in dirs {
@@ -167,7 +185,9 @@ fn two_programs_on_one_folder_both_follow_it() {
     second.wait_ready(DEADLINE).unwrap();
     let both = |count: usize| {
         let len = |app: &App| rows(app).len();
-        wait_until("both show it", || (len(bench.app()) == count && len(&second) == count).then_some(()));
+        wait_until("both show it", || {
+            (len(bench.app()) == count && len(&second) == count).then_some(())
+        });
     };
     both(1);
     bench.put("results/b.yaml", answered("More"));
@@ -184,7 +204,11 @@ fn a_cache_that_cannot_be_written_does_not_keep_the_folder_from_opening() {
     let bench = bench.open();
     assert_eq!(bench.rows().len(), 1);
     assert!(
-        bench.app().doctor(true).iter().any(|check| check.name == "Cache folder" && !check.ok && check.fix.is_some())
+        bench
+            .app()
+            .doctor(true)
+            .iter()
+            .any(|check| check.name == "Cache folder" && !check.ok && check.fix.is_some())
     );
 }
 
@@ -201,12 +225,18 @@ fn a_cache_that_is_deleted_while_it_is_in_use_is_made_anew_with_the_same_content
     let before = bench.rows();
     fs::remove_dir_all(bench.cache()).unwrap();
     bench.put("results/later-tool_calling-claude-variation0.yaml", answered("after the loss"));
-    // What is open of the old index goes on to answer until somebody misses a file of it; then all of it is made anew.
-    let found = |text: &str| bench.app().search(text, Span { offset: 0, limit: 500 }).map_or(0, |hits| hits.len());
-    wait_until("every text is found again", || (found("zebra") == 40 && found("loss") == 1).then_some(()));
+    // What is open of the old index goes on to answer until somebody misses a file of it; then all
+    // of it is made anew.
+    let found = |text: &str| {
+        bench.app().search(text, Span { offset: 0, limit: 500 }).map_or(0, |hits| hits.len())
+    };
+    wait_until("every text is found again", || {
+        (found("zebra") == 40 && found("loss") == 1).then_some(())
+    });
     wait_until("the list is whole again", || {
         let rows = try_rows(bench.app()).ok()?;
-        (rows.len() == before.len() + 1 && before.iter().all(|row| rows.contains(row))).then_some(())
+        (rows.len() == before.len() + 1 && before.iter().all(|row| rows.contains(row)))
+            .then_some(())
     });
     assert!(!find_in(&bench.cache(), "index.db").is_empty(), "there is an index on disk again");
 }
@@ -232,7 +262,8 @@ fn text_that_changed_behind_our_back_is_never_searched() {
             if !open {
                 bench = bench.open();
             }
-            // What is searched while it is made anew is wrong about nothing: it fails, or it finds what is there.
+            // What is searched while it is made anew is wrong about nothing: it fails, or it finds
+            // what is there.
             wait_until("the text is searched again", || {
                 let status = bench.status();
                 let found = crate::bench::try_hits(bench.app(), "zebra").ok()?;
@@ -246,7 +277,11 @@ fn text_that_changed_behind_our_back_is_never_searched() {
                 (is_whole && now.phase == Phase::Ready).then_some(())
             });
             bench.wait_words();
-            assert_eq!((bench.hits("zebra").len(), bench.hits("word7").len()), (40, 1), "byte {at}");
+            assert_eq!(
+                (bench.hits("zebra").len(), bench.hits("word7").len()),
+                (40, 1),
+                "byte {at}"
+            );
         }
     }
 }
@@ -285,18 +320,21 @@ fn whatever_is_done_to_the_cache_while_it_is_in_use_no_answer_is_wrong() {
     let harm: [(&str, Deed<'_>); 5] = [
         ("the whole cache goes", &|bench| fs::remove_dir_all(bench.cache()).unwrap()),
         ("the build goes", &|bench| fs::remove_dir_all(database(bench).parent().unwrap()).unwrap()),
-        ("the log goes", &|bench| fs::remove_file(database(bench).with_file_name("index.db-wal")).unwrap()),
+        ("the log goes", &|bench| {
+            fs::remove_file(database(bench).with_file_name("index.db-wal")).unwrap();
+        }),
         ("the database is another", &|bench| {
             let path = database(bench);
             fs::remove_file(&path).unwrap();
             fs::create_dir(&path).unwrap();
         }),
         ("the text is gone", &|bench| {
-            index_files(bench).iter().filter(|path| path.extension().is_some_and(|end| end == "blob")).for_each(
-                |path| {
+            index_files(bench)
+                .iter()
+                .filter(|path| path.extension().is_some_and(|end| end == "blob"))
+                .for_each(|path| {
                     fs::remove_file(path).unwrap();
-                },
-            );
+                });
         }),
     ];
     for (what, harm) in harm {
@@ -344,7 +382,12 @@ fn any_damage_to_any_file_of_a_closed_index_ends_in_the_answers_of_a_new_one() {
                 "a byte"
             }
             1 => {
-                fs::File::options().write(true).open(&file).unwrap().set_len(next(len + 1)).unwrap();
+                fs::File::options()
+                    .write(true)
+                    .open(&file)
+                    .unwrap()
+                    .set_len(next(len + 1))
+                    .unwrap();
                 "its end"
             }
             2 => {
@@ -362,8 +405,11 @@ fn any_damage_to_any_file_of_a_closed_index_ends_in_the_answers_of_a_new_one() {
             }
         };
         bench = bench.open();
-        wait_until("it is the same again", || (try_rows(bench.app()).ok()? == before).then_some(()));
-        let whole = || crate::bench::try_hits(bench.app(), "zebra").ok().filter(|found| found.len() == 40);
+        wait_until("it is the same again", || {
+            (try_rows(bench.app()).ok()? == before).then_some(())
+        });
+        let whole =
+            || crate::bench::try_hits(bench.app(), "zebra").ok().filter(|found| found.len() == 40);
         wait_until("its text is the same again", || whole().map(|_| ()));
         assert_same(&bench, &before, &format!("turn {turn}: {what} of {}", file.display()));
     }
@@ -375,7 +421,12 @@ fn only_the_person_can_read_what_the_program_keeps() {
     let look = |dir: PathBuf| {
         let mut dirs = vec![dir];
         while let Some(dir) = dirs.pop() {
-            assert_eq!(fs::metadata(&dir).unwrap().permissions().mode() & 0o077, 0, "{}", dir.display());
+            assert_eq!(
+                fs::metadata(&dir).unwrap().permissions().mode() & 0o077,
+                0,
+                "{}",
+                dir.display()
+            );
             for entry in fs::read_dir(&dir).unwrap() {
                 let path = entry.unwrap().path();
                 let meta = fs::symlink_metadata(&path).unwrap();
@@ -408,8 +459,10 @@ fn of_indexes_that_are_not_used_any_more_one_copy_is_left_at_most() {
     // What a killed process or an older version left.
     fs::create_dir(home.join("build-1")).unwrap();
     let bench = bench.open();
-    let mut names: Vec<String> =
-        fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = fs::read_dir(&home)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     assert_eq!(names.iter().filter(|name| name.starts_with("build-")).count(), 1, "{names:?}");
     assert_eq!(names.iter().filter(|name| *name == "aside").count(), 1, "{names:?}");

@@ -1,4 +1,5 @@
-//! Rules of what is trusted: what the workspace file says, but not what lies under its name; and nobody but the person sees what was read.
+//! Rules of what is trusted: what the workspace file says, but not what lies under its name; and
+//! nobody but the person sees what was read.
 use crate::bench::{Bench, DEADLINE, wait_until};
 use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,10 +15,13 @@ fn link(to: &Path, at: &Path) {
 }
 
 #[test]
-fn what_is_no_readable_file_under_the_name_of_the_workspace_file_is_a_problem_and_the_folder_opens() {
+fn what_is_no_readable_file_under_the_name_of_the_workspace_file_is_a_problem_and_the_folder_opens()
+{
     type Lay = fn(&Path);
     let lays: [(&str, Lay); 5] = [
-        ("a pipe", |at| assert!(std::process::Command::new("mkfifo").arg(at).status().unwrap().success())),
+        ("a pipe", |at| {
+            assert!(std::process::Command::new("mkfifo").arg(at).status().unwrap().success());
+        }),
         ("an endless device behind a link", |at| link(Path::new("/dev/zero"), at)),
         ("a folder", |at| fs::create_dir(at).unwrap()),
         ("a very long file", |at| fs::File::create(at).unwrap().set_len(1 << 40).unwrap()),
@@ -30,7 +34,9 @@ fn what_is_no_readable_file_under_the_name_of_the_workspace_file_is_a_problem_an
         assert!(bench.row("a.yaml").is_some(), "{what}");
         let problems = bench.problems();
         assert!(
-            problems.iter().any(|p| p.kind == ProblemKind::SuiteError && p.file == "touchstone.yaml"),
+            problems
+                .iter()
+                .any(|p| p.kind == ProblemKind::SuiteError && p.file == "touchstone.yaml"),
             "{what}: {problems:?}"
         );
     }

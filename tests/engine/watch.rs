@@ -1,4 +1,5 @@
-//! Rules of following a folder: what is made, changed, moved or removed shows by itself, soon, also where hints are lost.
+//! Rules of following a folder: what is made, changed, moved or removed shows by itself, soon, also
+//! where hints are lost.
 use crate::bench::{Bench, DEADLINE, answered, wait_until};
 use fs_err as fs;
 use std::time::{Duration, Instant};
@@ -10,7 +11,9 @@ const SOON: Duration = Duration::from_secs(2);
 fn watched(bench: Bench) -> Bench {
     // A rescan would hide that a hint was lost.
     let bench = bench.limit(|limits| limits.rescan = Duration::from_hours(1)).open();
-    wait_until("the folder is watched", || (bench.status().watching.by == WatchMeans::Native).then_some(()));
+    wait_until("the folder is watched", || {
+        (bench.status().watching.by == WatchMeans::Native).then_some(())
+    });
     bench
 }
 
@@ -43,7 +46,11 @@ fn an_event_comes_after_its_commit() {
     let into = std::sync::Arc::clone(&seen);
     let _listening = bench.app().subscribe(Box::new(move |event| {
         if let Stale::Runs { generation, .. } = event.stale {
-            into.lock().unwrap().push((generation, app.status().generation, crate::bench::rows(&app).len()));
+            into.lock().unwrap().push((
+                generation,
+                app.status().generation,
+                crate::bench::rows(&app).len(),
+            ));
         }
     }));
     for n in 0..5 {
@@ -85,11 +92,14 @@ fn a_file_that_is_appended_to_without_a_pause_shows_meanwhile() {
 
 #[test]
 fn a_folder_that_is_moved_in_out_or_renamed_takes_its_runs_with_it() {
-    let bench = watched(Bench::new().answered("aside/deep/a.yaml", "A").answered("aside/b.yaml", "B"));
+    let bench =
+        watched(Bench::new().answered("aside/deep/a.yaml", "A").answered("aside/b.yaml", "B"));
     fs::rename(bench.path("aside"), bench.path("results/batch")).unwrap();
     soon("the runs came", || (bench.rows().len() == 2).then_some(()));
     fs::rename(bench.path("results/batch"), bench.path("results/renamed")).unwrap();
-    soon("the runs have their new place", || bench.row("renamed/deep/a.yaml").filter(|_| bench.rows().len() == 2));
+    soon("the runs have their new place", || {
+        bench.row("renamed/deep/a.yaml").filter(|_| bench.rows().len() == 2)
+    });
     fs::rename(bench.path("results/renamed"), bench.path("away")).unwrap();
     soon("the runs went", || bench.rows().is_empty().then_some(()));
 }
@@ -154,21 +164,28 @@ fn a_lost_hint_is_made_up_for_by_the_next_scan() {
 
 #[test]
 fn an_output_directory_that_goes_away_keeps_its_rows_and_is_read_again_when_it_is_back() {
-    let bench =
-        Bench::new().answered("results/a.yaml", "A").limit(|limits| limits.poll = Duration::from_millis(50)).open();
+    let bench = Bench::new()
+        .answered("results/a.yaml", "A")
+        .limit(|limits| limits.poll = Duration::from_millis(50))
+        .open();
     fs::rename(bench.path("results"), bench.path("away")).unwrap();
-    wait_until("the frame says so", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));
+    wait_until("the frame says so", || {
+        matches!(bench.status().phase, Phase::Failed { .. }).then_some(())
+    });
     let Phase::Failed { reason, .. } = bench.status().phase else { panic!("all is well") };
     assert!(reason.starts_with("Folder not found: "), "{reason}");
     assert_eq!(bench.rows().len(), 1);
     fs::write(bench.path("away/b.yaml"), answered("B")).unwrap();
     fs::rename(bench.path("away"), bench.path("results")).unwrap();
-    wait_until("all is well again", || (bench.status().phase == Phase::Ready && bench.rows().len() == 2).then_some(()));
+    wait_until("all is well again", || {
+        (bench.status().phase == Phase::Ready && bench.rows().len() == 2).then_some(())
+    });
 }
 
 #[test]
 fn closing_and_changing_the_folder_is_prompt_while_thousands_of_files_are_read() {
-    let bench = (0..3000).fold(Bench::new(), |bench, n| bench.answered(&format!("results/r{n}.yaml"), "Fine"));
+    let bench = (0..3000)
+        .fold(Bench::new(), |bench, n| bench.answered(&format!("results/r{n}.yaml"), "Fine"));
     let app = bench.another_app();
     app.open(&bench.path("")).unwrap();
     let start = Instant::now();
@@ -185,7 +202,9 @@ fn an_output_directory_that_is_removed_and_made_again_is_followed_again() {
     let bench = watched(Bench::new().answered("results/a.yaml", "A"));
     fs::remove_dir_all(bench.path("results")).unwrap();
     bench.put("results/b.yaml", answered("B"));
-    wait_until("the new run shows", || (bench.rows().len() == 1).then(|| bench.row("b.yaml")).flatten());
+    wait_until("the new run shows", || {
+        (bench.rows().len() == 1).then(|| bench.row("b.yaml")).flatten()
+    });
     wait_until("all is well again", || (bench.status().phase == Phase::Ready).then_some(()));
     for n in 0..3 {
         bench.put(&format!("results/r{n}.yaml"), answered("More"));
@@ -194,7 +213,8 @@ fn an_output_directory_that_is_removed_and_made_again_is_followed_again() {
 }
 
 #[test]
-fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_a_word_from_the_system() {
+fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_a_word_from_the_system()
+ {
     const SUITE: &str = "tool_calling_prompt: How many {what}?\nvariations:\n- what: plans\n";
     type Act = fn(&Bench);
     let file_instead: Act = |bench| {
@@ -209,8 +229,10 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
     let back: Act = |bench| fs::rename(bench.path("away"), bench.path("w")).unwrap();
     let rename_suites: Act = |bench| fs::rename(bench.path("w/tasks"), bench.path("away")).unwrap();
     let suites_back: Act = |bench| fs::rename(bench.path("away"), bench.path("w/tasks")).unwrap();
-    let rename_results: Act = |bench| fs::rename(bench.path("w/results"), bench.path("away")).unwrap();
-    let results_back: Act = |bench| fs::rename(bench.path("away"), bench.path("w/results")).unwrap();
+    let rename_results: Act =
+        |bench| fs::rename(bench.path("w/results"), bench.path("away")).unwrap();
+    let results_back: Act =
+        |bench| fs::rename(bench.path("away"), bench.path("w/results")).unwrap();
     for (what, leave, come_back, names) in [
         ("renamed", rename_whole, back, &["w/results", "w/tasks"][..]),
         ("replaced by a file", file_instead, back_from_file, &["w/results", "w/tasks"]),
@@ -219,8 +241,9 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
     ] {
         let bench = Bench::new().file("w/tasks/a.yaml", SUITE).answered("w/results/a.yaml", "A");
         // No regular list helps.
-        let bench =
-            bench.limit(|limits| (limits.rescan, limits.poll) = (Duration::from_hours(1), Duration::from_hours(1)));
+        let bench = bench.limit(|limits| {
+            (limits.rescan, limits.poll) = (Duration::from_hours(1), Duration::from_hours(1));
+        });
         let app = bench.another_app();
         app.open(&bench.path("w")).unwrap();
         wait_until("it is read", || (app.status().phase == Phase::Ready).then_some(()));
@@ -240,7 +263,8 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
         come_back(&bench);
         wait_until("it is followed again", || (app.status().phase == Phase::Ready).then_some(()));
         assert_eq!(app.status().counts, counts, "{what}");
-        // Gone and back between two looks: the directory stands as before, and was missed meanwhile.
+        // Gone and back between two looks: the directory stands as before, and was missed
+        // meanwhile.
         leave(&bench);
         wait_until(what, || matches!(app.status().phase, Phase::Failed { .. }).then_some(()));
         come_back(&bench);

@@ -5,11 +5,18 @@
 pub(crate) struct Chance(u64);
 
 impl Chance {
-    /// Seeds from `TOUCHSTONE_SEED`, else from the clock, and prints the seed so that a failure can be repeated.
+    /// Seeds from `TOUCHSTONE_SEED`, else from the clock, and prints the seed so that a failure can
+    /// be repeated.
     pub(crate) fn seeded() -> Self {
-        let clock =
-            || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos().into();
-        let seed = std::env::var("TOUCHSTONE_SEED").map_or_else(|_| clock(), |text| text.parse().unwrap());
+        let clock = || {
+            std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .unwrap()
+                .subsec_nanos()
+                .into()
+        };
+        let seed =
+            std::env::var("TOUCHSTONE_SEED").map_or_else(|_| clock(), |text| text.parse().unwrap());
         println!("TOUCHSTONE_SEED={seed}");
         Self(seed)
     }

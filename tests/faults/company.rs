@@ -1,4 +1,5 @@
-//! Ends that are not alone: beside another program on the same folder, with a model's program at work, and politely by Ctrl-C.
+//! Ends that are not alone: beside another program on the same folder, with a model's program at
+//! work, and politely by Ctrl-C.
 use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
 use crate::lives::{DEADLINE, exit_of, kill_after, until};
@@ -61,22 +62,36 @@ fn nothing_of_a_models_program_outlives_a_kill() {
     if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
         return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
     }
-    let conversation =
-        Conversation { arguments: |_, _| json!({ "pythonCode": PROGRAM }), ..Conversation::new(Wire::Chat, 1) };
+    let conversation = Conversation {
+        arguments: |_, _| json!({ "pythonCode": PROGRAM }),
+        ..Conversation::new(Wire::Chat, 1)
+    };
     let server = Scripted::start(move |seen| conversation.reply(seen));
     let url = server.url("/v1");
-    let workspace = format!("input_dir: tasks\nmodels:\n  chat: {{ base_url: '{url}', provider: openai }}\n");
+    let workspace =
+        format!("input_dir: tasks\nmodels:\n  chat: {{ base_url: '{url}', provider: openai }}\n");
     let sandbox = Sandbox::with(
         "faults-python",
         &[("touchstone.yaml", &workspace), ("tasks/a.yaml", "tool_calling_prompt: Wait.\n")],
     );
-    let mut command =
-        sandbox.command(&["run", ".", "-o", "results", "--system", "tool_calling_python", "--model", "chat"]);
+    let mut command = sandbox.command(&[
+        "run",
+        ".",
+        "-o",
+        "results",
+        "--system",
+        "tool_calling_python",
+        "--model",
+        "chat",
+    ]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let ours = || below(child.id());
     until("the program runs", DEADLINE, || ours().iter().any(|process| process.name == "sleep"));
     let before = ours();
-    assert!(before.iter().any(|process| process.name == "bwrap") && before.iter().all(Process::lives), "{before:?}");
+    assert!(
+        before.iter().any(|process| process.name == "bwrap") && before.iter().all(Process::lives),
+        "{before:?}"
+    );
     child.kill().unwrap();
     child.wait().unwrap();
     until("every process is gone", Duration::from_secs(1), || !before.iter().any(Process::lives));
@@ -115,11 +130,15 @@ impl Process {
 
 /// All processes that a process began, and those that they began.
 fn below(id: u32) -> Vec<Process> {
-    let numbers = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let numbers = fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut others: Vec<Process> = numbers.filter_map(Process::of).collect();
     let (mut found, mut parents) = (Vec::new(), vec![id]);
     while let Some(parent) = parents.pop() {
-        let (mine, rest): (Vec<_>, Vec<_>) = others.into_iter().partition(|process| process.parent == parent);
+        let (mine, rest): (Vec<_>, Vec<_>) =
+            others.into_iter().partition(|process| process.parent == parent);
         parents.extend(mine.iter().map(|process| process.id));
         found.extend(mine);
         others = rest;

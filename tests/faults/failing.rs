@@ -1,6 +1,7 @@
-//! A disk that fails, by the real calls (`disk.c`): errors of syncing and writing, calls that are interrupted, and writes that do
-//! only a part. Nothing counts as kept that is not, what to do is said, and once the disk is well again the end is the same as if
-//! nothing had happened, with nothing bought twice.
+//! A disk that fails, by the real calls (`disk.c`): errors of syncing and writing, calls that are
+//! interrupted, and writes that do only a part. Nothing counts as kept that is not, what to do is
+//! said, and once the disk is well again the end is the same as if nothing had happened, with
+//! nothing bought twice.
 use crate::sandbox::Ran;
 use crate::stage::{Found, Stage};
 use crate::straight_of;
@@ -37,7 +38,11 @@ const TROUBLES: [Trouble; 7] = [
     Trouble {
         name: "no-journal-is-synced",
         rules: &["fdatasync:*/journal/*:EIO:1:0", "fsync:*/journal/*:EIO:1:0"],
-        says: &["Replies cannot be kept, so none is bought any more: ", "A reply could not be kept: ", FAILS],
+        says: &[
+            "Replies cannot be kept, so none is bought any more: ",
+            "A reply could not be kept: ",
+            FAILS,
+        ],
         bought: 1,
         used: 0,
         lost: 0,
@@ -60,7 +65,11 @@ const TROUBLES: [Trouble; 7] = [
     },
     Trouble {
         name: "half-a-line-stays",
-        rules: &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:0", "ftruncate:*/journal/*:EIO:1:0"],
+        rules: &[
+            "write:*/journal/*:short:4:1",
+            "write:*/journal/*:EIO:5:0",
+            "ftruncate:*/journal/*:EIO:1:0",
+        ],
         says: &["A reply could not be kept: ", FAILS],
         bought: 3,
         used: 2,
@@ -102,7 +111,11 @@ fn on(rules: &[&str], stage: &Stage) -> Ran {
     let ran = Ran::from(command.stdin(Stdio::null()).output().unwrap());
     for rule in 1..=rules.len() {
         let held = format!("disk: rule {rule} held ");
-        assert!(ran.err.contains(&held) && !ran.err.contains(&format!("{held}0 ")), "{rules:?}: {}", ran.err);
+        assert!(
+            ran.err.contains(&held) && !ran.err.contains(&format!("{held}0 ")),
+            "{rules:?}: {}",
+            ran.err
+        );
     }
     ran
 }
@@ -127,28 +140,52 @@ fn what_a_failing_disk_did_not_take_is_not_used_and_nothing_is_bought_twice_once
         let ran = Ran::from(stage.run(&[]).output().unwrap());
         assert_eq!(ran.status, 0, "{name}: {ran:?}");
         let found = stage.found();
-        assert_eq!((found.transcripts, found.left), (expected.transcripts.clone(), vec![]), "{name}");
-        assert_eq!((stage.delivered(), found.replies), (expected.replies + lost, expected.replies), "{name}");
+        assert_eq!(
+            (found.transcripts, found.left),
+            (expected.transcripts.clone(), vec![]),
+            "{name}"
+        );
+        assert_eq!(
+            (stage.delivered(), found.replies),
+            (expected.replies + lost, expected.replies),
+            "{name}"
+        );
     }
 }
 
 #[test]
-fn calls_that_are_interrupted_do_only_a_part_or_fail_once_for_a_journal_are_made_again_and_nobody_notices() {
+fn calls_that_are_interrupted_do_only_a_part_or_fail_once_for_a_journal_are_made_again_and_nobody_notices()
+ {
     let expected = straight("faults-disk-unnoticed");
     for (name, rules) in [
         (
             "interrupted",
-            &["fdatasync:*/results/*:EINTR:1:9", "fsync:*/results*:EINTR:2:9", "write:*/results/*:EINTR:1:9"][..],
+            &[
+                "fdatasync:*/results/*:EINTR:1:9",
+                "fsync:*/results*:EINTR:2:9",
+                "write:*/results/*:EINTR:1:9",
+            ][..],
         ),
         ("no-journal-is-synced-but-anew", &["fdatasync:*/journal/*:EIO:1:0"][..]),
-        ("a-line-is-not-written-once", &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:1"][..]),
+        (
+            "a-line-is-not-written-once",
+            &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:1"][..],
+        ),
         ("by-halves", &["write:*/journal/*:short:1:0", "write:*.tmp:short:1:0"][..]),
     ] {
         let stage = Stage::plain(&format!("faults-disk-{name}"), "chat,flowing");
         let ran = on(rules, &stage);
         assert_eq!(ran.status, 0, "{name}: {ran:?}");
         let found = stage.found();
-        assert_eq!((found.transcripts, found.left), (expected.transcripts.clone(), vec![]), "{name}");
-        assert_eq!((stage.delivered(), found.replies), (expected.replies, expected.replies), "{name}");
+        assert_eq!(
+            (found.transcripts, found.left),
+            (expected.transcripts.clone(), vec![]),
+            "{name}"
+        );
+        assert_eq!(
+            (stage.delivered(), found.replies),
+            (expected.replies, expected.replies),
+            "{name}"
+        );
     }
 }

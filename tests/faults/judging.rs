@@ -1,5 +1,5 @@
-//! Judging, killed: at every named place that it passes, and at random instants. What was said is there once in the end, and no reply
-//! that was kept is bought again.
+//! Judging, killed: at every named place that it passes, and at random instants. What was said is
+//! there once in the end, and no reply that was kept is bought again.
 use crate::chance::Chance;
 use crate::lives::{exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
@@ -57,7 +57,10 @@ impl Court {
         );
         let sandbox = Sandbox::with(
             name,
-            &[("touchstone.yaml", &workspace), ("tasks/count.yaml", "tool_calling_prompt: How many?\n")],
+            &[
+                ("touchstone.yaml", &workspace),
+                ("tasks/count.yaml", "tool_calling_prompt: How many?\n"),
+            ],
         );
         fs::create_dir_all(sandbox.folder.join("results")).unwrap();
         for run in 0..RUNS {
@@ -74,8 +77,16 @@ impl Court {
 
     fn begin(&self, fail_at: Option<&str>) -> Child {
         let rounds = ROUNDS.to_string();
-        let mut command =
-            self.sandbox.command(&["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", &rounds]);
+        let mut command = self.sandbox.command(&[
+            "score",
+            ".",
+            "--judge",
+            "sopr",
+            "--judge-model",
+            "local",
+            "--rounds",
+            &rounds,
+        ]);
         if let Some(place) = fail_at {
             command.env("TOUCHSTONE_FAIL_AT", place);
         }
@@ -110,11 +121,22 @@ impl Court {
         whole.map(|(name, path)| (name, Sheet::read(&fs::read(path).unwrap()).unwrap())).collect()
     }
 
-    /// Goes on to the end: every verdict is there, each made of replies of its own, and at most so many were bought in vain.
+    /// Goes on to the end: every verdict is there, each made of replies of its own, and at most so
+    /// many were bought in vain.
     fn ends(self, lost: usize) {
         let ran = Ran::from(
             self.sandbox
-                .command(&["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "3", "--json"])
+                .command(&[
+                    "score",
+                    ".",
+                    "--judge",
+                    "sopr",
+                    "--judge-model",
+                    "local",
+                    "--rounds",
+                    "3",
+                    "--json",
+                ])
                 .output()
                 .unwrap(),
         );
@@ -123,15 +145,25 @@ impl Court {
         assert_eq!(sheets.len(), RUNS);
         let mut replies = Vec::new();
         for (name, sheet) in &sheets {
-            let [judgement] = sheet.judgements() else { panic!("{name} is judged {} times", sheet.judgements().len()) };
-            let words: Vec<_> = judgement.rounds.iter().filter_map(|round| round.verdict.as_deref()).collect();
+            let [judgement] = sheet.judgements() else {
+                panic!("{name} is judged {} times", sheet.judgements().len())
+            };
+            let words: Vec<_> =
+                judgement.rounds.iter().filter_map(|round| round.verdict.as_deref()).collect();
             let odd = name.contains("claude");
             assert_eq!(words, [if odd { "unsure" } else { "solved" }; ROUNDS], "{name}");
             replies.extend(judgement.rounds.iter().flat_map(|round| round.replies.clone()));
         }
-        assert_eq!((replies.len(), replies.iter().collect::<BTreeSet<_>>().len()), (QUESTIONS, QUESTIONS));
+        assert_eq!(
+            (replies.len(), replies.iter().collect::<BTreeSet<_>>().len()),
+            (QUESTIONS, QUESTIONS)
+        );
         let heard = self.heard.lock().unwrap().len();
-        assert!((QUESTIONS..=QUESTIONS + lost).contains(&heard), "{heard} questions after {} kills", self.kills);
+        assert!(
+            (QUESTIONS..=QUESTIONS + lost).contains(&heard),
+            "{heard} questions after {} kills",
+            self.kills
+        );
         let left = fs::read_dir(self.folder()).unwrap().count() - RUNS;
         assert_eq!(left, 0, "files that nobody needs stay in {}", self.folder().display());
     }

@@ -1,5 +1,6 @@
-//! Every kind of run beside the plain one, killed: programs in the sandbox, `PromptQL`, a server of tools that is spoken to over its
-//! standard input and output, and a search that goes back. Owns their folders and what the provider says to them.
+//! Every kind of run beside the plain one, killed: programs in the sandbox, `PromptQL`, a server of
+//! tools that is spoken to over its standard input and output, and a search that goes back. Owns
+//! their folders and what the provider says to them.
 use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
 use crate::lives::Life;
@@ -17,27 +18,37 @@ const OUTLOOK: &str = "outlook_for_river_gauge";
 /// One task of two variations for every wire, whose tool runs programs.
 fn programs(name: &str) -> Stage {
     let task = format!("tool_calling_python_prompt: Compute {{times}} times.\n{VARIATIONS}");
-    Stage::of(name, None, ("tool_calling_python", EVERY_WIRE), &[("tasks/compute.yaml", &task)], |_| String::new())
+    Stage::of(
+        name,
+        None,
+        ("tool_calling_python", EVERY_WIRE),
+        &[("tasks/compute.yaml", &task)],
+        |_| String::new(),
+    )
 }
 
-/// One task of six variations, some of which come to a plan first that is told to go ahead. What `PromptQL` is asked is the same for
-/// every model, so there is one.
+/// One task of six variations, some of which come to a plan first that is told to go ahead. What
+/// `PromptQL` is asked is the same for every model, so there is one.
 fn promptql(name: &str) -> Stage {
     let times: Vec<String> = (1..=6).map(|times| format!("  - times: {times}\n")).collect();
     let times = times.concat();
-    let task =
-        format!("promptql_prompt: Plan {{times}} times.\nexpected_promptql_artifact: table\nvariations:\n{times}");
+    let task = format!(
+        "promptql_prompt: Plan {{times}} times.\nexpected_promptql_artifact: table\nvariations:\n{times}"
+    );
     Stage::of(name, None, ("promptql", "chat"), &[("tasks/plan.yaml", &task)], |url| {
-        format!("systems: {{ promptql: {{ base_url: '{url}', key: PQL_KEY, build_version: b1, confirm_plans: 9 }} }}\n")
+        format!(
+            "systems: {{ promptql: {{ base_url: '{url}', key: PQL_KEY, build_version: b1, confirm_plans: 9 }} }}\n"
+        )
     })
 }
 
 /// One task of two variations for every wire, whose tools are those of a server.
 fn servers(name: &str) -> Stage {
     let task = format!("tool_calling_prompt: Echo {{times}} times.\n{VARIATIONS}");
-    let stage = Stage::of(name, None, ("tool_calling", EVERY_WIRE), &[("tasks/echo.yaml", &task)], |_| {
-        "tools: { notes: { kind: mcp, command: [python3, scripted.py] } }\n".to_owned()
-    });
+    let stage =
+        Stage::of(name, None, ("tool_calling", EVERY_WIRE), &[("tasks/echo.yaml", &task)], |_| {
+            "tools: { notes: { kind: mcp, command: [python3, scripted.py] } }\n".to_owned()
+        });
     let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp/scripted.py");
     fs::copy(server, stage.sandbox.folder.join("scripted.py")).unwrap();
     stage
@@ -58,7 +69,8 @@ fn searches(name: &str) -> Stage {
         })
     };
     let queries = json!([query(1, "Elz"), query(2, "Murg")]).to_string();
-    let stands = json!({ "{'place': 'Elz'}": { "error": "", "response": { "cm": 152 } } }).to_string();
+    let stands =
+        json!({ "{'place': 'Elz'}": { "error": "", "response": { "cm": 152 } } }).to_string();
     let files = [
         ("tasks/G1_instruction.json", queries.as_str()),
         ("apis/Weather/river_gauge_for_Weather/level.json", &stands),
@@ -90,9 +102,13 @@ pub(crate) fn reply(seen: &Seen, body: &Value, wire: Wire) -> Option<Reply> {
     let arguments: fn(&str, usize) -> Value = match last.as_deref() {
         None => |_, _| json!({ "place": "Elz" }),
         Some(LEVEL) => |_, _| json!({ "return_type": "give_up_and_restart" }),
-        Some(_) => |_, _| json!({ "return_type": "give_answer", "final_answer": "It stands at 152 cm." }),
+        Some(_) => {
+            |_, _| json!({ "return_type": "give_answer", "final_answer": "It stands at 152 cm." })
+        }
     };
-    Some(Conversation { arguments, ..Conversation::new(wire, usize::MAX) }.reply(&told(seen, &body)))
+    Some(
+        Conversation { arguments, ..Conversation::new(wire, usize::MAX) }.reply(&told(seen, &body)),
+    )
 }
 
 /// A plan, as often as the question says but once; then what it came to.
@@ -122,7 +138,11 @@ fn offers(body: &Value, wanted: &str) -> bool {
 fn last_call(body: &Value) -> Option<String> {
     let said = body["messages"].as_array()?.iter().rev();
     said.flat_map(|message| {
-        let blocks = message["content"].as_array().into_iter().flatten().filter(|block| block["type"] == "tool_use");
+        let blocks = message["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|block| block["type"] == "tool_use");
         blocks
             .chain(message["tool_calls"].as_array().into_iter().flatten())
             .map(name)
@@ -132,16 +152,23 @@ fn last_call(body: &Value) -> Option<String> {
     .next()
 }
 
-/// Kills runs of a kind at some of these places and at random instants; where many kills are wanted, at all of them.
+/// Kills runs of a kind at some of these places and at random instants; where many kills are
+/// wanted, at all of them.
 fn kind(name: &str, stage: fn(&str) -> Stage, places: &[&str], expected: (usize, usize)) {
     let (found, took) = straight_of(&stage(&format!("faults-{name}-straight")));
-    assert_eq!((found.transcripts.len(), found.replies), expected, "{:?}", found.transcripts.keys());
+    assert_eq!(
+        (found.transcripts.len(), found.replies),
+        expected,
+        "{:?}",
+        found.transcripts.keys()
+    );
     for (name, text) in &found.transcripts {
         assert!(text.contains("\nanswer:") && !text.contains("\nerror:"), "{name}: {text}");
     }
     let mut chance = Chance::seeded();
     let wanted = wanted().div_ceil(4);
-    let mut places: Vec<String> = places.iter().map(|place| format!("{place}:{}", 1 + chance.below(3))).collect();
+    let mut places: Vec<String> =
+        places.iter().map(|place| format!("{place}:{}", 1 + chance.below(3))).collect();
     while places.len() > wanted * 2 / 3 {
         places.swap_remove(usize::try_from(chance.below(places.len() as u64)).unwrap());
     }
@@ -191,6 +218,13 @@ fn runs_whose_programs_are_killed_end_as_if_nothing_had_happened() {
     folder.finish(&expected);
 }
 
-/// Where they are killed, the second time that it is passed: before, while and after what a program said is kept.
-const KEPT: [&str; 6] =
-    ["talk.called", "journal.before_write", "journal.mid_write", "talk.replied", "journal.after_sync", "talk.called"];
+/// Where they are killed, the second time that it is passed: before, while and after what a program
+/// said is kept.
+const KEPT: [&str; 6] = [
+    "talk.called",
+    "journal.before_write",
+    "journal.mid_write",
+    "talk.replied",
+    "journal.after_sync",
+    "talk.called",
+];

@@ -1,7 +1,9 @@
-//! The real program, killed: at random instants and at every named place, alone and beside another one. Whatever happens, every
-//! file can be read, going on ends in the same transcripts as if nothing had happened, and no reply is bought twice.
+//! The real program, killed: at random instants and at every named place, alone and beside another
+//! one. Whatever happens, every file can be read, going on ends in the same transcripts as if
+//! nothing had happened, and no reply is bought twice.
 //!
-//! `make kills` kills 200 times (`TOUCHSTONE_KILLS`); `TOUCHSTONE_SEED` repeats what a failure printed.
+//! `make kills` kills 200 times (`TOUCHSTONE_KILLS`); `TOUCHSTONE_SEED` repeats what a failure
+//! printed.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::case_sensitive_file_extension_comparisons, reason = "these names are ours")]
 
@@ -66,7 +68,11 @@ fn straight_of(stage: &Stage) -> (Found, Duration) {
     let took = begun.elapsed();
     assert_eq!(ran.status, 0, "{ran:?}");
     let found = stage.found();
-    assert_eq!((stage.delivered(), found.bought.len()), (found.replies, found.replies), "no two requests are the same");
+    assert_eq!(
+        (stage.delivered(), found.bought.len()),
+        (found.replies, found.replies),
+        "no two requests are the same"
+    );
     assert_eq!(found.left, [""; 0]);
     (found, took)
 }
@@ -75,7 +81,11 @@ fn straight_of(stage: &Stage) -> (Found, Duration) {
 fn straight(name: &str) -> (Found, Duration) {
     let (found, took) = straight_of(&Stage::new(name, None));
     assert_eq!(found.transcripts.len(), 16, "{:?}", found.transcripts.keys());
-    assert!(found.transcripts.values().all(|text| text.contains("\nanswer:")), "{:?}", found.transcripts);
+    assert!(
+        found.transcripts.values().all(|text| text.contains("\nanswer:")),
+        "{:?}",
+        found.transcripts
+    );
     let nudged = found.transcripts.values().filter(|text| text.contains("nudges: 1")).count();
     assert_eq!(nudged, 8, "half of them are nudged");
     // Three or five turns and the answer; the nudge, its call and the second answer.
@@ -101,12 +111,21 @@ impl Folder {
         self.begun = self.stage.asked().len();
         let killed = life.live(&self.stage);
         let found = self.stage.found();
-        let again: Vec<String> =
-            self.stage.asked().split_off(self.begun).into_iter().filter(|hash| bought.contains(hash)).collect();
+        let again: Vec<String> = self
+            .stage
+            .asked()
+            .split_off(self.begun)
+            .into_iter()
+            .filter(|hash| bought.contains(hash))
+            .collect();
         assert_eq!(again, [""; 0], "{life:?} asked again what was bought");
         self.kills += usize::from(killed);
         let lost = self.stage.delivered() - found.replies;
-        assert!(lost <= self.kills * AT_ONCE, "{lost} replies are lost after {} kills, {life:?}", self.kills);
+        assert!(
+            lost <= self.kills * AT_ONCE,
+            "{lost} replies are lost after {} kills, {life:?}",
+            self.kills
+        );
         assert!(found.turns <= found.replies, "{life:?}: a reply that was not kept was used");
         killed
     }
@@ -116,7 +135,12 @@ impl Folder {
         self.live(&Life::Whole);
         let found = self.stage.found();
         for (name, text) in &expected.transcripts {
-            assert_eq!(found.transcripts.get(name), Some(text), "{name} after {} kills", self.kills);
+            assert_eq!(
+                found.transcripts.get(name),
+                Some(text),
+                "{name} after {} kills",
+                self.kills
+            );
         }
         assert_eq!(found.transcripts.len(), expected.transcripts.len());
         assert_eq!(found.left, [""; 0]);
@@ -151,13 +175,16 @@ fn every_place_that_has_a_name_is_died_at() {
     assert_eq!(known.len(), PLACES.len() + ELSEWHERE.len(), "each is said once");
     // The list above is one; a test says where it dies.
     let mut tests = String::new();
-    stage::walk(&root.join("tests/faults"), &mut |path| tests += &fs::read_to_string(path).unwrap());
+    stage::walk(&root.join("tests/faults"), &mut |path| {
+        tests += &fs::read_to_string(path).unwrap();
+    });
     for place in ELSEWHERE {
         assert!(tests.matches(&format!("\"{place}")).count() > 1, "nothing dies at {place}");
     }
 }
 
-/// Kills it so often, at these places and at random instants, in one folder after another, and goes on to the end each time.
+/// Kills it so often, at these places and at random instants, in one folder after another, and goes
+/// on to the end each time.
 fn killed(
     name: &str,
     stage: impl Fn(&str) -> Stage,
@@ -170,12 +197,16 @@ fn killed(
         let mut folder = Folder::new(stage(&format!("{name}-{rounds}")));
         rounds += 1;
         loop {
-            // Half of them at a place, as long as there are any; on a folder that is nearly done not every place is passed.
+            // Half of them at a place, as long as there are any; on a folder that is nearly done
+            // not every place is passed.
             let place = if kills % 5 < 3 { places.pop() } else { None };
             let at = took.mul_f64(chance.part());
             let life = place.clone().map_or(Life::Until(at), Life::At);
             if !folder.live(&life) {
-                assert!(place.is_none() || folder.kills > 0, "{place:?} is not passed in a whole run");
+                assert!(
+                    place.is_none() || folder.kills > 0,
+                    "{place:?} is not passed in a whole run"
+                );
                 places.extend(place);
                 break;
             }
@@ -197,7 +228,9 @@ fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
     let mut places: Vec<String> = Vec::new();
     // A place is passed some dozens of times in a whole run, and less often in one that goes on.
     for round in 0..=(u64::try_from(wanted).unwrap() / 100).min(2) {
-        places.extend(PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round))));
+        places.extend(
+            PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round))),
+        );
     }
     let stage = |name: &str| Stage::new(name, None);
     killed("faults-killed", stage, (&expected, took), (places, wanted), &mut chance);
@@ -209,7 +242,9 @@ fn beginning_anew_destroys_nothing_when_it_is_killed_halfway() {
     let stage = Stage::new("faults-anew", None);
     let anew = |more: &[&str]| stage.run(more);
     assert!(anew(&[]).output().unwrap().status.success());
-    let killed = anew(&["--force", "--concurrency", "1"]).env("TOUCHSTONE_FAIL_AT", "publish.half_aside:3").output();
+    let killed = anew(&["--force", "--concurrency", "1"])
+        .env("TOUCHSTONE_FAIL_AT", "publish.half_aside:3")
+        .output();
     assert_eq!(killed.unwrap().status.code(), None);
     let found = stage.found();
     // Two were made anew, of the third only the journal was moved.

@@ -1,5 +1,6 @@
-//! A folder whose runs are made by the real program with a provider on this machine, and what is found in it. Owns the tasks, the
-//! provider's words and the reading of what a killed program left; kills nothing itself.
+//! A folder whose runs are made by the real program with a provider on this machine, and what is
+//! found in it. Owns the tasks, the provider's words and the reading of what a killed program left;
+//! kills nothing itself.
 use crate::conversation::{Conversation, Wire};
 use crate::kinds;
 use crate::lives::{DEADLINE, until};
@@ -40,8 +41,8 @@ pub(crate) struct Stage {
 type Request = (String, Vec<u8>);
 
 impl Stage {
-    /// Two tasks of two variations for two wires, each whole and streamed, some of which have to be nudged. Before it opens, the latch
-    /// holds every reply.
+    /// Two tasks of two variations for two wires, each whole and streamed, some of which have to be
+    /// nudged. Before it opens, the latch holds every reply.
     pub(crate) fn new(name: &str, hold: Option<Latch>) -> Self {
         let plain = format!("tool_calling_prompt: Look {{times}} times.\n{VARIATIONS}");
         let lazy = format!(
@@ -57,15 +58,20 @@ impl Stage {
         Self::over_sql(name, None, models, &[("tasks/plain.yaml", &task)])
     }
 
-    fn over_sql(name: &str, hold: Option<Latch>, models: &'static str, tasks: &[(&str, &str)]) -> Self {
+    fn over_sql(
+        name: &str,
+        hold: Option<Latch>,
+        models: &'static str,
+        tasks: &[(&str, &str)],
+    ) -> Self {
         let stage = Self::of(name, hold, ("tool_calling", models), tasks, |_| TOOLS.to_owned());
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
         fs::copy(demo, stage.sandbox.folder.join("tickets.db")).unwrap();
         stage
     }
 
-    /// With other tasks and settings. `system` says for which models, too; `more` is added to the workspace file, which may name the
-    /// address of the provider.
+    /// With other tasks and settings. `system` says for which models, too; `more` is added to the
+    /// workspace file, which may name the address of the provider.
     pub(crate) fn of(
         name: &str,
         hold: Option<Latch>,
@@ -83,7 +89,8 @@ impl Stage {
             hold.as_ref().map_or(reply.clone(), |latch| reply.once_open(latch))
         });
         let workspace = workspace(&server) + &more(&server.url(""));
-        let sandbox = Sandbox::with(name, &[&[("touchstone.yaml", workspace.as_str())], tasks].concat());
+        let sandbox =
+            Sandbox::with(name, &[&[("touchstone.yaml", workspace.as_str())], tasks].concat());
         Self { sandbox, system, models, server: server.forgetful(), asked }
     }
 
@@ -115,7 +122,14 @@ impl Stage {
     pub(crate) fn asked(&self) -> Vec<String> {
         let hash = |(path, body): &Request| {
             let (url, body) = (self.server.url(path), body.clone());
-            provider::hash(&HttpRequest { url, headers: vec![], auth: Auth::None, body, stream: false, patience: 1 })
+            provider::hash(&HttpRequest {
+                url,
+                headers: vec![],
+                auth: Auth::None,
+                body,
+                stream: false,
+                patience: 1,
+            })
         };
         self.asked.lock().unwrap().iter().map(hash).collect()
     }
@@ -165,14 +179,16 @@ impl Found {
         if name.ends_with(".lock") {
             // One that a dead program left says nothing; what counts is whether anybody has it.
             let lock = fs::OpenOptions::new().read(true).open(path).unwrap();
-            // A program that was just being started has a copy of it until it really begins, which is soon.
+            // A program that was just being started has a copy of it until it really begins, which
+            // is soon.
             return until(&format!("{below} is free"), DEADLINE, || lock.try_lock_shared().is_ok());
         }
         if !name.ends_with(".yaml") || below.contains("/.touchstone/") {
             return self.left.push(below);
         }
         let bytes = fs::read(path).unwrap();
-        let document = Document::read(&bytes).unwrap_or_else(|why| panic!("{below} is damaged: {why}"));
+        let document =
+            Document::read(&bytes).unwrap_or_else(|why| panic!("{below} is damaged: {why}"));
         if let Some(Value::Number(turns)) = document.get("run").and_then(|run| run.get("turns")) {
             self.turns += turns.parse::<usize>().unwrap();
         }
@@ -226,16 +242,19 @@ fn workspace(server: &Scripted) -> String {
     format!("input_dir: tasks\noutput_dir: results\nmodels:\n{}", models.concat())
 }
 
-/// What the provider says. The first tool is called as often as the question says, then comes the answer; who is told to use the
-/// other one does it, and answers again.
+/// What the provider says. The first tool is called as often as the question says, then comes the
+/// answer; who is told to use the other one does it, and answers again.
 fn reply(seen: &Seen) -> Reply {
     let wire = if seen.path.ends_with("/messages") { Wire::Messages } else { Wire::Chat };
     let mut body = seen.json();
     if let Some(reply) = kinds::reply(seen, &body, wire) {
         return reply;
     }
-    let said: Vec<String> = body["messages"].as_array().into_iter().flatten().filter_map(words).collect();
-    let number = |text: &String| text.split(' ').find_map(|word| word.trim_end_matches(['.', ',']).parse().ok());
+    let said: Vec<String> =
+        body["messages"].as_array().into_iter().flatten().filter_map(words).collect();
+    let number = |text: &String| {
+        text.split(' ').find_map(|word| word.trim_end_matches(['.', ',']).parse().ok())
+    };
     let times = said.iter().find_map(number).unwrap_or(0);
     if !said.last().is_some_and(|last| last.starts_with(NUDGE)) {
         return Conversation::new(wire, times).reply(seen);
@@ -255,7 +274,9 @@ pub(crate) fn told(seen: &Seen, body: &serde_json::Value) -> Seen {
 fn words(message: &serde_json::Value) -> Option<String> {
     let text = match &message["content"] {
         serde_json::Value::String(text) => Some(text.clone()),
-        blocks => blocks.as_array()?.iter().find_map(|block| block["text"].as_str()).map(str::to_owned),
+        blocks => {
+            blocks.as_array()?.iter().find_map(|block| block["text"].as_str()).map(str::to_owned)
+        }
     };
     match message["role"].as_str()? {
         "user" => Some(text.unwrap_or_default()),

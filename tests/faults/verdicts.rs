@@ -1,5 +1,6 @@
-//! What judges say is paid for: however the program is killed while they are asked, about rows of a data file or about runs, no reply that
-//! was kept is bought again, and the end is the same as if nothing had happened.
+//! What judges say is paid for: however the program is killed while they are asked, about rows of a
+//! data file or about runs, no reply that was kept is bought again, and the end is the same as if
+//! nothing had happened.
 use crate::chance::Chance;
 use crate::lives::{exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
@@ -12,7 +13,8 @@ use std::time::Instant;
 
 /// Rows, or runs.
 const MANY: usize = 6;
-/// Where it dies while replies come in: each place with how many replies are lost there, because they were not kept yet.
+/// Where it dies while replies come in: each place with how many replies are lost there, because
+/// they were not kept yet.
 const ASKING: [(&str, usize); 4] = [
     ("journal.after_write:1", 0),
     ("journal.after_sync:1", 0),
@@ -20,8 +22,12 @@ const ASKING: [(&str, usize); 4] = [
     ("journal.mid_write:1", 1),
 ];
 /// The same at the end of an evaluation: raw replies are written first, then the results.
-const WRITING: [(&str, usize); 4] =
-    [("evaluation.before", 0), ("publish.mid_write:2", 0), ("publish.before_rename:2", 0), ("publish.after", 0)];
+const WRITING: [(&str, usize); 4] = [
+    ("evaluation.before", 0),
+    ("publish.mid_write:2", 0),
+    ("publish.before_rename:2", 0),
+    ("publish.after", 0),
+];
 /// And where verdicts on runs are written, one by one.
 const KEEPING: [(&str, usize); 2] = [("judgement.before:1", 0), ("publish.before_rename:1", 0)];
 
@@ -38,7 +44,8 @@ const EVALUATE: [&str; 11] = [
     "--replace",
     "--json",
 ];
-const JUDGE: [&str; 9] = ["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "1", "--json"];
+const JUDGE: [&str; 9] =
+    ["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "1", "--json"];
 
 /// A folder with rows and runs, a judge, and what that was asked.
 struct Court {
@@ -65,9 +72,12 @@ impl Court {
         let workspace = format!(
             "input_dir: tasks\noutput_dir: results\nrun: {{ concurrency: 1 }}\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any }}\n"
         );
-        let row = |n: usize| format!("{{\"query\": \"How many is {n}?\", \"response\": \"{n}.\"}}\n");
+        let row =
+            |n: usize| format!("{{\"query\": \"How many is {n}?\", \"response\": \"{n}.\"}}\n");
         let run = |n: usize| {
-            format!("conversation:\n- user_message: How many?\n- assistant_message: It is {n}.\nanswer: {n}\n")
+            format!(
+                "conversation:\n- user_message: How many?\n- assistant_message: It is {n}.\nanswer: {n}\n"
+            )
         };
         let rows: String = (0..MANY).map(row).collect();
         let mut files = vec![
@@ -75,8 +85,12 @@ impl Court {
             ("tasks/count.yaml".to_owned(), "tool_calling_prompt: How many?\n".to_owned()),
             ("rows.jsonl".to_owned(), rows),
         ];
-        files.extend((1..=MANY).map(|n| (format!("results/count-tool_calling-o1-variation0-run{n}.yaml"), run(n))));
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        files
+            .extend((1..=MANY).map(|n| {
+                (format!("results/count-tool_calling-o1-variation0-run{n}.yaml"), run(n))
+            }));
+        let files: Vec<(&str, &str)> =
+            files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         Self { sandbox: Sandbox::with(name, &files), _server: server, asked, command }
     }
 
@@ -97,8 +111,14 @@ impl Court {
     }
 
     fn die_at(&self, place: &str) {
-        let ran = self.sandbox.command(self.command).env("TOUCHSTONE_FAIL_AT", place).output().unwrap();
-        assert_eq!(ran.status.code(), None, "{place} is not passed: {}", String::from_utf8_lossy(&ran.stderr));
+        let ran =
+            self.sandbox.command(self.command).env("TOUCHSTONE_FAIL_AT", place).output().unwrap();
+        assert_eq!(
+            ran.status.code(),
+            None,
+            "{place} is not passed: {}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
     }
 
     fn asked(&self) -> usize {
@@ -157,8 +177,13 @@ fn whenever_it_is_killed_judging_ends_as_if_nothing_had_happened() {
         for folder in 0..folders {
             let court = Court::new(&format!("faults-{name}-chance-{folder}"), command);
             for _ in 0..KILLS {
-                let mut child =
-                    court.sandbox.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+                let mut child = court
+                    .sandbox
+                    .command(command)
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn()
+                    .unwrap();
                 kill_after(&mut child, took.mul_f64(chance.part()));
                 exit_of(&mut child);
             }

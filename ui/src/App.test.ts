@@ -23,11 +23,18 @@ async function until(holds: () => boolean) {
 const find = (testid: string) => document.querySelector<HTMLElement>(`[data-testid="${testid}"]`);
 const rows = () => [...document.querySelectorAll<HTMLElement>("[data-testid=run-row]")];
 const text = () => document.body.textContent.replace(/\s+/g, " ");
-const press = (key: string, more: KeyboardEventInit = {}, target: Element = document.activeElement ?? document.body) => {
-  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+const press = (
+  key: string,
+  more: KeyboardEventInit = {},
+  target: Element = document.activeElement ?? document.body,
+) => {
+  target.dispatchEvent(
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+  );
   flushSync();
 };
-const button = (label: string) => [...document.querySelectorAll("button")].find((one) => one.textContent.includes(label));
+const button = (label: string) =>
+  [...document.querySelectorAll("button")].find((one) => one.textContent.includes(label));
 const type = (value: string) => {
   const field = find("filter") as HTMLInputElement;
   field.focus();
@@ -53,7 +60,10 @@ describe("the frame", () => {
     const message = "The folder /locked cannot be read.";
     for (const end of ["close", "folder"]) {
       fixture.fail({ code: "failed", message, hint: "Check that you may read it." });
-      await until(() => trouble()?.textContent?.includes(`${message}\u00a0Check that you may read it.`) === true);
+      await until(
+        () =>
+          trouble()?.textContent?.includes(`${message}\u00a0Check that you may read it.`) === true,
+      );
       if (end === "close") button("Close")?.click();
       else {
         fixture.status = status({ folder: STATUS.folder && { ...STATUS.folder, id: "other" } });
@@ -68,7 +78,10 @@ describe("the start screen", () => {
   it("keeps the place that one looks at when events were missed, and makes it anew in another folder", async () => {
     const fixture = await open(new Fixture(), "#/trust");
     await until(() => find("trust") !== null);
-    const [place, asked] = [find("trust"), () => fixture.calls.filter((call) => call.name === "trust").length];
+    const [place, asked] = [
+      find("trust"),
+      () => fixture.calls.filter((call) => call.name === "trust").length,
+    ];
     const before = asked();
     fixture.tell({ kind: "folder" });
     await until(() => asked() > before);
@@ -78,7 +91,10 @@ describe("the start screen", () => {
     await until(() => find("trust") !== null && find("trust") !== place);
   });
   it("stands where no folder is open, offers the demo, and says how a served page gets a folder", async () => {
-    const fixture = await open(new Fixture([], status({ folder: null, phase: { kind: "closed" } })), "");
+    const fixture = await open(
+      new Fixture([], status({ folder: null, phase: { kind: "closed" } })),
+      "",
+    );
     await until(() => find("open-demo") !== null);
     expect(text()).toContain("touchstone serve FOLDER");
     fixture.replies.open_demo = () => {
@@ -105,7 +121,11 @@ describe("the start screen", () => {
     document.querySelector<HTMLElement>("[aria-label='Forget /x/gone']")?.click();
     button("kept")?.click();
     await until(() => fixture.calls.some((call) => call.name === "open_recent"));
-    expect(fixture.calls.filter((call) => ["forget_recent", "open_recent"].includes(call.name)).map((call) => call.args)).toEqual([{ id: "b" }, { id: "a" }]);
+    expect(
+      fixture.calls
+        .filter((call) => ["forget_recent", "open_recent"].includes(call.name))
+        .map((call) => call.args),
+    ).toEqual([{ id: "b" }, { id: "a" }]);
   });
   it("offers nothing to open or to forget on a page that only looks", async () => {
     const fixture = new Fixture([], status({ folder: null }));
@@ -118,7 +138,12 @@ describe("the start screen", () => {
   });
   it("says what failed beside the choices", async () => {
     const fixture = new Fixture([], status({ folder: null }), "window");
-    fixture.replies.pick_folder = () => Promise.reject({ code: "failed", message: "The folder /x cannot be read: permission denied.", hint: "Choose another." });
+    fixture.replies.pick_folder = () =>
+      Promise.reject({
+        code: "failed",
+        message: "The folder /x cannot be read: permission denied.",
+        hint: "Choose another.",
+      });
     await open(fixture, "#/start");
     await until(() => button("Open a folder…") !== undefined);
     button("Open a folder…")?.click();
@@ -128,12 +153,24 @@ describe("the start screen", () => {
 
 describe("the runs", () => {
   it("are rows of a grid that tell their number, their state in words, and no nought for what is missing", async () => {
-    await open(new Fixture([runRow(0, { state: "error", reason: "rate limit", tokens: null, cost: null })]));
+    await open(
+      new Fixture([runRow(0, { state: "error", reason: "rate limit", tokens: null, cost: null })]),
+    );
     await until(() => rows().length === 1);
     const grid = find("runs-table")!;
-    expect([grid.getAttribute("role"), grid.getAttribute("aria-rowcount"), rows()[0]?.getAttribute("aria-rowindex"), rows()[0]?.dataset["id"]]).toEqual(["grid", "2", "2", "r0"]);
-    const cell = (column: string) => rows()[0]?.querySelector(`[data-column=${column}]`)?.textContent.trim();
-    expect([cell("state")?.replace(/\s+/g, " "), cell("tokens"), cell("cost")]).toEqual(["Error · rate limit", "–", "–"]);
+    expect([
+      grid.getAttribute("role"),
+      grid.getAttribute("aria-rowcount"),
+      rows()[0]?.getAttribute("aria-rowindex"),
+      rows()[0]?.dataset["id"],
+    ]).toEqual(["grid", "2", "2", "r0"]);
+    const cell = (column: string) =>
+      rows()[0]?.querySelector(`[data-column=${column}]`)?.textContent.trim();
+    expect([cell("state")?.replace(/\s+/g, " "), cell("tokens"), cell("cost")]).toEqual([
+      "Error · rate limit",
+      "–",
+      "–",
+    ]);
     expect(grid.querySelector("[aria-sort=descending]")?.textContent.trim()).toBe("Changed");
   });
   it("draw only what is in sight of a hundred thousand", async () => {
@@ -159,13 +196,20 @@ describe("the runs", () => {
     await until(() => location.hash === "#/runs" && rows().length > 10);
   });
   it("are where they were when a run is closed, although others came meanwhile", async () => {
-    const fixture = await open(new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))), "#/runs?top=500");
+    const fixture = await open(
+      new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))),
+      "#/runs?top=500",
+    );
     await until(() => document.querySelector("[data-id=r500]") !== null);
-    const drawn = () => document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top;
+    const drawn = () =>
+      document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top;
     const before = Number(/\d+/.exec(drawn() ?? "")?.[0]);
     document.querySelector<HTMLElement>("[data-id=r505]")?.click();
     await until(() => location.hash.startsWith("#/run/r505"));
-    fixture.rows = [...Array.from({ length: 7 }, (_, index) => runRow(5_000 + index)), ...fixture.rows];
+    fixture.rows = [
+      ...Array.from({ length: 7 }, (_, index) => runRow(5_000 + index)),
+      ...fixture.rows,
+    ];
     const asked = fixture.calls.length;
     fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
     await until(() => fixture.calls.slice(asked).some((call) => call.name === "list_runs"));
@@ -175,18 +219,30 @@ describe("the runs", () => {
     expect(document.querySelector<HTMLElement>("[data-id=r505]")?.dataset["index"]).toBe("512");
   });
   it("are where they were also when the page was loaded anew on a run, with the cursor on the run that was walked to", async () => {
-    const fixture = await open(new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))), "#/run/r505?top=500");
+    const fixture = await open(
+      new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))),
+      "#/run/r505?top=500",
+    );
     await until(() => text().includes("This run could not be opened"));
     press("J", { shiftKey: true }, document.body);
-    await until(() => location.hash.startsWith("#/run/r506") && JSON.stringify(fixture.calls.at(-1)).includes("r506"));
+    await until(
+      () =>
+        location.hash.startsWith("#/run/r506") &&
+        JSON.stringify(fixture.calls.at(-1)).includes("r506"),
+    );
     await tick();
     press("Escape", {}, document.body);
     await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r506");
-    expect(document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top).toBe(`${(500 - 24) * 28}px`);
+    expect(document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top).toBe(
+      `${(500 - 24) * 28}px`,
+    );
   });
   it("are selected by x and by Shift with an arrow, counted in the footer, and copied by y", async () => {
     const copied = vi.fn(() => Promise.resolve());
-    Object.defineProperty(navigator, "clipboard", { value: { writeText: copied }, configurable: true });
+    Object.defineProperty(navigator, "clipboard", {
+      value: { writeText: copied },
+      configurable: true,
+    });
     const fixture = await open(new Fixture());
     await until(() => rows().length > 10);
     press("x");
@@ -205,7 +261,13 @@ describe("the runs", () => {
     await until(() => location.hash === "#/runs?sort=-turns");
     button("Turns")?.click();
     await until(() => location.hash === "#/runs?sort=turns");
-    await until(() => fixture.calls.some((call) => call.name === "list_runs" && JSON.stringify(call.args).includes('"turns","descending":false')));
+    await until(() =>
+      fixture.calls.some(
+        (call) =>
+          call.name === "list_runs" &&
+          JSON.stringify(call.args).includes('"turns","descending":false'),
+      ),
+    );
   });
   it("are narrowed as one types; what was misread is explained; nothing found offers to clear", async () => {
     await open(new Fixture());
@@ -213,18 +275,26 @@ describe("the runs", () => {
     press("f", { ctrlKey: true });
     expect(document.activeElement).toBe(find("filter"));
     type("state:error");
-    await until(() => rows().length > 0 && rows().every((row) => row.textContent.includes("Error")));
+    await until(
+      () => rows().length > 0 && rows().every((row) => row.textContent.includes("Error")),
+    );
     expect(find("total")?.textContent).toMatch(/^\d+ runs pass the filter/);
     expect(document.querySelector(".drawn .chip")?.textContent).toBe("state:error");
     type("state:error bad:x");
     await until(() => text().includes("is not a key") && text().includes("Invalid filter"));
-    expect([rows().length, text().includes("No matching runs"), find("filter")?.getAttribute("aria-invalid")]).toEqual([0, false, "true"]);
+    expect([
+      rows().length,
+      text().includes("No matching runs"),
+      find("filter")?.getAttribute("aria-invalid"),
+    ]).toEqual([0, false, "true"]);
     type("bad:x state:error bad:x");
     await until(() => document.querySelectorAll(".misread li").length === 2);
     type("nothing-is-called-so");
     await until(() => text().includes("No matching runs"));
     expect(text()).not.toContain("Invalid filter");
-    expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual(["Runs"]);
+    expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual([
+      "Runs",
+    ]);
     button("Clear the filter")?.click();
     await until(() => rows().length > 10 && (find("filter") as HTMLInputElement).value === "");
   });
@@ -243,12 +313,28 @@ describe("the runs", () => {
     await open(new Fixture());
     await until(() => rows().length > 10);
     type("claude");
-    await until(() => document.querySelector('#filter-options [aria-selected="true"]')?.textContent.includes("model:claude") === true);
+    await until(
+      () =>
+        document
+          .querySelector('#filter-options [aria-selected="true"]')
+          ?.textContent.includes("model:claude") === true,
+    );
     press("Enter");
     await until(() => location.hash === "#/runs?q=model%3Aclaude+");
   });
   it("show where free text was found, as text and never as markup", async () => {
-    const fixture = new Fixture([runRow(0, { path: "invoice.yaml", snippet: { step: 3, pieces: [{ text: "<img src=x onerror=alert(1)> the ", hit: false }, { text: "invoice", hit: true }] } })]);
+    const fixture = new Fixture([
+      runRow(0, {
+        path: "invoice.yaml",
+        snippet: {
+          step: 3,
+          pieces: [
+            { text: "<img src=x onerror=alert(1)> the ", hit: false },
+            { text: "invoice", hit: true },
+          ],
+        },
+      }),
+    ]);
     await open(fixture, "#/runs?q=invoice");
     await until(() => document.querySelector(".found mark")?.textContent === "invoice");
     expect(document.querySelector(".found")?.textContent).toContain("<img src=x onerror=alert(1)>");
@@ -257,7 +343,8 @@ describe("the runs", () => {
   it("say what to do when there are none, and what failed with a way to try again", async () => {
     const fixture = new Fixture([]);
     const base = fixture.replies.list_runs;
-    fixture.replies.list_runs = () => Promise.reject({ code: "failed", message: "The index is locked.", hint: null });
+    fixture.replies.list_runs = () =>
+      Promise.reject({ code: "failed", message: "The index is locked.", hint: null });
     await open(fixture);
     await until(() => text().includes("The index is locked."));
     fixture.replies.list_runs = base;
@@ -278,22 +365,56 @@ describe("the runs", () => {
 
 describe("the frame", () => {
   it("links its counts to just those runs and shows how far things are", async () => {
-    await open(new Fixture(undefined, status({ phase: { kind: "indexing", done: 812, total: 4_100 }, watching: { by: "polling", notice: "a network folder" } })));
+    await open(
+      new Fixture(
+        undefined,
+        status({
+          phase: { kind: "indexing", done: 812, total: 4_100 },
+          watching: { by: "polling", notice: "a network folder" },
+        }),
+      ),
+    );
     const footer = find("status")!;
     await until(() => footer.textContent.includes("reading 812 of 4,100"));
     expect(footer.textContent).toContain("a network folder");
-    expect([...footer.querySelectorAll("a")].map((link) => `${link.textContent} ${link.getAttribute("href")}`)).toEqual(["120 runs #/runs", "4 waiting #/runs?q=state%3Awaiting", "9 errors #/runs?q=state%3Aerror", "3 damaged #/runs?q=state%3Adamaged", "2 not transcripts #/runs?q=state%3Aother"]);
+    expect(
+      [...footer.querySelectorAll("a")].map(
+        (link) => `${link.textContent} ${link.getAttribute("href")}`,
+      ),
+    ).toEqual([
+      "120 runs #/runs",
+      "4 waiting #/runs?q=state%3Awaiting",
+      "9 errors #/runs?q=state%3Aerror",
+      "3 damaged #/runs?q=state%3Adamaged",
+      "2 not transcripts #/runs?q=state%3Aother",
+    ]);
   });
   it("has no place that does nothing", async () => {
-    await open(new Fixture(undefined, status({ counts: { ...STATUS.counts, suite_problems: 0, damaged: 0, other_files: 0 } })));
+    await open(
+      new Fixture(
+        undefined,
+        status({ counts: { ...STATUS.counts, suite_problems: 0, damaged: 0, other_files: 0 } }),
+      ),
+    );
     await until(() => document.querySelector("nav a") !== null);
-    expect([...document.querySelectorAll("nav a")].map((link) => link.textContent)).toEqual(["Overview", "Runs", "Tasks", "Launch", "Evaluate", "Report", "Trust"]);
+    expect([...document.querySelectorAll("nav a")].map((link) => link.textContent)).toEqual([
+      "Overview",
+      "Runs",
+      "Tasks",
+      "Launch",
+      "Evaluate",
+      "Report",
+      "Trust",
+    ]);
   });
   it("finds every action in the palette, and runs by their path", async () => {
     await open(new Fixture());
     await until(() => rows().length > 10);
     press("k", { ctrlKey: true });
-    const entries = () => [...(find("palette")?.querySelectorAll("[role=option]") ?? [])].map((one) => one.textContent.trim());
+    const entries = () =>
+      [...(find("palette")?.querySelectorAll("[role=option]") ?? [])].map((one) =>
+        one.textContent.trim(),
+      );
     await until(() => entries().some((entry) => entry.startsWith("Settings")));
     const field = find("palette")!.querySelector("input")!;
     field.value = "drk";
@@ -349,7 +470,12 @@ describe("the frame", () => {
   it("says so when nobody answers, and what it knew stays in sight", async () => {
     const fixture = await open(new Fixture());
     await until(() => rows().length > 10);
-    fixture.replies.status = () => Promise.reject({ code: "failed", message: "Touchstone does not answer any more.", hint: null });
+    fixture.replies.status = () =>
+      Promise.reject({
+        code: "failed",
+        message: "Touchstone does not answer any more.",
+        hint: null,
+      });
     fixture.tell({ kind: "status" });
     await until(() => find("status")?.textContent.includes("not connected") ?? false);
     expect(rows().length).toBeGreaterThan(10);
@@ -358,7 +484,16 @@ describe("the frame", () => {
 
 describe("other places", () => {
   it("show problems with a caret under the column, and open the run", async () => {
-    const problem: Problem = { kind: "damaged", file: "results/a.yaml", run: "r7", message: "A key where a value was expected.", line: 14, column: 3, excerpt: "  key", advice: "Indent it less." };
+    const problem: Problem = {
+      kind: "damaged",
+      file: "results/a.yaml",
+      run: "r7",
+      message: "A key where a value was expected.",
+      line: 14,
+      column: 3,
+      excerpt: "  key",
+      advice: "Indent it less.",
+    };
     const fixture = new Fixture();
     fixture.replies.problems = () => ({ total: 1, problems: [problem] });
     await open(fixture, "#/problems");
@@ -370,7 +505,9 @@ describe("other places", () => {
   });
   it("show what the doctor found, with how to mend it, and keep the choices", async () => {
     const fixture = new Fixture();
-    fixture.replies.doctor = () => [{ name: "Watching", ok: false, detail: "The limit is reached.", fix: "Raise it." }];
+    fixture.replies.doctor = () => [
+      { name: "Watching", ok: false, detail: "The limit is reached.", fix: "Raise it." },
+    ];
     await open(fixture, "#/settings");
     await until(() => text().includes("Raise it."));
     expect(text()).toContain("needs mending");

@@ -36,7 +36,24 @@ export interface Draft {
   queries: number | null;
 }
 
-export const BLANK: Draft = { runs: [], cells: [], find: "", tasks: [], systems: [], models: [], variations: [], repeats: null, startOver: false, anyway: false, concurrency: null, maxCost: null, method: "", offer: "", steps: null, queries: null };
+export const BLANK: Draft = {
+  runs: [],
+  cells: [],
+  find: "",
+  tasks: [],
+  systems: [],
+  models: [],
+  variations: [],
+  repeats: null,
+  startOver: false,
+  anyway: false,
+  concurrency: null,
+  maxCost: null,
+  method: "",
+  offer: "",
+  steps: null,
+  queries: null,
+};
 
 export const MOST_REPEATS = 1_000;
 export const MOST_AT_ONCE = 1_000;
@@ -59,13 +76,22 @@ export function dollars(word: string | null): number | null {
 
 // A bar between the parts; the task comes last, and may hold bars itself.
 const inCell = (word: string) => word.replace(/[%|]/g, (sign) => (sign === "|" ? "%7C" : "%25"));
-const outOfCell = (word: string) => word.replace(/%7C|%25/g, (code) => (code === "%7C" ? "|" : "%"));
-const writeCell = ({ task, variation, system, model }: DraftCell) => [inCell(system), inCell(model), variation ?? "", task].join("|");
+const outOfCell = (word: string) =>
+  word.replace(/%7C|%25/g, (code) => (code === "%7C" ? "|" : "%"));
+const writeCell = ({ task, variation, system, model }: DraftCell) =>
+  [inCell(system), inCell(model), variation ?? "", task].join("|");
 function readCell(word: string): DraftCell[] {
   const [system = "", model = "", variation = "", ...task] = word.split("|");
   const name = task.join("|");
   if (system === "" || model === "" || name === "" || !/^\d{0,6}$/.test(variation)) return [];
-  return [{ task: name, variation: variation === "" ? null : Number(variation), system: outOfCell(system), model: outOfCell(model) }];
+  return [
+    {
+      task: name,
+      variation: variation === "" ? null : Number(variation),
+      system: outOfCell(system),
+      model: outOfCell(model),
+    },
+  ];
 }
 
 /** Reads what an address says; what makes no sense is left out. */
@@ -78,7 +104,11 @@ export function readDraft(asked: URLSearchParams): Draft {
     tasks: once(asked.getAll("task")),
     systems: once(asked.getAll("system")),
     models: once(asked.getAll("model")),
-    variations: once(commas("variation").filter((word) => /^\d{1,6}$/.test(word)).map(Number)),
+    variations: once(
+      commas("variation")
+        .filter((word) => /^\d{1,6}$/.test(word))
+        .map(Number),
+    ),
     repeats: wholeFrom1(asked.get("repeat"), MOST_REPEATS),
     startOver: asked.get("over") === "1",
     anyway: asked.get("anyway") === "1",
@@ -115,7 +145,11 @@ export function writeDraft(draft: Draft, asked: URLSearchParams): void {
 }
 
 /** Just these runs, with everything else as usual. */
-export const draftOf = (runs: readonly string[], change: Partial<Draft> = {}): Draft => ({ ...BLANK, ...change, runs });
+export const draftOf = (runs: readonly string[], change: Partial<Draft> = {}): Draft => ({
+  ...BLANK,
+  ...change,
+  runs,
+});
 
 /** Whether it names what is to be run, one by one. */
 export const isNamed = (draft: Draft): boolean => draft.runs.length > 0 || draft.cells.length > 0;
@@ -123,7 +157,8 @@ export const isNamed = (draft: Draft): boolean => draft.runs.length > 0 || draft
 /** Why a draft is no request yet, as the next thing to choose; null when it is one. */
 export function lacking(draft: Draft): string | null {
   if (isNamed(draft)) return null;
-  if (draft.systems.length === 0 && draft.models.length === 0) return "Choose a system and a model.";
+  if (draft.systems.length === 0 && draft.models.length === 0)
+    return "Choose a system and a model.";
   if (draft.systems.length === 0) return "Choose a system.";
   return draft.models.length === 0 ? "Choose a model." : null;
 }
@@ -170,4 +205,5 @@ export function withSoleChoices(draft: Draft, options: LaunchOptions): Draft {
 }
 
 /** In or out of a list, which keeps the order it was chosen in. */
-export const flipped = <T>(list: readonly T[], one: T): T[] => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
+export const flipped = <T>(list: readonly T[], one: T): T[] =>
+  list.includes(one) ? list.filter((other) => other !== one) : [...list, one];

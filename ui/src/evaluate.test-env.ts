@@ -5,11 +5,29 @@ import type { EvaluatePlan } from "./generated/EvaluatePlan";
 import type { EvaluationView } from "./generated/EvaluationView";
 import type { EvaluatorChoice } from "./generated/EvaluatorChoice";
 
-export const evaluator = (name: string, needs: string[], change: Partial<EvaluatorChoice> = {}): EvaluatorChoice => ({ name, what: `What ${name} says.`, needs, may_have: [], model: false, program: false, safety: false, threshold: null, ...change });
+export const evaluator = (
+  name: string,
+  needs: string[],
+  change: Partial<EvaluatorChoice> = {},
+): EvaluatorChoice => ({
+  name,
+  what: `What ${name} says.`,
+  needs,
+  may_have: [],
+  model: false,
+  program: false,
+  safety: false,
+  threshold: null,
+  ...change,
+});
 
 export const CHOICES: EvaluateOptions = {
   evaluators: [
-    evaluator("relevance", ["query", "response"], { may_have: ["conversation"], model: true, threshold: 3 }),
+    evaluator("relevance", ["query", "response"], {
+      may_have: ["conversation"],
+      model: true,
+      threshold: 3,
+    }),
     evaluator("f1_score", ["response", "ground_truth"], { threshold: 0.5 }),
     evaluator("rouge_score", ["response", "ground_truth"], { threshold: 0.5 }),
     evaluator("document_retrieval", ["retrieval_ground_truth", "retrieved_documents"]),
@@ -28,9 +46,37 @@ export const CHOICES: EvaluateOptions = {
   why_not: null,
 };
 
-export const look = (id: string, change: Partial<DataLook> = {}): DataLook => ({ file: { id, path: "data/answers.jsonl", size: 2_048 }, rows: 8, columns: ["question", "response", "ground_truth"], sample: [["How many?", "Three.", "3"], ["Where?", null, "Oslo"]], wrong: [], ...change });
+export const look = (id: string, change: Partial<DataLook> = {}): DataLook => ({
+  file: { id, path: "data/answers.jsonl", size: 2_048 },
+  rows: 8,
+  columns: ["question", "response", "ground_truth"],
+  sample: [
+    ["How many?", "Three.", "3"],
+    ["Where?", null, "Oslo"],
+  ],
+  wrong: [],
+  ...change,
+});
 
-export const evaluatePlan = (change: Partial<EvaluatePlan> = {}): EvaluatePlan => ({ rows: 8, calls_least: 0, calls_most: 0, kept: 0, unread: 0, target: 0, each: [], tokens_least: 0, tokens_most: 0, cost_least: 0, cost_most: 0, out: "results/answers.json", exists: false, lacks: [], unbound: null, why_not: null, ...change });
+export const evaluatePlan = (change: Partial<EvaluatePlan> = {}): EvaluatePlan => ({
+  rows: 8,
+  calls_least: 0,
+  calls_most: 0,
+  kept: 0,
+  unread: 0,
+  target: 0,
+  each: [],
+  tokens_least: 0,
+  tokens_most: 0,
+  cost_least: 0,
+  cost_most: 0,
+  out: "results/answers.json",
+  exists: false,
+  lacks: [],
+  unbound: null,
+  why_not: null,
+  ...change,
+});
 
 export const evaluation = (id: string, change: Partial<EvaluationView> = {}): EvaluationView => ({
   id,

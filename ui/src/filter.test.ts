@@ -1,17 +1,39 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { accept, both, complete, freeText, only, pieces, preselected, quote, soughtIn, toggle, tokens, unquote } from "./filter";
+import {
+  accept,
+  both,
+  complete,
+  freeText,
+  only,
+  pieces,
+  preselected,
+  quote,
+  soughtIn,
+  toggle,
+  tokens,
+  unquote,
+} from "./filter";
 import type { Facets } from "./generated/Facets";
 
 const FACETS: Facets = {
   keys: [
-    { key: "model", about: "the model", values: [{ value: "o3-mini", count: 40 }, { value: "o1", count: 12 }, { value: '"my model"', count: 3 }] },
+    {
+      key: "model",
+      about: "the model",
+      values: [
+        { value: "o3-mini", count: 40 },
+        { value: "o1", count: 12 },
+        { value: '"my model"', count: 3 },
+      ],
+    },
     { key: "state", about: "how it ended", values: [{ value: "error", count: 9 }] },
     { key: "turns", about: "assistant turns", values: [] },
   ],
 };
 const KEYS = FACETS.keys.map((facet) => facet.key);
-const offered = (text: string, caret = text.length) => complete(text, caret, FACETS).options.map((option) => option.insert);
+const offered = (text: string, caret = text.length) =>
+  complete(text, caret, FACETS).options.map((option) => option.insert);
 
 describe("a filter taken apart", () => {
   it.each([
@@ -23,16 +45,32 @@ describe("a filter taken apart", () => {
     ["-> --x", ["null=->", "null=--x"]],
     ["", []],
   ])("%s", (text, wanted) => {
-    expect(tokens(text).map((token) => `${token.negated ? "-" : ""}${String(token.key)}=${token.value}`)).toEqual(wanted);
+    expect(
+      tokens(text).map((token) => `${token.negated ? "-" : ""}${String(token.key)}=${token.value}`),
+    ).toEqual(wanted);
   });
   it("keeps every letter: tokens are where they say, and only space lies between", () => {
     fc.assert(
-      fc.property(fc.string({ unit: fc.constantFrom("a", ":", '"', "\\", " ", "-", "é", "\t") }), (text) => {
-        const all = tokens(text);
-        for (const token of all) expect(text.slice(token.start, token.end)).toBe(token.text);
-        expect(all.map((token) => token.text).join("")).toBe(all.reduce((rest, token, index) => rest + text.slice(index === 0 ? 0 : (all[index - 1]?.end ?? 0), token.end).trimStart(), ""));
-        expect(pieces(text, ["a"], []).map((piece) => piece.text).join("")).toBe(text);
-      }),
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", ":", '"', "\\", " ", "-", "é", "\t") }),
+        (text) => {
+          const all = tokens(text);
+          for (const token of all) expect(text.slice(token.start, token.end)).toBe(token.text);
+          expect(all.map((token) => token.text).join("")).toBe(
+            all.reduce(
+              (rest, token, index) =>
+                rest +
+                text.slice(index === 0 ? 0 : (all[index - 1]?.end ?? 0), token.end).trimStart(),
+              "",
+            ),
+          );
+          expect(
+            pieces(text, ["a"], [])
+              .map((piece) => piece.text)
+              .join(""),
+          ).toBe(text);
+        },
+      ),
     );
   });
 });
@@ -48,11 +86,15 @@ describe("a value", () => {
   });
   it("is asked for once it is toggled, and no longer when it is toggled again", () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1 }), fc.constantFrom("", "timeout", "-model:o1", "state:error x"), (value, text) => {
-        const once = toggle(text, "model", value);
-        expect(only(once, "model", value)).toBe(true);
-        expect(toggle(once, "model", value)).toBe(text);
-      }),
+      fc.property(
+        fc.string({ minLength: 1 }),
+        fc.constantFrom("", "timeout", "-model:o1", "state:error x"),
+        (value, text) => {
+          const once = toggle(text, "model", value);
+          expect(only(once, "model", value)).toBe(true);
+          expect(toggle(once, "model", value)).toBe(text);
+        },
+      ),
     );
   });
   it("takes the place of another of its key", () => {
@@ -94,14 +136,18 @@ describe("completion", () => {
     ["nothing:x", []],
     ["state:error", []],
   ])("of %s offers %j", (text, wanted) => expect(offered(text)).toEqual(wanted));
-  it("of nothing offers the keys", () => expect(offered("")).toEqual(["model:", "state:", "turns:"]));
+  it("of nothing offers the keys", () =>
+    expect(offered("")).toEqual(["model:", "state:", "turns:"]));
   it("replaces the word the caret is in and leaves the rest", () => {
     const at = complete("mo timeout", 2, FACETS);
     expect(accept("mo timeout", at, at.options[0]!)).toEqual({ text: "model: timeout", caret: 6 });
     const value = complete("model:o1x timeout", 8, FACETS);
     expect(value.options).toEqual([]);
     const half = complete("model:o timeout", 7, FACETS);
-    expect(accept("model:o timeout", half, half.options[0]!)).toEqual({ text: "model:o3-mini timeout", caret: 13 });
+    expect(accept("model:o timeout", half, half.options[0]!)).toEqual({
+      text: "model:o3-mini timeout",
+      caret: 13,
+    });
   });
 });
 
@@ -148,11 +194,28 @@ describe("what is drawn", () => {
     ["http://x", true],
     ["stat:error", false],
     ['""', false],
-  ])("%s looks for text: %s", (text, wanted) => expect(freeText(text, KEYS, ["stat:error"]).length > 0).toBe(wanted));
+  ])("%s looks for text: %s", (text, wanted) =>
+    expect(freeText(text, KEYS, ["stat:error"]).length > 0).toBe(wanted),
+  );
   it.each([
     [["open", "Tickets"], "tickets", "Tickets"],
     [["open", "ticket"], "tickets", "open"],
     [["no", "such", "column"], "No such column", "no such column"],
     [["open"], null, ""],
-  ])("%j, shown as %s, is looked for as %j in the run", (words, hit, wanted) => expect(soughtIn(words, hit === null ? null : { step: 0, pieces: [{ text: "the ", hit: false }, { text: hit, hit: true }] })).toBe(wanted));
+  ])("%j, shown as %s, is looked for as %j in the run", (words, hit, wanted) =>
+    expect(
+      soughtIn(
+        words,
+        hit === null
+          ? null
+          : {
+              step: 0,
+              pieces: [
+                { text: "the ", hit: false },
+                { text: hit, hit: true },
+              ],
+            },
+      ),
+    ).toBe(wanted),
+  );
 });

@@ -34,17 +34,28 @@ const NEGATED = /^[-!]["\p{L}\p{N}_]/u;
 const MOST = 12;
 
 /** What stands for itself once quotes and the escapes within them are gone. */
-export const unquote = (typed: string): string => typed.replace(/"((?:[^"\\]|\\.?)*)(?:"|$)/gsu, (_, inside: string) => inside.replace(/\\(["\\])/gu, "$1"));
+export const unquote = (typed: string): string =>
+  typed.replace(/"((?:[^"\\]|\\.?)*)(?:"|$)/gsu, (_, inside: string) =>
+    inside.replace(/\\(["\\])/gu, "$1"),
+  );
 
 /** A value as it is typed to stand for itself, as the engine writes it. */
-export const quote = (value: string): string => (/^[\p{L}\p{N}_][\p{L}\p{N}_./-]*$/u.test(value) ? value : `"${value.replace(/["\\]/gu, "\\$&")}"`);
+export const quote = (value: string): string =>
+  /^[\p{L}\p{N}_][\p{L}\p{N}_./-]*$/u.test(value) ? value : `"${value.replace(/["\\]/gu, "\\$&")}"`;
 
 export function tokens(text: string): Token[] {
   return [...text.matchAll(TOKEN)].map((found) => {
     const [typed] = found;
     const keyed = KEYED.exec(typed);
     const negated = NEGATED.test(typed);
-    return { start: found.index, end: found.index + typed.length, text: typed, key: keyed?.[2]?.toLowerCase() ?? null, value: unquote(keyed?.[3] ?? typed.slice(negated ? 1 : 0)), negated };
+    return {
+      start: found.index,
+      end: found.index + typed.length,
+      text: typed,
+      key: keyed?.[2]?.toLowerCase() ?? null,
+      value: unquote(keyed?.[3] ?? typed.slice(negated ? 1 : 0)),
+      negated,
+    };
   });
 }
 
@@ -76,8 +87,20 @@ export function both(one: string, other: string): string {
 }
 
 /** The words of it that are looked for in the transcripts. Until the keys are known, whatever looks like one is one. */
-export const freeText = (text: string, keys: readonly string[], misread: readonly string[]): string[] =>
-  tokens(text).filter((token) => !token.negated && token.value !== "" && !misread.includes(token.text) && (token.key === null || (keys.length > 0 && !keys.includes(token.key)))).map((token) => (token.key === null ? token.value : unquote(token.text)));
+export const freeText = (
+  text: string,
+  keys: readonly string[],
+  misread: readonly string[],
+): string[] =>
+  tokens(text)
+    .filter(
+      (token) =>
+        !token.negated &&
+        token.value !== "" &&
+        !misread.includes(token.text) &&
+        (token.key === null || (keys.length > 0 && !keys.includes(token.key))),
+    )
+    .map((token) => (token.key === null ? token.value : unquote(token.text)));
 
 /** What to look for in a run that was found by these words: the one its snippet shows. */
 export function soughtIn(words: readonly string[], snippet: Snippet | null): string {
@@ -90,7 +113,11 @@ export function soughtIn(words: readonly string[], snippet: Snippet | null): str
 }
 
 /** The text taken apart for drawing: keyed tokens that are known, and what lies between. */
-export function pieces(text: string, keys: readonly string[], misread: readonly string[]): { text: string; kind: "chip" | "misread" | "plain" }[] {
+export function pieces(
+  text: string,
+  keys: readonly string[],
+  misread: readonly string[],
+): { text: string; kind: "chip" | "misread" | "plain" }[] {
   const drawn: ReturnType<typeof pieces> = [];
   let at = 0;
   const plain = (end: number) => {
@@ -112,7 +139,10 @@ export function pieces(text: string, keys: readonly string[], misread: readonly 
 const ranked = <T>(all: readonly T[], word: string, name: (one: T) => string): T[] => {
   const sought = word.toLowerCase();
   const at = all.map((one) => name(one).toLowerCase().indexOf(sought));
-  return [...all.filter((_, index) => at[index] === 0), ...all.filter((_, index) => (at[index] ?? -1) > 0)];
+  return [
+    ...all.filter((_, index) => at[index] === 0),
+    ...all.filter((_, index) => (at[index] ?? -1) > 0),
+  ];
 };
 
 /** Values come as they are typed, quotes and all. */
@@ -123,13 +153,27 @@ function ofKey(facets: Facets, head: string, key: string, values: string): Optio
   const before = values.slice(0, values.lastIndexOf(",") + 1);
   return ranked(facet.values, unquote(values.slice(before.length)), (one) => unquote(one.value))
     .slice(0, MOST)
-    .map((one) => ({ insert: `${head}${before}${one.value} `, label: unquote(one.value), about: count(one.count) }));
+    .map((one) => ({
+      insert: `${head}${before}${one.value} `,
+      label: unquote(one.value),
+      about: count(one.count),
+    }));
 }
 
 function ofWord(facets: Facets, sign: string, word: string): Option[] {
-  const keys = ranked(facets.keys, word, (one) => one.key).map((one) => ({ insert: `${sign}${one.key}:`, label: `${one.key}:`, about: one.about }));
+  const keys = ranked(facets.keys, word, (one) => one.key).map((one) => ({
+    insert: `${sign}${one.key}:`,
+    label: `${one.key}:`,
+    about: one.about,
+  }));
   if (word.length < 2) return keys.slice(0, MOST);
-  const values = facets.keys.flatMap((facet) => ranked(facet.values, word, (one) => unquote(one.value)).map((one) => ({ insert: `${sign}${facet.key}:${one.value} `, label: `${facet.key}:${unquote(one.value)}`, about: count(one.count) })));
+  const values = facets.keys.flatMap((facet) =>
+    ranked(facet.values, word, (one) => unquote(one.value)).map((one) => ({
+      insert: `${sign}${facet.key}:${one.value} `,
+      label: `${facet.key}:${unquote(one.value)}`,
+      about: count(one.count),
+    })),
+  );
   return [...keys, ...values].slice(0, MOST);
 }
 
@@ -142,7 +186,11 @@ export function complete(text: string, caret: number, facets: Facets): Completio
   const keyed = KEYED.exec(typed);
   const sign = /^[-!]/u.exec(typed)?.[0] ?? "";
   const word = typed.slice(sign.length);
-  const options = keyed ? ofKey(facets, `${sign}${keyed[2] ?? ""}:`, keyed[2] ?? "", keyed[3] ?? "") : word.startsWith('"') ? [] : ofWord(facets, sign, word);
+  const options = keyed
+    ? ofKey(facets, `${sign}${keyed[2] ?? ""}:`, keyed[2] ?? "", keyed[3] ?? "")
+    : word.startsWith('"')
+      ? []
+      : ofWord(facets, sign, word);
   return { start, end, options: options.filter((option) => option.insert.trim() !== typed) };
 }
 
@@ -152,7 +200,12 @@ export function preselected(text: string, at: Completion, facets: Facets): numbe
   const typed = text.slice(at.start, at.end);
   const keyed = KEYED.exec(typed);
   const word = unquote(typed.replace(/^[-!]/u, "")).toLowerCase();
-  if (!keyed) return word === "" ? -1 : at.options.findIndex((option) => option.label.toLowerCase().replace(/^[a-z_]+:/u, "") === word);
+  if (!keyed)
+    return word === ""
+      ? -1
+      : at.options.findIndex(
+          (option) => option.label.toLowerCase().replace(/^[a-z_]+:/u, "") === word,
+        );
   const values = facets.keys.find((facet) => facet.key === keyed[2]?.toLowerCase())?.values ?? [];
   const last = unquote((keyed[3] ?? "").split(",").at(-1) ?? "").toLowerCase();
   if (last === "" || values.some((one) => unquote(one.value).toLowerCase() === last)) return -1;
@@ -160,14 +213,20 @@ export function preselected(text: string, at: Completion, facets: Facets): numbe
 }
 
 /** The text and the caret after an option was taken. */
-export function accept(text: string, at: Completion, option: Option): { text: string; caret: number } {
+export function accept(
+  text: string,
+  at: Completion,
+  option: Option,
+): { text: string; caret: number } {
   const rest = text.slice(at.end);
-  const insert = option.insert.endsWith(" ") && rest.startsWith(" ") ? option.insert.trimEnd() : option.insert;
+  const insert =
+    option.insert.endsWith(" ") && rest.startsWith(" ") ? option.insert.trimEnd() : option.insert;
   return { text: text.slice(0, at.start) + insert + rest, caret: at.start + insert.length };
 }
 
 /** The filter for runs of the same task and variation, as far as they are known. */
 export function sameTask(row: { task: string | null; variation: number | null }): string {
-  const of = (key: string, value: string | number | null) => (value === null ? [] : [`${key}:${quote(String(value))}`]);
+  const of = (key: string, value: string | number | null) =>
+    value === null ? [] : [`${key}:${quote(String(value))}`];
   return [...of("task", row.task), ...of("variation", row.variation)].join(" ");
 }

@@ -42,7 +42,8 @@ describe("a moment", () => {
     [new Date(2023, 0, 3, 8, 0), "2023-01-03"],
     [new Date(2025, 4, 11, 8, 0), "11 May 08:00"],
   ])("%s reads %s", (then, wanted) => expect(when(then.getTime(), now)).toBe(wanted));
-  it("can be told exactly", () => expect(moment(new Date(2025, 0, 3, 8, 1, 2).getTime())).toBe("2025-01-03 08:01:02"));
+  it("can be told exactly", () =>
+    expect(moment(new Date(2025, 0, 3, 8, 1, 2).getTime())).toBe("2025-01-03 08:01:02"));
 });
 
 describe("a number with so many places", () => {
@@ -52,5 +53,7 @@ describe("a number with so many places", () => {
     [-0.006, "-0.01"],
     [0.5, "0.50"],
     [-10, "-10.00"],
-  ])("%s reads %s: what is rounded to nothing has no sign", (value, wanted) => expect(fixed(value, 2)).toBe(wanted));
+  ])("%s reads %s: what is rounded to nothing has no sign", (value, wanted) =>
+    expect(fixed(value, 2)).toBe(wanted),
+  );
 });

@@ -11,10 +11,16 @@ export function fixed(value: number, places: number): string {
 }
 
 /** Most are small, and tables hold thousands of them. */
-export const count = (value: number | null | undefined): string => (value == null ? MISSING : value >= 0 && value < 1_000 && Number.isInteger(value) ? `${value}` : whole.format(value));
+export const count = (value: number | null | undefined): string =>
+  value == null
+    ? MISSING
+    : value >= 0 && value < 1_000 && Number.isInteger(value)
+      ? `${value}`
+      : whole.format(value);
 
 /** `1 run`, `2 runs`. */
-export const counted = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`;
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${value === 1 ? one : many}`;
 
 const scaled = (value: number, units: readonly [string, ...string[]], step: number): string => {
   let at = 0;
@@ -29,9 +35,11 @@ const scaled = (value: number, units: readonly [string, ...string[]], step: numb
 };
 
 /** Tokens: `940`, `12.4k`, `1.2M`. */
-export const short = (value: number | null | undefined): string => (value == null ? MISSING : scaled(value, ["", "k", "M", "G"], 1_000));
+export const short = (value: number | null | undefined): string =>
+  value == null ? MISSING : scaled(value, ["", "k", "M", "G"], 1_000);
 
-export const bytes = (value: number | null | undefined): string => (value == null ? MISSING : scaled(value, [" B", " KB", " MB", " GB", " TB"], 1_024));
+export const bytes = (value: number | null | undefined): string =>
+  value == null ? MISSING : scaled(value, [" B", " KB", " MB", " GB", " TB"], 1_024);
 
 /** Dollars, with as many places as the amount needs to differ from others of its size. */
 export function money(value: number | null | undefined): string {
@@ -61,12 +69,15 @@ export function when(ms: number, now = Date.now()): string {
   const then = new Date(ms);
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   if (ms >= midnight && ms < midnight + DAY_MS) return clock.format(then);
-  if (ms >= new Date(midnight - 1).setHours(0, 0, 0, 0) && ms < midnight) return `Yesterday ${clock.format(then)}`;
-  if (then.getFullYear() === new Date(now).getFullYear()) return `${dayInYear.format(then)} ${clock.format(then)}`;
+  if (ms >= new Date(midnight - 1).setHours(0, 0, 0, 0) && ms < midnight)
+    return `Yesterday ${clock.format(then)}`;
+  if (then.getFullYear() === new Date(now).getFullYear())
+    return `${dayInYear.format(then)} ${clock.format(then)}`;
   return isoDay(then);
 }
 
-const isoDay = (day: Date): string => `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
+const isoDay = (day: Date): string =>
+  `${day.getFullYear()}-${String(day.getMonth() + 1).padStart(2, "0")}-${String(day.getDate()).padStart(2, "0")}`;
 
 /** The exact moment, for a tooltip. */
 export const moment = (ms: number): string => {
@@ -75,4 +86,5 @@ export const moment = (ms: number): string => {
 };
 
 /** A problem as one line: the file, the place, what is wrong and what to change. */
-export const problemLine = (problem: Problem): string => `${problem.file}${problem.line === null ? "" : `, line ${problem.line}`}: ${problem.message}${problem.advice === null ? "" : ` ${problem.advice}`}`;
+export const problemLine = (problem: Problem): string =>
+  `${problem.file}${problem.line === null ? "" : `, line ${problem.line}`}: ${problem.message}${problem.advice === null ? "" : ` ${problem.advice}`}`;

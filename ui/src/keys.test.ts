@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { chord, isTyping, keyName, Keys, type Action } from "./keys";
 
-const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more });
+const press = (key: string, more: KeyboardEventInit = {}) =>
+  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more });
 
 describe("a chord", () => {
   it.each<[string, KeyboardEventInit, string | null]>([
@@ -21,9 +22,18 @@ describe("a chord", () => {
 describe("keys", () => {
   let keys: Keys;
   let done: string[];
-  const act = (id: string, on: string[], more: Partial<Action> = {}): Action => ({ id, title: id, group: "x", keys: on, run: () => done.push(id), ...more });
+  const act = (id: string, on: string[], more: Partial<Action> = {}): Action => ({
+    id,
+    title: id,
+    group: "x",
+    keys: on,
+    run: () => done.push(id),
+    ...more,
+  });
   const on = (target: EventTarget, event: KeyboardEvent) => {
-    target.addEventListener("keydown", (heard) => keys.handle(heard as KeyboardEvent), { once: true });
+    target.addEventListener("keydown", (heard) => keys.handle(heard as KeyboardEvent), {
+      once: true,
+    });
     target.dispatchEvent(event);
     return event;
   };
@@ -99,6 +109,13 @@ describe("names of keys", () => {
   ])("%s (apple: %s) is %s", (key, apple, wanted) => expect(keyName(key, apple)).toBe(wanted));
   it("know where letters are typed", () => {
     const check = Object.assign(document.createElement("input"), { type: "checkbox" });
-    expect([check, document.createElement("textarea"), document.createElement("input"), document.body].map((one) => Boolean(isTyping(one)))).toEqual([false, true, true, false]);
+    expect(
+      [
+        check,
+        document.createElement("textarea"),
+        document.createElement("input"),
+        document.body,
+      ].map((one) => Boolean(isTyping(one))),
+    ).toEqual([false, true, true, false]);
   });
 });

@@ -14,7 +14,16 @@ export interface Action {
 }
 
 const PAUSE_MS = 1_000;
-const MODIFIERS = new Set(["Control", "Shift", "Alt", "Meta", "AltGraph", "CapsLock", "Dead", "Process"]);
+const MODIFIERS = new Set([
+  "Control",
+  "Shift",
+  "Alt",
+  "Meta",
+  "AltGraph",
+  "CapsLock",
+  "Dead",
+  "Process",
+]);
 
 /** What was pressed, written as in the table. Null for a modifier alone. */
 export function chord(event: KeyboardEvent): string | null {
@@ -26,27 +35,54 @@ export function chord(event: KeyboardEvent): string | null {
   const alt = event.altKey && !level3;
   // A shifted sign is its own sign; with Mod, and for named keys, Shift has to be said.
   const shift = event.shiftKey && (!typed || mod);
-  const key = event.key === " " ? "Space" : mod ? (typed ? event.key.toLowerCase() : event.key) : event.key;
+  const key =
+    event.key === " " ? "Space" : mod ? (typed ? event.key.toLowerCase() : event.key) : event.key;
   return [mod && "Mod", alt && "Alt", shift && "Shift", key].filter(Boolean).join("+");
 }
 
 /** Where letters are for typing. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
-  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "range", "submit"].includes(target.type);
-  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+  if (target instanceof HTMLInputElement)
+    return !["checkbox", "radio", "button", "range", "submit"].includes(target.type);
+  return (
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement ||
+    target.isContentEditable
+  );
 }
 
 /** Enter and Space belong to the button or link that has the focus. */
 const isPress = (pressed: string, target: EventTarget | null): boolean =>
-  (pressed === "Enter" || pressed === "Space") && target instanceof Element && target.closest("button, a[href], summary, [role='option'], [role='menuitem']") !== null;
+  (pressed === "Enter" || pressed === "Space") &&
+  target instanceof Element &&
+  target.closest("button, a[href], summary, [role='option'], [role='menuitem']") !== null;
 
 /** How a key looks on this machine. */
 export function keyName(key: string, apple = /Mac|iPhone|iPad/.test(navigator.userAgent)): string {
-  const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", PageDown: "PgDn", PageUp: "PgUp", ContextMenu: "Menu key", Mod: apple ? "⌘" : "Ctrl", Alt: apple ? "⌥" : "Alt" };
+  const names: Record<string, string> = {
+    ArrowDown: "↓",
+    ArrowUp: "↑",
+    ArrowLeft: "←",
+    ArrowRight: "→",
+    Escape: "Esc",
+    PageDown: "PgDn",
+    PageUp: "PgUp",
+    ContextMenu: "Menu key",
+    Mod: apple ? "⌘" : "Ctrl",
+    Alt: apple ? "⌥" : "Alt",
+  };
   return key
     .split(" ")
-    .map((one) => one.split(/\+(?=.)/).map((part) => names[part] ?? (part.length === 1 && one.includes("Mod+") ? part.toUpperCase() : part)).join(" "))
+    .map((one) =>
+      one
+        .split(/\+(?=.)/)
+        .map(
+          (part) =>
+            names[part] ?? (part.length === 1 && one.includes("Mod+") ? part.toUpperCase() : part),
+        )
+        .join(" "),
+    )
     .join(" then ");
 }
 
@@ -66,7 +102,8 @@ export class Keys {
   /** Everything that can be done now, first added first. */
   all(): Action[] {
     const known = new Map<string, Action>();
-    for (const action of this.#sets.flat()) if (action.when?.() ?? true) known.set(action.id, action);
+    for (const action of this.#sets.flat())
+      if (action.when?.() ?? true) known.set(action.id, action);
     return [...known.values()];
   }
 
@@ -84,13 +121,23 @@ export class Keys {
     const target = event.target;
     // An open dialog has its own keys, and a field its letters.
     // Also when what had the focus in it is gone.
-    if (document.querySelector("dialog[open]") !== null || (target instanceof Element && target.closest("dialog") !== null)) return;
+    if (
+      document.querySelector("dialog[open]") !== null ||
+      (target instanceof Element && target.closest("dialog") !== null)
+    )
+      return;
     if (!pressed.startsWith("Mod+") && (isTyping(target) || isPress(pressed, target))) return;
     const offered = [...this.#sets].reverse().flat();
     const wanted = this.#pending === "" ? pressed : `${this.#pending} ${pressed}`;
-    const fits = (keys: string) => offered.find((action) => action.keys?.includes(keys) && (action.when?.() ?? true));
+    const fits = (keys: string) =>
+      offered.find((action) => action.keys?.includes(keys) && (action.when?.() ?? true));
     const action = fits(wanted) ?? fits(pressed);
-    this.#wait(action === undefined && offered.some((one) => one.keys?.some((keys) => keys.startsWith(`${wanted} `))) ? wanted : "");
+    this.#wait(
+      action === undefined &&
+        offered.some((one) => one.keys?.some((keys) => keys.startsWith(`${wanted} `)))
+        ? wanted
+        : "",
+    );
     if (action === undefined) return;
     event.preventDefault();
     action.run(event);

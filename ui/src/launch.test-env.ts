@@ -7,16 +7,46 @@ import type { LaunchRun } from "./generated/LaunchRun";
 import type { LaunchView } from "./generated/LaunchView";
 import type { PlannedRun } from "./generated/PlannedRun";
 
-export const choice = (name: string, detail = "", why: string | null = null, fix: string | null = null): Choice => ({ name, detail, why_not: why === null ? null : { message: why, fix } });
+export const choice = (
+  name: string,
+  detail = "",
+  why: string | null = null,
+  fix: string | null = null,
+): Choice => ({ name, detail, why_not: why === null ? null : { message: why, fix } });
 
 export const OPTIONS: LaunchOptions = {
   tasks: [
-    { id: "churn_risk", name: null, tags: ["sql"], variations: ["last 20", "last 30", "all"], repeat: 1 },
-    { id: "support/prioritize_tickets", name: "Prioritize tickets", tags: ["sql", "python"], variations: ["last 20", "last 30"], repeat: 2 },
+    {
+      id: "churn_risk",
+      name: null,
+      tags: ["sql"],
+      variations: ["last 20", "last 30", "all"],
+      repeat: 1,
+    },
+    {
+      id: "support/prioritize_tickets",
+      name: "Prioritize tickets",
+      tags: ["sql", "python"],
+      variations: ["last 20", "last 30"],
+      repeat: 2,
+    },
     { id: "resolution_time", name: null, tags: [], variations: ["all"], repeat: 1 },
   ],
-  systems: [choice("promptql", "PromptQL API", "No address is set for it.", "Write `systems.promptql.base_url` into the workspace file."), choice("tool_calling", "the model with the tools of the workspace"), choice("tool_calling_python", "the same, with Python")],
-  models: [choice("claude", "anthropic, claude-3-5-sonnet"), choice("o1", "openai, o1", "The key OPENAI_API_KEY is not set.", "Set it in Settings."), choice("replay", "answers from recorded transcripts; not a model")],
+  systems: [
+    choice(
+      "promptql",
+      "PromptQL API",
+      "No address is set for it.",
+      "Write `systems.promptql.base_url` into the workspace file.",
+    ),
+    choice("tool_calling", "the model with the tools of the workspace"),
+    choice("tool_calling_python", "the same, with Python"),
+  ],
+  models: [
+    choice("claude", "anthropic, claude-3-5-sonnet"),
+    choice("o1", "openai, o1", "The key OPENAI_API_KEY is not set.", "Set it in Settings."),
+    choice("replay", "answers from recorded transcripts; not a model"),
+  ],
   tools: [choice("query_tickets", "sql")],
   concurrency: 4,
   max_cost: null,
@@ -25,10 +55,31 @@ export const OPTIONS: LaunchOptions = {
   why_not: null,
 };
 
-export function planned(index: number, act: Act, why: string, change: Partial<PlannedRun> = {}): PlannedRun {
-  return { path: `churn_risk-tool_calling-claude-variation${index % 3}-run${index}.yaml`, run: `r${index}`, task: "churn_risk", system: "tool_calling", model: "claude", variation: index % 3, repeat: index, act, why, differs: null, ...change };
+export function planned(
+  index: number,
+  act: Act,
+  why: string,
+  change: Partial<PlannedRun> = {},
+): PlannedRun {
+  return {
+    path: `churn_risk-tool_calling-claude-variation${index % 3}-run${index}.yaml`,
+    run: `r${index}`,
+    task: "churn_risk",
+    system: "tool_calling",
+    model: "claude",
+    variation: index % 3,
+    repeat: index,
+    act,
+    why,
+    differs: null,
+    ...change,
+  };
 }
-export const plan = (owed: PlannedRun[], skipped: PlannedRun[] = [], change: Partial<LaunchPlan> = {}): LaunchPlan => ({
+export const plan = (
+  owed: PlannedRun[],
+  skipped: PlannedRun[] = [],
+  change: Partial<LaunchPlan> = {},
+): LaunchPlan => ({
   owed,
   owed_total: owed.length,
   skipped,

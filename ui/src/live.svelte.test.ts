@@ -3,7 +3,13 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { Fixture, runRow } from "./fixture";
 import { BEAT_MS, concerns, Live, type Query } from "./live";
 
-const REQUEST = { request: { filter: "", sort: { column: "task", descending: false }, span: { offset: 0, limit: 5 } } } as const;
+const REQUEST = {
+  request: {
+    filter: "",
+    sort: { column: "task", descending: false },
+    span: { offset: 0, limit: 5 },
+  },
+} as const;
 let fixture: Fixture;
 let live: Live;
 const asked = (name: string) => fixture.calls.filter((call) => call.name === name).length;
@@ -39,7 +45,10 @@ describe("an answer", () => {
     live.query("folders", {});
     await beat();
     expect(fixture.calls).toEqual([]);
-    const [one, two] = [watch(() => live.query("folders", {})), watch(() => live.query("folders", {}))];
+    const [one, two] = [
+      watch(() => live.query("folders", {})),
+      watch(() => live.query("folders", {})),
+    ];
     await beat();
     expect(asked("folders")).toBe(1);
     expect(one.seen.data).toEqual(two.seen.data);
@@ -50,7 +59,8 @@ describe("an answer", () => {
     const { seen, stop } = watch(() => live.query("status", {}));
     await beat();
     expect(seen).toMatchObject({ data: { generation: 1 }, busy: false });
-    fixture.replies.status = () => Promise.reject({ code: "failed", message: "The index is locked.", hint: null });
+    fixture.replies.status = () =>
+      Promise.reject({ code: "failed", message: "The index is locked.", hint: null });
     fixture.tell({ kind: "status" });
     await beat();
     expect(seen).toMatchObject({ data: { generation: 1 }, error: "The index is locked." });
@@ -132,13 +142,17 @@ describe("an answer", () => {
     stop();
   });
   it("that nobody looks at any more is asked no further, however much goes stale", async () => {
-    for (const [name, took] of [["facets", 0], ["list_runs", 300]] as const) {
+    for (const [name, took] of [
+      ["facets", 0],
+      ["list_runs", 300],
+    ] as const) {
       const base = fixture.replies[name] as (args: never) => unknown;
       fixture.replies[name] = (async (args: never): Promise<unknown> => {
         await new Promise((later) => setTimeout(later, took));
         return base(args);
       }) as never;
-      const ask = () => live.query(name, (name === "facets" ? {} : REQUEST) as never) as Query<unknown>;
+      const ask = () =>
+        live.query(name, (name === "facets" ? {} : REQUEST) as never) as Query<unknown>;
       const { stop } = watch(ask);
       await beat(20);
       fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
@@ -157,21 +171,26 @@ describe("an answer", () => {
       again.stop();
     }
   });
-  it.each(["make_report", "trust", "agreement"] as const)("of %s goes through all runs, and is made anew at most once a second", async (name) => {
-    let made = 0;
-    fixture.replies[name] = () => ({ text: String(++made) }) as never;
-    const { seen, stop } = watch(() => live.query(name, { request: {}, whole: true } as never) as Query<unknown>);
-    for (let told = 0; told < 30; told++) {
-      fixture.tell({ kind: "runs", generation: told, ids: [], all: true });
-      await beat(100);
-    }
-    expect(made).toBeGreaterThan(1);
-    expect(made).toBeLessThanOrEqual(4);
-    await beat(2_000);
-    // Done, and not resting in sight.
-    expect(seen).toMatchObject({ data: { text: String(made) }, busy: false });
-    stop();
-  });
+  it.each(["make_report", "trust", "agreement"] as const)(
+    "of %s goes through all runs, and is made anew at most once a second",
+    async (name) => {
+      let made = 0;
+      fixture.replies[name] = () => ({ text: String(++made) }) as never;
+      const { seen, stop } = watch(
+        () => live.query(name, { request: {}, whole: true } as never) as Query<unknown>,
+      );
+      for (let told = 0; told < 30; told++) {
+        fixture.tell({ kind: "runs", generation: told, ids: [], all: true });
+        await beat(100);
+      }
+      expect(made).toBeGreaterThan(1);
+      expect(made).toBeLessThanOrEqual(4);
+      await beat(2_000);
+      // Done, and not resting in sight.
+      expect(seen).toMatchObject({ data: { text: String(made) }, busy: false });
+      stop();
+    },
+  );
   it("of a whole report is not kept for a question that nobody asks any more", async () => {
     let slow = 0;
     fixture.replies.make_report = async () => {
@@ -220,13 +239,22 @@ describe("an event", () => {
       await new Promise((later) => setTimeout(later, now.slow));
       return { of };
     }) as never;
-    Object.assign(fixture.replies, { facets: answer, trust: answer, launches: answer, status: () => ({ folder: { id: now.folder } }) });
+    Object.assign(fixture.replies, {
+      facets: answer,
+      trust: answer,
+      launches: answer,
+      status: () => ({ folder: { id: now.folder } }),
+    });
     return now;
   }
   it("of another folder leaves nothing of the former one in sight, and waits for nothing that was begun there", async () => {
     const now = folders();
     const unseen = watch(() => live.query("launches", {}));
-    const [facets, trust, status] = [watch(() => live.query("facets", {})), watch(() => live.query("trust", { filter: "" })), watch(() => live.query("status", {}))];
+    const [facets, trust, status] = [
+      watch(() => live.query("facets", {})),
+      watch(() => live.query("trust", { filter: "" })),
+      watch(() => live.query("status", {})),
+    ];
     await beat(1_500);
     unseen.stop();
     now.slow = 3_000;
@@ -239,7 +267,17 @@ describe("an event", () => {
     [now.folder, now.slow] = ["B", 50];
     fixture.tell({ kind: "folder" });
     await beat(5);
-    expect([facets.seen, trust.seen.data, status.seen.data, live.query("launches", {}).data]).toEqual([{ data: undefined, error: undefined, busy: true }, undefined, { folder: { id: "B" } }, undefined]);
+    expect([
+      facets.seen,
+      trust.seen.data,
+      status.seen.data,
+      live.query("launches", {}).data,
+    ]).toEqual([
+      { data: undefined, error: undefined, busy: true },
+      undefined,
+      { folder: { id: "B" } },
+      undefined,
+    ]);
     await beat(60);
     expect([facets.seen.data, trust.seen.data]).toEqual([{ of: "B" }, { of: "B" }]);
     await beat(5_000);
@@ -248,7 +286,10 @@ describe("an event", () => {
   });
   it("of another folder takes nothing away that this one answered before its status, nor waits for word when status is first", async () => {
     const now = folders();
-    const [facets, status] = [watch(() => live.query("facets", {})), watch(() => live.query("status", {}))];
+    const [facets, status] = [
+      watch(() => live.query("facets", {})),
+      watch(() => live.query("status", {})),
+    ];
     await beat(1_500);
     const quick = fixture.replies.status;
     fixture.replies.status = async (args) => {
@@ -274,7 +315,10 @@ describe("an event", () => {
     const now = folders();
     const ear = vi.fn();
     live.onStale(ear);
-    const [facets, status] = [watch(() => live.query("facets", {})), watch(() => live.query("status", {}))];
+    const [facets, status] = [
+      watch(() => live.query("facets", {})),
+      watch(() => live.query("status", {})),
+    ];
     await beat(1_500);
     now.slow = 500;
     const before = asked("facets");
@@ -286,18 +330,27 @@ describe("an event", () => {
     ear.mockClear();
     fixture.tell({ kind: "missed" });
     await beat(3_000);
-    expect([facets.seen.data, ear.mock.calls.flat(2).map((stale) => stale.kind)]).toEqual([{ of: "B" }, ["missed", "folder"]]);
+    expect([facets.seen.data, ear.mock.calls.flat(2).map((stale) => stale.kind)]).toEqual([
+      { of: "B" },
+      ["missed", "folder"],
+    ]);
     for (const { stop } of [facets, status]) stop();
   });
   it("of a folder that is the same asks for everything and takes nothing out of sight", async () => {
     const now = folders();
-    const [facets, status] = [watch(() => live.query("facets", {})), watch(() => live.query("status", {}))];
+    const [facets, status] = [
+      watch(() => live.query("facets", {})),
+      watch(() => live.query("status", {})),
+    ];
     await beat(1_500);
     now.slow = 500;
     const before = asked("facets");
     fixture.tell({ kind: "folder" });
     await beat(200);
-    expect([asked("facets") - before, facets.seen]).toEqual([1, { data: { of: "A" }, error: undefined, busy: true }]);
+    expect([asked("facets") - before, facets.seen]).toEqual([
+      1,
+      { data: { of: "A" }, error: undefined, busy: true },
+    ]);
     for (const { stop } of [facets, status]) stop();
   });
   it("of a changed run is told at once, however lately the frame was told of", async () => {
@@ -323,8 +376,18 @@ describe("an event", () => {
     ["open_run", { id: "b" }, { ...runs, all: true }, true],
     ["compare_runs", { ids: ["a", "b"] }, runs, true],
     ["compare_runs", { ids: ["b", "c"] }, runs, false],
-    ["diff_steps", { left: { id: "a", version: "1", step: 0 }, right: { id: "b", version: "1", step: 0 } }, runs, false],
-    ["diff_steps", { left: { id: "a", version: "1", step: 0 }, right: { id: "b", version: "1", step: 0 } }, { kind: "folder" } as const, true],
+    [
+      "diff_steps",
+      { left: { id: "a", version: "1", step: 0 }, right: { id: "b", version: "1", step: 0 } },
+      runs,
+      false,
+    ],
+    [
+      "diff_steps",
+      { left: { id: "a", version: "1", step: 0 }, right: { id: "b", version: "1", step: 0 } },
+      { kind: "folder" } as const,
+      true,
+    ],
     ["locate_run", { filter: "", sort: REQUEST.request.sort, id: "b" }, runs, true],
     ["launches", {}, { kind: "launches" } as const, true],
     ["launch", { id: "l1" }, { kind: "launches" } as const, true],

@@ -10,9 +10,16 @@ export const BEAT_MS = 100;
 /** A running launch tells of itself many times a second; that often it is read. */
 export const LAUNCH_BEAT_MS = 300;
 /** How long until the same may be asked again that was asked at this moment: a reply that took longer than a beat is not waited for twice. */
-export const restOfBeat = (asked: number): number => Math.max(0, BEAT_MS - (performance.now() - asked));
+export const restOfBeat = (asked: number): number =>
+  Math.max(0, BEAT_MS - (performance.now() - asked));
 /** What goes through all runs each time. While files pour in it is not made anew with every beat. */
-const UNHURRIED: readonly CommandName[] = ["facets", "published", "make_report", "trust", "agreement"];
+const UNHURRIED: readonly CommandName[] = [
+  "facets",
+  "published",
+  "make_report",
+  "trust",
+  "agreement",
+];
 const UNHURRIED_MS = 1_000;
 /** Replies that nobody looks at and are still kept. */
 const KEPT = 64;
@@ -38,7 +45,8 @@ function runsOf(name: CommandName, args: Args): string[] | null {
   if (name === "locate_run") return null;
   if ("id" in args) return [args.id];
   if (name === "compare_runs" && "ids" in args) return args.ids;
-  if ("request" in args && "against" in args.request) return [args.request.id, ...(args.request.against === null ? [] : [args.request.against])];
+  if ("request" in args && "against" in args.request)
+    return [args.request.id, ...(args.request.against === null ? [] : [args.request.against])];
   return null;
 }
 
@@ -49,14 +57,24 @@ const WORK: readonly Word["kind"][] = ["launches", "judgings", "evaluations"];
 export function concerns(name: CommandName, args: Args, stale: Word): boolean {
   if (stale.kind === "folder" || stale.kind === "missed") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
-  if (name === "evaluations" || name === "unfinished_evaluations") return stale.kind === "evaluations";
+  if (name === "evaluations" || name === "unfinished_evaluations")
+    return stale.kind === "evaluations";
   if (name === "judgings") return stale.kind === "judgings";
   if (WORK.includes(stale.kind)) return false;
   if (name === "status") return true;
   // What two versions differ in stays so.
   if (stale.kind !== "runs" || name === "diff_steps") return false;
   // Tasks and models change with the suites and the workspace file, not with every run.
-  if (name === "launch_options" || name === "judge_options" || name === "evaluate_options" || name === "look_at_data" || name === "keys" || name === "list_tasks" || name === "read_task") return stale.all;
+  if (
+    name === "launch_options" ||
+    name === "judge_options" ||
+    name === "evaluate_options" ||
+    name === "look_at_data" ||
+    name === "keys" ||
+    name === "list_tasks" ||
+    name === "read_task"
+  )
+    return stale.all;
   const about = runsOf(name, args);
   if (about !== null) return stale.all || about.some((id) => stale.ids.includes(id));
   return name !== "folders" && name !== "doctor";
@@ -65,7 +83,11 @@ export function concerns(name: CommandName, args: Args, stale: Word): boolean {
 /** Whatever was thrown, as a sentence. */
 export function asAppError(thrown: unknown): AppError {
   if (isAppError(thrown)) return thrown;
-  return { code: "failed", message: thrown instanceof Error ? thrown.message : String(thrown), hint: null };
+  return {
+    code: "failed",
+    message: thrown instanceof Error ? thrown.message : String(thrown),
+    hint: null,
+  };
 }
 
 class Entry<N extends CommandName> implements Query<Commands[N][1]> {
@@ -162,7 +184,11 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
       this.#flying = false;
       this.#drop();
       this.#update?.();
-      const rest = UNHURRIED.includes(this.name) ? UNHURRIED_MS : this.#stale ? restOfBeat(asked) : 0;
+      const rest = UNHURRIED.includes(this.name)
+        ? UNHURRIED_MS
+        : this.#stale
+          ? restOfBeat(asked)
+          : 0;
       if (rest > 0) await new Promise((later) => setTimeout(later, rest));
       if (era !== this.#era) return;
     }
@@ -183,13 +209,16 @@ class Beat {
 
   hear(stale: Word): void {
     this.#heard.push(stale);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#told = Date.now();
-      const heard = this.#heard;
-      this.#heard = [];
-      this.tell(heard);
-    }, Math.max(0, this.#told + this.ms - Date.now()));
+    this.#timer ??= setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#told = Date.now();
+        const heard = this.#heard;
+        this.#heard = [];
+        this.tell(heard);
+      },
+      Math.max(0, this.#told + this.ms - Date.now()),
+    );
   }
 
   stop(): void {
@@ -211,7 +240,8 @@ export class Live {
   #doubt = false;
 
   constructor(readonly backend: Backend) {
-    const beat = (kind: Word["kind"]) => (kind === "status" ? this.#frame : WORK.includes(kind) ? this.#launches : this.#usual);
+    const beat = (kind: Word["kind"]) =>
+      kind === "status" ? this.#frame : WORK.includes(kind) ? this.#launches : this.#usual;
     this.#stop = backend.listen((stale) => beat(stale.kind).hear(stale));
   }
 
@@ -220,7 +250,12 @@ export class Live {
     const key = `${name} ${JSON.stringify(args)}`;
     const kept = this.#entries.get(key);
     if (kept) return kept as unknown as Entry<N>;
-    const entry = new Entry(this.backend, name, args, (data) => name === "status" && this.#see(data as Status));
+    const entry = new Entry(
+      this.backend,
+      name,
+      args,
+      (data) => name === "status" && this.#see(data as Status),
+    );
     this.#entries.set(key, entry as unknown as Entry<CommandName>);
     this.#forget();
     return entry;

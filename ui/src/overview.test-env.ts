@@ -24,24 +24,66 @@ export const cell = (change: Partial<OverviewCell> = {}): OverviewCell => ({
   run: "r1",
   ...change,
 });
-export const column = (system: string | null, model: string | null): OverviewColumn => ({ system, model, filter: `${system === null ? "-system:*" : `system:${system}`} ${model === null ? "-model:*" : `model:${model}`}`, cell: cell({ run: "worst" }) });
-export const row = (task: string, change: Partial<OverviewRow> = {}): OverviewRow => ({ kind: "task", task, variation: null, label: null, variations: 3, folded: false, filter: `task:${task}`, runs: 3, cells: [], ...change });
+export const column = (system: string | null, model: string | null): OverviewColumn => ({
+  system,
+  model,
+  filter: `${system === null ? "-system:*" : `system:${system}`} ${model === null ? "-model:*" : `model:${model}`}`,
+  cell: cell({ run: "worst" }),
+});
+export const row = (task: string, change: Partial<OverviewRow> = {}): OverviewRow => ({
+  kind: "task",
+  task,
+  variation: null,
+  label: null,
+  variations: 3,
+  folded: false,
+  filter: `task:${task}`,
+  runs: 3,
+  cells: [],
+  ...change,
+});
 
-export const COLUMNS = [column("promptql", "claude"), column("tool_calling", "claude"), column("tool_calling", "o1")];
+export const COLUMNS = [
+  column("promptql", "claude"),
+  column("tool_calling", "claude"),
+  column("tool_calling", "o1"),
+];
 const NAMES = ["last 20", "last 30", "all"];
 
 /** What a matrix of so many tasks answers. `fill` says what is in a cell; the run of each is named by where it stands. */
-export function matrix(tasks: number, columns = COLUMNS, fill: (row: OverviewRow, at: number) => OverviewCell | null = () => cell()) {
+export function matrix(
+  tasks: number,
+  columns = COLUMNS,
+  fill: (row: OverviewRow, at: number) => OverviewCell | null = () => cell(),
+) {
   return (request: OverviewRequest): Overview => {
     const folded = (task: string) => request.folded !== request.except.includes(task);
-    const names = Array.from({ length: tasks }, (_, index) => `task${String(index).padStart(3, "0")}`);
-    const rows = names.flatMap((task) => [row(task, { folded: folded(task) }), ...(folded(task) ? [] : NAMES.map((label, variation) => row(task, { kind: "variation", variation, label, variations: 0, filter: `task:${task} variation:${variation}` })))]);
+    const names = Array.from(
+      { length: tasks },
+      (_, index) => `task${String(index).padStart(3, "0")}`,
+    );
+    const rows = names.flatMap((task) => [
+      row(task, { folded: folded(task) }),
+      ...(folded(task)
+        ? []
+        : NAMES.map((label, variation) =>
+            row(task, {
+              kind: "variation",
+              variation,
+              label,
+              variations: 0,
+              filter: `task:${task} variation:${variation}`,
+            }),
+          )),
+    ]);
     const { offset, limit } = request.span;
     const filled = (one: OverviewRow): OverviewRow => ({
       ...one,
       cells: columns.map((_, at) => {
         const inside = fill(one, at);
-        return inside?.run === "r1" ? { ...inside, run: `${one.task ?? ""}/${one.variation ?? "-"}/${at}` } : inside;
+        return inside?.run === "r1"
+          ? { ...inside, run: `${one.task ?? ""}/${one.variation ?? "-"}/${at}` }
+          : inside;
       }),
     });
     const found = request.find === null ? -1 : rows.findIndex((one) => one.task === request.find);
@@ -65,7 +107,9 @@ export function matrix(tasks: number, columns = COLUMNS, fill: (row: OverviewRow
       unscored: 0,
       forks: 0,
       missing: 5,
-      misread: request.filter.includes("bad:") ? [{ token: "bad:x", message: "`bad` is not a key." }] : [],
+      misread: request.filter.includes("bad:")
+        ? [{ token: "bad:x", message: "`bad` is not a key." }]
+        : [],
     };
   };
 }

@@ -29,10 +29,20 @@ describe("a plan", () => {
     for (const repeats of [2, 3, 4]) planner.want(request(repeats));
     expect([planner.behind, planner.plan?.owed[0]?.repeat]).toEqual([true, 1]);
     await wait(PAUSE_MS);
-    expect([planner.behind, planner.plan?.owed[0]?.repeat, asked.map((one) => one.repeats)]).toEqual([false, 4, [1, 4]]);
+    expect([
+      planner.behind,
+      planner.plan?.owed[0]?.repeat,
+      asked.map((one) => one.repeats),
+    ]).toEqual([false, 4, [1, 4]]);
   });
   it("of an older request is never shown for a newer one", async () => {
-    answer = ({ repeats }) => new Promise((done) => setTimeout(() => done(plan([planned(repeats ?? 0, "start", "new")])), repeats === 1 ? 5_000 : 10));
+    answer = ({ repeats }) =>
+      new Promise((done) =>
+        setTimeout(
+          () => done(plan([planned(repeats ?? 0, "start", "new")])),
+          repeats === 1 ? 5_000 : 10,
+        ),
+      );
     planner.want(request(1));
     await wait(0);
     planner.want(request(2));

@@ -7,8 +7,17 @@ beforeEach(() => localStorage.clear());
 describe("choices", () => {
   it("are read as far as they make sense, whatever is kept", () => {
     const usual = read(null);
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void expect(Object.keys(read(text))).toEqual(Object.keys(usual))));
-    expect(read('{"theme":"pink","textSize":99,"widths":{"task":200,"bad":"x","tiny":1},"shown":{"size":false}}')).toEqual({ ...usual, widths: { task: 200 }, shown: { size: false } });
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.json()),
+        (text) => void expect(Object.keys(read(text))).toEqual(Object.keys(usual)),
+      ),
+    );
+    expect(
+      read(
+        '{"theme":"pink","textSize":99,"widths":{"task":200,"bad":"x","tiny":1},"shown":{"size":false}}',
+      ),
+    ).toEqual({ ...usual, widths: { task: 200 }, shown: { size: false } });
   });
   it("come back with the next window", () => {
     new Prefs().set({ theme: "dark" });

@@ -18,11 +18,21 @@ export interface Choices {
 
 export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
 const KEY = "touchstone.look";
-const USUAL: Choices = { theme: "system", textSize: 13, widths: {}, shown: {}, answers: "table", folded: null };
+const USUAL: Choices = {
+  theme: "system",
+  textSize: 13,
+  widths: {},
+  shown: {},
+  answers: "table",
+  folded: null,
+};
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const only = <T>(value: unknown, fits: (one: unknown) => one is T): Record<string, T> =>
-  isRecord(value) ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, T] => fits(pair[1]))) : {};
+  isRecord(value)
+    ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, T] => fits(pair[1])))
+    : {};
 
 /** What was kept, as far as it makes sense. */
 export function read(text: string | null): Choices {
@@ -36,7 +46,10 @@ export function read(text: string | null): Choices {
   return {
     theme: kept["theme"] === "light" || kept["theme"] === "dark" ? kept["theme"] : "system",
     textSize: TEXT_SIZES.find((size) => size === kept["textSize"]) ?? USUAL.textSize,
-    widths: only(kept["widths"], (one): one is number => typeof one === "number" && one >= 24 && one <= 2_000),
+    widths: only(
+      kept["widths"],
+      (one): one is number => typeof one === "number" && one >= 24 && one <= 2_000,
+    ),
     shown: only(kept["shown"], (one): one is boolean => typeof one === "boolean"),
     answers: kept["answers"] === "lines" ? "lines" : "table",
     folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
@@ -80,7 +93,9 @@ export class Prefs {
   /** One size larger (1), smaller (-1), or as usual (0). */
   resize(step: -1 | 0 | 1): void {
     const at = TEXT_SIZES.findIndex((size) => size === this.#choices.textSize);
-    this.set({ textSize: step === 0 ? USUAL.textSize : (TEXT_SIZES[at + step] ?? this.#choices.textSize) });
+    this.set({
+      textSize: step === 0 ? USUAL.textSize : (TEXT_SIZES[at + step] ?? this.#choices.textSize),
+    });
   }
 
   #apply(): void {

@@ -92,12 +92,43 @@ export interface TrustRoute {
   first: string;
   second: string;
 }
-export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | EvaluateRoute | EvaluationRoute | TrustRoute | { place: "problems"; top: number } | { place: "settings" } | { place: "guide" };
+export type Route =
+  | { place: "start" }
+  | OverviewRoute
+  | CompareRoute
+  | ReportRoute
+  | RunsRoute
+  | RunRoute
+  | LaunchRoute
+  | ProgressRoute
+  | TasksRoute
+  | EvaluateRoute
+  | EvaluationRoute
+  | TrustRoute
+  | { place: "problems"; top: number }
+  | { place: "settings" }
+  | { place: "guide" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
-export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", folded: false, except: [], top: 0 };
-export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true, published: false };
+export const OVERVIEW: OverviewRoute = {
+  place: "overview",
+  q: "",
+  scorer: "",
+  folded: false,
+  except: [],
+  top: 0,
+};
+export const REPORT: ReportRoute = {
+  place: "report",
+  q: "",
+  format: "html",
+  scorer: "",
+  baseline: "",
+  title: "",
+  runs: true,
+  published: false,
+};
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
 export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
@@ -105,7 +136,16 @@ export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" 
 /** Stands in an address for the last step of a run, whatever its number. */
 export const LAST_STEP = 999_999_999;
 
-export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
+export const runRoute = (id: string): RunRoute => ({
+  place: "run",
+  id,
+  q: "",
+  sort: NEWEST_FIRST,
+  top: 0,
+  step: null,
+  find: "",
+  view: "steps",
+});
 
 const COLUMNS: Record<Column, true> = {
   path: true,
@@ -125,7 +165,16 @@ const COLUMNS: Record<Column, true> = {
   score: true,
   stored: true,
 };
-const FORMATS: Record<ReportFormat, true> = { html: true, markdown: true, csv: true, json: true, jsonl: true, junit: true, stabletoolbench: true, azure: true };
+const FORMATS: Record<ReportFormat, true> = {
+  html: true,
+  markdown: true,
+  csv: true,
+  json: true,
+  jsonl: true,
+  junit: true,
+  stabletoolbench: true,
+  azure: true,
+};
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
 const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
 
@@ -136,8 +185,10 @@ export function parseSort(word: string | null): Sort {
 }
 export const formatSort = (sort: Sort): string => (sort.descending ? "-" : "") + sort.column;
 
-const isShown = (word: string | null): RunShows => (word === "answer" || word === "tree" ? word : "steps");
-const wholeNumber = (word: string | null): number | null => (word !== null && /^\d{1,9}$/.test(word) ? Number(word) : null);
+const isShown = (word: string | null): RunShows =>
+  word === "answer" || word === "tree" ? word : "steps";
+const wholeNumber = (word: string | null): number | null =>
+  word !== null && /^\d{1,9}$/.test(word) ? Number(word) : null;
 
 function unescaped(word: string): string {
   try {
@@ -150,7 +201,16 @@ function unescaped(word: string): string {
 function readReport(asked: URLSearchParams, q: string): ReportRoute {
   const format = asked.get("format") ?? "";
   const word = (key: string) => asked.get(key) ?? "";
-  return { place: "report", q, format: isFormat(format) ? format : REPORT.format, scorer: word("scorer"), baseline: word("baseline"), title: word("title"), runs: !asked.has("short"), published: asked.has("published") };
+  return {
+    place: "report",
+    q,
+    format: isFormat(format) ? format : REPORT.format,
+    scorer: word("scorer"),
+    baseline: word("baseline"),
+    title: word("title"),
+    runs: !asked.has("short"),
+    published: asked.has("published"),
+  };
 }
 
 /** What an address means; anything unknown is the list of runs. */
@@ -162,21 +222,57 @@ export function parse(hash: string): Route {
   const sort = parseSort(asked.get("sort"));
   const top = wholeNumber(asked.get("top")) ?? 0;
   const id = unescaped(rest.join("/"));
-  if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "", view: isShown(asked.get("view")) };
-  if (place === "launch") return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
-  if (place === "overview") return { place, q, scorer: asked.get("scorer") ?? "", folded: asked.has("folded"), except: asked.getAll("task"), top };
-  if (place === "compare") return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
+  if (place === "run" && id !== "")
+    return {
+      place,
+      id,
+      q,
+      sort,
+      top,
+      step: wholeNumber(asked.get("step")),
+      find: asked.get("find") ?? "",
+      view: isShown(asked.get("view")),
+    };
+  if (place === "launch")
+    return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
+  if (place === "overview")
+    return {
+      place,
+      q,
+      scorer: asked.get("scorer") ?? "",
+      folded: asked.has("folded"),
+      except: asked.getAll("task"),
+      top,
+    };
+  if (place === "compare")
+    return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
   if (place === "report") return readReport(asked, q);
-  if (place === "tasks") return { place, q, set: asked.get("set") ?? "", category: asked.get("category") ?? "", task: asked.get("task") ?? "", top };
-  if (place === "evaluate") return id === "" ? { place, data: asked.get("data") ?? "", by: asked.getAll("by"), rows: asked.get("rows") } : { place: "evaluation", id };
-  if (place === "trust") return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
+  if (place === "tasks")
+    return {
+      place,
+      q,
+      set: asked.get("set") ?? "",
+      category: asked.get("category") ?? "",
+      task: asked.get("task") ?? "",
+      top,
+    };
+  if (place === "evaluate")
+    return id === ""
+      ? { place, data: asked.get("data") ?? "", by: asked.getAll("by"), rows: asked.get("rows") }
+      : { place: "evaluation", id };
+  if (place === "trust")
+    return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings" || place === "guide") return { place };
   return { place: "runs", q, sort, top };
 }
 
 /** Places of one thing, and how their addresses begin. */
-const WITHIN: Partial<Record<Route["place"], string>> = { run: "run", progress: "launch", evaluation: "evaluate" };
+const WITHIN: Partial<Record<Route["place"], string>> = {
+  run: "run",
+  progress: "launch",
+  evaluation: "evaluate",
+};
 
 /** The address of a route; what is as usual is left out. */
 export function format(route: Route): string {
@@ -231,7 +327,10 @@ export function format(route: Route): string {
   }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);
-  const path = route.place in WITHIN && "id" in route ? `${WITHIN[route.place] ?? ""}/${encodeURIComponent(route.id)}` : route.place;
+  const path =
+    route.place in WITHIN && "id" in route
+      ? `${WITHIN[route.place] ?? ""}/${encodeURIComponent(route.id)}`
+      : route.place;
   // A comma needs no escape there, and reads better.
   const query = asked.toString().replaceAll("%2C", ",");
   return `#/${path}${query === "" ? "" : `?${query}`}`;

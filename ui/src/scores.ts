@@ -31,7 +31,8 @@ export const CLASSES: Record<Exclude<FailureClass, "wrong_answer">, string> = {
 };
 
 /** What went wrong, else how right it is: of an answer that is only wrong, how wrong says more. */
-export const wordOf = ({ word, tone }: Look, found: FailureClass | null): string => (found === null || found === "wrong_answer" || tone === "right" ? word : CLASSES[found]);
+export const wordOf = ({ word, tone }: Look, found: FailureClass | null): string =>
+  found === null || found === "wrong_answer" || tone === "right" ? word : CLASSES[found];
 
 /** What stands where there is no score. */
 export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, Look> = {
@@ -62,7 +63,8 @@ export const STORED: Readonly<Record<StoredResult, Look>> = {
 };
 
 /** Its word and its number as they are written; nothing where it has neither. */
-export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string => [word, score].filter((text) => text !== null).join(" · ");
+export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string =>
+  [word, score].filter((text) => text !== null).join(" · ");
 
 /** Always two places, so that scores stand under each other, half up; yet nothing is 1.00 or 0.00 that is not. */
 export function scoreText(score: number): string {
@@ -77,19 +79,29 @@ const NOTHING_EXPECTED = "There is no expected output.";
 type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
 
 /** A reason that only repeats the word before it is not said again. */
-export const isSaid = (reason: string | null, word: string): boolean => (reason ?? "").replace(/\.$/, "").toLowerCase() === word.toLowerCase();
+export const isSaid = (reason: string | null, word: string): boolean =>
+  (reason ?? "").replace(/\.$/, "").toLowerCase() === word.toLowerCase();
 
 /** A run's score in a few words; null when nothing was said, as without a task. `why` is the reason, and what went wrong. */
 export function verdictOf(row: Scored): (Look & { score: string; why: string }) | null {
   if (row.scoring === null) return null;
-  const said = (look: Look, score: string) => ({ ...look, score, why: isSaid(row.score_reason, look.word) || row.score_reason === NOTHING_EXPECTED ? "" : (row.score_reason ?? "") });
-  if (row.scoring !== "scored" || row.score === null) return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
+  const said = (look: Look, score: string) => ({
+    ...look,
+    score,
+    why:
+      isSaid(row.score_reason, look.word) || row.score_reason === NOTHING_EXPECTED
+        ? ""
+        : (row.score_reason ?? ""),
+  });
+  if (row.scoring !== "scored" || row.score === null)
+    return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
   const look = grade(row.score, row.passed);
   return said({ ...look, word: wordOf(look, row.class) }, scoreText(row.score));
 }
 
 /** The same beside the state of the run: what waits says so itself, and what for. */
-export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> => (row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row));
+export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> =>
+  row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row);
 
 const ABOUT: Record<string, string> = {
   exact: "1 when the answer is what was expected, else 0",
@@ -97,21 +109,26 @@ const ABOUT: Record<string, string> = {
   numeric: "1 when the number is right, less the further off it is",
   prefix_list: "share of the beginning of the expected list that is right",
   similar_list: "each item costs by how far it is from its place",
-  kendall_tau: "the order of the items; compatible by name and rule with the published benchmark's score",
+  kendall_tau:
+    "the order of the items; compatible by name and rule with the published benchmark's score",
   text: "likeness of the texts; compatible by name and rule with azure-ai-evaluation",
-  text_similarity: "likeness of the texts; compatible by name and rule with azure's text similarity grader",
+  text_similarity:
+    "likeness of the texts; compatible by name and rule with azure's text similarity grader",
   string_check: "compares the texts; compatible by name and rule with azure's string check grader",
   tool_calls: "share of the expected tool calls that were made",
-  api_calls: "share of the APIs that are right to call and were called, each once; names of functions count as the API that is meant",
+  api_calls:
+    "share of the APIs that are right to call and were called, each once; names of functions count as the API that is meant",
   finish: "1 when the answer was finished by calling Finish, else 0",
-  seed_heuristic: "not a judgement: length, excuses, Finish and the API call score in place of a judge",
+  seed_heuristic:
+    "not a judgement: length, excuses, Finish and the API call score in place of a judge",
   python: "a program of the suite, run in the sandbox",
   judge: "a model says what it thinks of it; several rounds, and how far they lie apart",
 };
 
 /** What options that change what is counted add. */
 const VARIANTS: Record<string, string> = {
-  "api_calls: seed": "share of calls as the original counts them: a name is cut at its first stroke, which misses most functions",
+  "api_calls: seed":
+    "share of calls as the original counts them: a name is cut at its first stroke, which misses most functions",
   "finish: official": "1 when Finish is the last tool call, whatever it hands over, else 0",
   "finish: document": "1 when Finish was called, whatever it hands over, else 0",
   "finish: seed": "always 0: the original looks for Finish in the wrong place",
@@ -119,4 +136,5 @@ const VARIANTS: Record<string, string> = {
 };
 
 /** What a scorer does, in a few words; empty for one we do not know. */
-export const aboutScorer = (scorer: string): string => VARIANTS[scorer] ?? ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";
+export const aboutScorer = (scorer: string): string =>
+  VARIANTS[scorer] ?? ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";

@@ -3,13 +3,24 @@ class Observed {
   constructor(private readonly fn: ResizeObserverCallback) {}
   observe(target: Element) {
     // Later, as in a browser; many rely on it.
-    queueMicrotask(() => this.fn([{ target, contentRect: { width: 1200, height: 600 } } as unknown as ResizeObserverEntry], this as unknown as ResizeObserver));
+    queueMicrotask(() =>
+      this.fn(
+        [{ target, contentRect: { width: 1200, height: 600 } } as unknown as ResizeObserverEntry],
+        this as unknown as ResizeObserver,
+      ),
+    );
   }
   unobserve() {}
   disconnect() {}
 }
 globalThis.ResizeObserver ??= Observed as unknown as typeof ResizeObserver;
-window.matchMedia ??= (media: string) => ({ matches: false, media, addEventListener() {}, removeEventListener() {} }) as unknown as MediaQueryList;
+window.matchMedia ??= (media: string) =>
+  ({
+    matches: false,
+    media,
+    addEventListener() {},
+    removeEventListener() {},
+  }) as unknown as MediaQueryList;
 HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
   this.open = true;
 };
@@ -24,4 +35,7 @@ Object.defineProperty(HTMLElement.prototype, "offsetParent", {
     return this.parentElement;
   },
 });
-Object.defineProperty(HTMLElement.prototype, "clientHeight", { configurable: true, get: () => 600 });
+Object.defineProperty(HTMLElement.prototype, "clientHeight", {
+  configurable: true,
+  get: () => 600,
+});

@@ -19,4 +19,5 @@ export const STATES: Record<RunState, Look> = {
 };
 
 /** Nothing was counted in what could not be read as a run. */
-export const unread = ({ state }: { state: RunState }): boolean => state === "damaged" || state === "other";
+export const unread = ({ state }: { state: RunState }): boolean =>
+  state === "damaged" || state === "other";

@@ -39,7 +39,8 @@ export class WorkList {
     this.#key = key;
     const held = this.#held;
     if (held?.ids.includes(id)) {
-      for (const way of ["next", "previous"] as const) if (isNear(held, id, way)) this.#more(filter, sort, way);
+      for (const way of ["next", "previous"] as const)
+        if (isNear(held, id, way)) this.#more(filter, sort, way);
     } else if (this.#asked !== id) this.#ask(filter, sort, id);
   }
 
@@ -62,9 +63,17 @@ export class WorkList {
     const held = this.#held;
     if (held === null) return undefined;
     const at = held.ids.indexOf(id);
-    if (at >= 0) return { position: held.offset + at, total: held.total, previous: held.ids[at - 1] ?? null, next: held.ids[at + 1] ?? null };
+    if (at >= 0)
+      return {
+        position: held.offset + at,
+        total: held.total,
+        previous: held.ids[at - 1] ?? null,
+        next: held.ids[at + 1] ?? null,
+      };
     const guest = this.#guest;
-    return guest?.id === id ? { position: null, total: held.total, previous: guest.previous, next: guest.next } : undefined;
+    return guest?.id === id
+      ? { position: null, total: held.total, previous: guest.previous, next: guest.next }
+      : undefined;
   }
 
   /** Whether the list goes on beside a run, though its neighbour is not known yet. */
@@ -73,7 +82,9 @@ export class WorkList {
     if (held === null) return true;
     const at = held.ids.indexOf(id);
     if (at < 0) return this.#guest?.id !== id;
-    return way === "next" ? at === held.ids.length - 1 && isMore(held, way) : at === 0 && isMore(held, way);
+    return way === "next"
+      ? at === held.ids.length - 1 && isMore(held, way)
+      : at === 0 && isMore(held, way);
   }
 
   /** Comes when everything that was asked for is there, or could not be had; null when nothing is awaited. */
@@ -93,7 +104,9 @@ export class WorkList {
       // A run that is not in the list takes away no list that somebody works through.
       const held = this.#held;
       if (anew || held === null || around.ids.includes(id)) this.#held = around;
-      this.#guest = around.ids.includes(id) ? null : guest(id, around, anew || held === null ? around.ids : held.ids);
+      this.#guest = around.ids.includes(id)
+        ? null
+        : guest(id, around, anew || held === null ? around.ids : held.ids);
     });
   }
 
@@ -101,13 +114,24 @@ export class WorkList {
   #more(filter: string, sort: Sort, way: Way): void {
     const held = this.#held;
     const end = way === "next" ? held?.ids.at(-1) : held?.ids[0];
-    if (held === null || end === undefined || !isMore(held, way) || this.#asking[way] !== undefined) return;
+    if (held === null || end === undefined || !isMore(held, way) || this.#asking[way] !== undefined)
+      return;
     this.#fetch(way, filter, sort, end, (around) => {
-      if (this.#held !== null) this.#held = way === "next" ? withNext(this.#held, end, around) : withPrevious(this.#held, end, around);
+      if (this.#held !== null)
+        this.#held =
+          way === "next"
+            ? withNext(this.#held, end, around)
+            : withPrevious(this.#held, end, around);
     });
   }
 
-  #fetch(what: "list" | Way, filter: string, sort: Sort, id: string, take: (around: RunsAround) => void): void {
+  #fetch(
+    what: "list" | Way,
+    filter: string,
+    sort: Sort,
+    id: string,
+    take: (around: RunsAround) => void,
+  ): void {
     const era = this.#era;
     const asking: Promise<void> = this.backend
       .call("runs_around", { filter, sort, id })
@@ -126,7 +150,8 @@ export class WorkList {
   }
 }
 
-const isMore = (held: Held, way: Way) => (way === "next" ? held.offset + held.ids.length < held.total : held.offset > 0);
+const isMore = (held: Held, way: Way) =>
+  way === "next" ? held.offset + held.ids.length < held.total : held.offset > 0;
 
 function isNear(held: Held, id: string, way: Way): boolean {
   const at = held.ids.indexOf(id);
@@ -137,13 +162,22 @@ function isNear(held: Held, id: string, way: Way): boolean {
 function guest(id: string, around: RunsAround, ids: readonly string[]): Guest {
   const known = new Set(ids);
   const at = around.before - around.offset;
-  return { id, previous: around.ids.slice(0, at).findLast((other) => known.has(other)) ?? null, next: around.ids.slice(at).find((other) => known.has(other)) ?? null };
+  return {
+    id,
+    previous: around.ids.slice(0, at).findLast((other) => known.has(other)) ?? null,
+    next: around.ids.slice(at).find((other) => known.has(other)) ?? null,
+  };
 }
 
 /** With what follows its last run in the list as that is now. */
 function withNext(held: Held, last: string, around: RunsAround): Held {
   const known = new Set(held.ids);
-  const ids = [...held.ids, ...around.ids.slice(around.before - around.offset).filter((id) => id !== last && !known.has(id))];
+  const ids = [
+    ...held.ids,
+    ...around.ids
+      .slice(around.before - around.offset)
+      .filter((id) => id !== last && !known.has(id)),
+  ];
   const left = around.total - around.offset - around.ids.length;
   return { offset: held.offset, total: held.offset + ids.length + left, ids };
 }
@@ -151,6 +185,12 @@ function withNext(held: Held, last: string, around: RunsAround): Held {
 /** With what stands before its first run in the list as that is now; what came or went there moves the places of all others. */
 function withPrevious(held: Held, first: string, around: RunsAround): Held {
   const known = new Set(held.ids);
-  const before = around.ids.slice(0, around.before - around.offset).filter((id) => id !== first && !known.has(id));
-  return { offset: around.offset, total: held.total + around.offset + before.length - held.offset, ids: [...before, ...held.ids] };
+  const before = around.ids
+    .slice(0, around.before - around.offset)
+    .filter((id) => id !== first && !known.has(id));
+  return {
+    offset: around.offset,
+    total: held.total + around.offset + before.length - held.offset,
+    ids: [...before, ...held.ids],
+  };
 }

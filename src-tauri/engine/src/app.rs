@@ -1,5 +1,5 @@
-//! One method for each thing a person can do. Owns which folder is open and who is told of changes; decides nothing about results.
-//! The methods that read runs are in the files beside this one.
+//! One method for each thing a person can do. Owns which folder is open and who is told of changes;
+//! decides nothing about results. The methods that read runs are in the files beside this one.
 use crate::demo;
 use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
@@ -13,7 +13,8 @@ use crate::results::index::IndexError;
 use crate::results::limits::Limits;
 use crate::results::query::Lists;
 use crate::rows::{
-    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status, WatchMeans, Watching,
+    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status,
+    WatchMeans, Watching,
 };
 use crate::runs::http::keys::Keys;
 use crate::runs::setup::Setup;
@@ -133,12 +134,14 @@ pub(crate) struct OpenFolder {
     workspace: Mutex<WorkspaceStamp>,
     /// What is wrong with the workspace file that has this stamp.
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
-    /// How long a question waits for an index that is made anew; not set where nothing may wait, as in a window.
+    /// How long a question waits for an index that is made anew; not set where nothing may wait, as
+    /// in a window.
     patience: OnceLock<Duration>,
 }
 
 impl OpenFolder {
-    /// What is wrong with the workspace file now. Where it is the one that it was, that costs a look at its stamp.
+    /// What is wrong with the workspace file now. Where it is the one that it was, that costs a
+    /// look at its stamp.
     pub(crate) fn workspace_problems(&self) -> Arc<Vec<Problem>> {
         let folder = &self.flow.roots.folder;
         let stamp = paths::workspace_stamp(folder);
@@ -149,16 +152,19 @@ impl OpenFolder {
         Arc::clone(&seen.1)
     }
 
-    /// Says no while directories are lost of which something is shown: what is written there now would lie in an empty folder of the
-    /// same name, and what would be run anew is there already.
+    /// Says no while directories are lost of which something is shown: what is written there now
+    /// would lie in an empty folder of the same name, and what would be run anew is there already.
     pub(crate) fn check_there(&self) -> Result<(), AppError> {
         let now = self.flow.live.now();
         match now.phase {
-            Phase::Failed { reason, hint } if hint == LOST => Err(AppError::new(Code::Failed, reason).hint(LOST)),
+            Phase::Failed { reason, hint } if hint == LOST => {
+                Err(AppError::new(Code::Failed, reason).hint(LOST))
+            }
             _ if now.counts.runs + now.counts.other_files > 0 => {
                 let dir = &self.flow.roots.output_dir;
                 fs_err::read_dir(dir).map(drop).map_err(|error| {
-                    AppError::new(Code::Failed, crate::results::watching::lost(dir, &error)).hint(LOST)
+                    AppError::new(Code::Failed, crate::results::watching::lost(dir, &error))
+                        .hint(LOST)
                 })
             }
             _ => Ok(()),
@@ -195,13 +201,25 @@ impl App {
         self.open_with(folder, None, None)
     }
 
-    /// The same, with directories of tasks and of transcripts that were named, instead of those that the folder stands for.
-    pub fn open_with(&self, folder: &Path, input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
+    /// The same, with directories of tasks and of transcripts that were named, instead of those
+    /// that the folder stands for.
+    pub fn open_with(
+        &self,
+        folder: &Path,
+        input: Option<&Path>,
+        output: Option<&Path>,
+    ) -> Result<(), AppError> {
         self.open_resolved(paths::resolve(folder)?.with(input, output)?)
     }
 
-    /// The same, where the directory of transcripts is made with the first run when it is not there.
-    pub fn open_to_run(&self, folder: &Path, input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
+    /// The same, where the directory of transcripts is made with the first run when it is not
+    /// there.
+    pub fn open_to_run(
+        &self,
+        folder: &Path,
+        input: Option<&Path>,
+        output: Option<&Path>,
+    ) -> Result<(), AppError> {
         let output = output.map(paths::absent);
         let mut resolved = paths::resolve(folder)?.with(input, None)?;
         if let Some(dir) = output {
@@ -217,7 +235,8 @@ impl App {
         self.refuse_if_busy()?;
         let config = &self.inner.config;
         let samples = config.demo_dir.iter().cloned().chain([demo::place(&config.state_dir)]);
-        let demo = samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
+        let demo =
+            samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
         let row = Folder {
             id: folder_id(&roots.folder),
             name: folder_name(&roots.folder),
@@ -230,9 +249,11 @@ impl App {
         // What changes meanwhile has another stamp.
         let stamp = paths::workspace_stamp(&roots.folder);
         let workspace = Mutex::new(stamp);
-        let workspace_problems = Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
+        let workspace_problems =
+            Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
         let flow = self.start(&roots)?;
-        let (lists, reading, catalogs) = (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
+        let (lists, reading, catalogs) =
+            (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
         let open = OpenFolder {
             folder: row,
             flow,
@@ -254,7 +275,8 @@ impl App {
         Ok(())
     }
 
-    /// Starts following a folder; where the cache cannot be used, with an index that lives as long as the system's temporary files.
+    /// Starts following a folder; where the cache cannot be used, with an index that lives as long
+    /// as the system's temporary files.
     fn start(&self, roots: &crate::results::roots::Roots) -> Result<Flow, AppError> {
         let Inner { config, bulletin, .. } = self.inner.as_ref();
         let publish = || -> crate::results::conduct::Publish {
@@ -263,11 +285,15 @@ impl App {
         };
         let limits = &config.limits;
         let marks = match paths::workspace(&roots.folder) {
-            // It says nothing of models; what was held against them before stays until it can be read.
+            // It says nothing of models; what was held against them before stays until it can be
+            // read.
             Some(Err(_)) => None,
-            read => Some(verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default()))),
+            read => {
+                Some(verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default())))
+            }
         };
-        let start = |dir: &Path| Flow::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
+        let start =
+            |dir: &Path| Flow::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
         start(&config.cache_dir).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");
             let dir = make_temporary().map_err(IndexError::from)?;
@@ -277,14 +303,22 @@ impl App {
 
     /// Opens a folder from the list of recent ones.
     pub fn open_recent(&self, id: &str) -> Result<(), AppError> {
-        let gone = || AppError::new(Code::NotFound, "This folder is not in the list of recent folders any more.");
+        let gone = || {
+            AppError::new(
+                Code::NotFound,
+                "This folder is not in the list of recent folders any more.",
+            )
+        };
         self.open(&self.inner.recent.find(id).ok_or_else(gone)?)
     }
 
     /// Takes a folder off the list of recent ones. The folder itself is not touched.
     pub fn forget_recent(&self, id: &str) -> Result<(), AppError> {
         self.inner.recent.forget(id).map_err(|error| {
-            AppError::new(Code::Failed, format!("The list of recent folders could not be written: {error}."))
+            AppError::new(
+                Code::Failed,
+                format!("The list of recent folders could not be written: {error}."),
+            )
         })
     }
 
@@ -295,7 +329,10 @@ impl App {
         let sample = demo_dir.as_ref().filter(|dir| dir.is_dir()).ok_or_else(none)?;
         let copy = demo::copy(sample, state_dir).map_err(|error| {
             AppError::new(Code::Failed, format!("The sample data could not be copied: {error}."))
-                .hint(format!("Make room, or let this folder be written to: {}.", state_dir.display()))
+                .hint(format!(
+                    "Make room, or let this folder be written to: {}.",
+                    state_dir.display()
+                ))
         })?;
         self.open(&copy)
     }
@@ -309,7 +346,8 @@ impl App {
         Ok(())
     }
 
-    /// Puts a folder in place of the one that is open, unless runs were begun in that one meanwhile.
+    /// Puts a folder in place of the one that is open, unless runs were begun in that one
+    /// meanwhile.
     fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
         let mut open = self.lock();
         if let Err(busy) = self.refuse_if_busy() {
@@ -365,18 +403,21 @@ impl App {
         Folders { recent: self.inner.recent.list(), demo, can_pick, can_open }
     }
 
-    /// Calls back with every event, from a thread of its own, until the subscription is dropped. The callback should be quick.
+    /// Calls back with every event, from a thread of its own, until the subscription is dropped.
+    /// The callback should be quick.
     pub fn subscribe(&self, listener: Box<dyn Fn(&AppEvent) + Send + Sync>) -> Subscription {
         self.inner.bulletin.subscribe(listener)
     }
 
-    /// Waits until the list is complete. Later questions wait as long when the index turns out to be damaged and is made anew.
+    /// Waits until the list is complete. Later questions wait as long when the index turns out to
+    /// be damaged and is made anew.
     pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
         let open = self.opened()?;
         open.patience.get_or_init(|| timeout);
         open.flow.live.stir();
         if !open.flow.live.wait(|now| !matches!(now.phase, Phase::Indexing { .. }), timeout) {
-            let message = format!("{} was not read within {} seconds.", open.folder.path, timeout.as_secs());
+            let message =
+                format!("{} was not read within {} seconds.", open.folder.path, timeout.as_secs());
             return Err(AppError::new(Code::Failed, message));
         }
         match open.flow.live.now().phase {
@@ -395,7 +436,8 @@ impl App {
     /// What opening the folder found and how long it took.
     pub fn index_report(&self) -> Result<IndexReport, AppError> {
         let now = self.opened()?.flow.live.now();
-        let ms = |time: Option<Duration>| time.and_then(|time| u64::try_from(time.as_millis()).ok());
+        let ms =
+            |time: Option<Duration>| time.and_then(|time| u64::try_from(time.as_millis()).ok());
         Ok(IndexReport {
             files: now.took.files,
             runs: now.counts.runs,

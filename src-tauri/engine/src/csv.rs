@@ -1,7 +1,8 @@
 //! **Pure.** CSV as RFC 4180 has it, for spreadsheets: the only place that writes it.
 use std::borrow::Cow;
 
-/// Writes one line. `None` is an empty field, and an empty text a quoted one. Fields are made harmless.
+/// Writes one line. `None` is an empty field, and an empty text a quoted one. Fields are made
+/// harmless.
 pub(crate) fn line<'a>(out: &mut String, fields: impl Iterator<Item = Option<Cow<'a, str>>>) {
     for (at, field) in fields.enumerate() {
         out.push_str(if at == 0 { "" } else { "," });
@@ -12,8 +13,9 @@ pub(crate) fn line<'a>(out: &mut String, fields: impl Iterator<Item = Option<Cow
     out.push_str("\r\n");
 }
 
-/// Returns a text that no spreadsheet takes for a formula: what begins like one has an apostrophe before it. What is in a file was
-/// written by others, and a spreadsheet may run programs for a formula. A number below 0 is no formula.
+/// Returns a text that no spreadsheet takes for a formula: what begins like one has an apostrophe
+/// before it. What is in a file was written by others, and a spreadsheet may run programs for a
+/// formula. A number below 0 is no formula.
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_number = text.starts_with('-') && text.parse::<f64>().is_ok_and(f64::is_finite);
     if !is_number && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
@@ -44,7 +46,9 @@ mod tests {
             line(&mut out, [Some(Cow::Borrowed(text))].into_iter());
             out.trim_end_matches("\r\n").to_owned()
         };
-        for formula in ["=1+1", "+1", "-1+1", "--1", "-", "-inf", "@sum(a1)", "\tx", "=cmd|' /c calc'!A0"] {
+        for formula in
+            ["=1+1", "+1", "-1+1", "--1", "-", "-inf", "@sum(a1)", "\tx", "=cmd|' /c calc'!A0"]
+        {
             assert_eq!(written(formula), format!("'{formula}"));
         }
         assert_eq!(written("\r=1"), "\"'\r=1\"");

@@ -1,5 +1,6 @@
-//! The sample data as a person has it: a copy in the state directory, so that runs and changes never reach the installed folder.
-//! Owns the copy and what of it came from the sample; whatever else lies there is the person's and is never touched.
+//! The sample data as a person has it: a copy in the state directory, so that runs and changes
+//! never reach the installed folder. Owns the copy and what of it came from the sample; whatever
+//! else lies there is the person's and is never touched.
 use crate::results::home::{create_private, make_private};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
@@ -40,9 +41,9 @@ pub(crate) fn place(state_dir: &Path) -> PathBuf {
     state_dir.join("demo")
 }
 
-/// Makes the copy, or brings it up to date: when the sample has changed and the copy holds nothing of the person's, it becomes like
-/// the sample; else only what is missing is added. Each file is put in place whole, and whoever was killed is followed by
-/// somebody who finishes the work.
+/// Makes the copy, or brings it up to date: when the sample has changed and the copy holds nothing
+/// of the person's, it becomes like the sample; else only what is missing is added. Each file is
+/// put in place whole, and whoever was killed is followed by somebody who finishes the work.
 pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
     let (copy, remembered) = (place(state_dir), state_dir.join("demo.json"));
     make_private(state_dir)?;
@@ -54,9 +55,12 @@ pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
         .open(state_dir.join("demo.lock"))?;
     lock.lock()?;
     let wanted = listed(sample, &COPIED)?;
-    // A memory that cannot be read is none: then nothing is known to be ours, and nothing is replaced.
-    let memory: Memory =
-        fs::read(&remembered).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+    // A memory that cannot be read is none: then nothing is known to be ours, and nothing is
+    // replaced.
+    let memory: Memory = fs::read(&remembered)
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default();
     if memory.sample == wanted && copy.is_dir() {
         return Ok(copy);
     }
@@ -73,8 +77,9 @@ pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
         fs::remove_file(copy.join(path))?;
     }
     let put = listed(&copy, &[])?;
-    let put =
-        put.into_iter().filter(|(path, state)| wanted.get(path) == Some(state) || memory.put.get(path) == Some(state));
+    let put = put.into_iter().filter(|(path, state)| {
+        wanted.get(path) == Some(state) || memory.put.get(path) == Some(state)
+    });
     let memory = Memory { put: put.collect(), sample: wanted };
     let beside = state_dir.join(".demo.json.part");
     create_private(&beside)?.write_all(&serde_json::to_vec(&memory)?)?;
@@ -89,9 +94,12 @@ struct Steps {
     remove: Vec<String>,
 }
 
-/// Decides it. A file is the person's unless it is as it was put there, or as it would be put there now.
+/// Decides it. A file is the person's unless it is as it was put there, or as it would be put there
+/// now.
 fn steps(wanted: &Files, found: &Files, put: &Files) -> Steps {
-    let ours = |path: &String, state: &State| put.get(path) == Some(state) || wanted.get(path) == Some(state);
+    let ours = |path: &String, state: &State| {
+        put.get(path) == Some(state) || wanted.get(path) == Some(state)
+    };
     let untouched = found.iter().all(|(path, state)| ours(path, state));
     let due = |(path, state): &(&String, &State)| match found.get(*path) {
         None => true,
@@ -104,7 +112,8 @@ fn steps(wanted: &Files, found: &Files, put: &Files) -> Steps {
     }
 }
 
-/// Regular files below a folder; of the folder itself only the names given, or all. Links are not followed and not listed.
+/// Regular files below a folder; of the folder itself only the names given, or all. Links are not
+/// followed and not listed.
 fn listed(folder: &Path, names: &[&str]) -> io::Result<Files> {
     let mut files = Files::new();
     let mut folders = vec![(folder.to_owned(), String::new(), 0)];
@@ -120,7 +129,11 @@ fn listed(folder: &Path, names: &[&str]) -> io::Result<Files> {
             if meta.is_dir() && depth < DEPTH {
                 folders.push((entry.path(), format!("{path}/"), depth + 1));
             } else if meta.is_file() {
-                let state = State { size: meta.size(), seconds: meta.mtime(), nanoseconds: meta.mtime_nsec() };
+                let state = State {
+                    size: meta.size(),
+                    seconds: meta.mtime(),
+                    nanoseconds: meta.mtime_nsec(),
+                };
                 files.insert(path, state);
             }
         }
@@ -128,11 +141,13 @@ fn listed(folder: &Path, names: &[&str]) -> io::Result<Files> {
     Ok(files)
 }
 
-/// Makes the folder of a file that is missing. False when a link or a folder of the person's is there instead, or on the way.
+/// Makes the folder of a file that is missing. False when a link or a folder of the person's is
+/// there instead, or on the way.
 fn is_free(copy: &Path, to: &Path) -> io::Result<bool> {
     let dir = to.parent().unwrap_or(copy);
     make_private(dir)?;
-    Ok(fs::canonicalize(dir)?.starts_with(fs::canonicalize(copy)?) && fs::symlink_metadata(to).is_err())
+    Ok(fs::canonicalize(dir)?.starts_with(fs::canonicalize(copy)?)
+        && fs::symlink_metadata(to).is_err())
 }
 
 /// Copies one file with its time: beside first, then into place.

@@ -1,4 +1,5 @@
-//! The one error that crosses the front doors: what was tried, on what, and what to do next. Owns no module's own errors.
+//! The one error that crosses the front doors: what was tried, on what, and what to do next. Owns
+//! no module's own errors.
 use serde::Serialize;
 
 /// What the page does differently about; one variant for each difference and no more.

@@ -1,5 +1,6 @@
-//! Everything that touches the world, without any window: folders, files, the index, and the runs that are made.
-//! `App` has one method for each thing a person can do; the host only carries calls to it and events from it.
+//! Everything that touches the world, without any window: folders, files, the index, and the runs
+//! that are made. `App` has one method for each thing a person can do; the host only carries calls
+//! to it and events from it.
 //!
 //! ```text
 //! results:  folder ─scan/watch→ reconcile → formats → index (SQLite) → query → App → view

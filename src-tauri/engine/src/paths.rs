@@ -1,5 +1,5 @@
-//! Which directories a folder stands for: what `touchstone.yaml` says, else a well-known pair of subfolders, else the folder itself.
-//! Also where our own files go. Writes nothing into the folder.
+//! Which directories a folder stands for: what `touchstone.yaml` says, else a well-known pair of
+//! subfolders, else the folder itself. Also where our own files go. Writes nothing into the folder.
 use crate::error::{AppError, Code};
 use crate::results::open::{self, Refused, reason};
 use crate::results::roots::{FileId, Root, Roots};
@@ -42,7 +42,11 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     /// Directories that were named by themselves go before those that were found.
-    pub(crate) fn with(mut self, input: Option<&Path>, output: Option<&Path>) -> Result<Self, AppError> {
+    pub(crate) fn with(
+        mut self,
+        input: Option<&Path>,
+        output: Option<&Path>,
+    ) -> Result<Self, AppError> {
         if let Some(dir) = input {
             self.roots.input_dir = Some(readable(dir)?);
         }
@@ -58,30 +62,37 @@ pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
     let folder = readable(folder)?;
     Ok(match workspace(&folder) {
         Some(Ok(workspace)) => by_workspace(folder, workspace),
-        // Where touchstone.yaml cannot be read, the names of the subfolders are the next best thing.
+        // Where touchstone.yaml cannot be read, the names of the subfolders are the next best
+        // thing.
         Some(Err(_)) | None => by_names(folder),
     })
 }
 
-/// The nearest folder above a file that stands for tasks and for the results among which the file lies. Never one of another user.
+/// The nearest folder above a file that stands for tasks and for the results among which the file
+/// lies. Never one of another user.
 pub(crate) fn above(file: &Path) -> Option<PathBuf> {
     let us = rustix::process::getuid().as_raw();
     let ours = |dir: &Path| dir.metadata().is_ok_and(|meta| meta.uid() == us);
     let holds = |dir: &&Path| {
-        resolve(dir).is_ok_and(|it| it.roots.input_dir.is_some() && file.starts_with(&it.roots.output_dir))
+        resolve(dir)
+            .is_ok_and(|it| it.roots.input_dir.is_some() && file.starts_with(&it.roots.output_dir))
     };
     file.ancestors().skip(1).take_while(|dir| ours(dir)).find(holds).map(Path::to_path_buf)
 }
 
 /// What the workspace file of a folder says now; none when there is no such file.
 pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, ReadError>> {
-    // What it says is trusted; what lies under its name may still be a pipe, or a link to something without an end.
+    // What it says is trusted; what lies under its name may still be a pipe, or a link to something
+    // without an end.
     let file = FileId::new(Root::Output, WORKSPACE);
     let read = match open::read(&alone(folder.to_owned()), &file, MAX_WORKSPACE) {
         Err(Refused::Gone) => return None,
-        Ok((bytes, _)) => String::from_utf8(bytes)
-            .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")),
-        Err(why) => Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}."))),
+        Ok((bytes, _)) => String::from_utf8(bytes).map_err(|_| {
+            ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")
+        }),
+        Err(why) => {
+            Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}.")))
+        }
     };
     Some(read.and_then(|text| workspace::read(&text)))
 }
@@ -90,35 +101,47 @@ pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, Re
 pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
     let of_file = |error| suites::problem(WORKSPACE.to_owned(), error);
     match workspace(folder) {
-        None if fs::symlink_metadata(folder.join(MISNAMED)).is_ok_and(|meta| meta.is_file()) => vec![Problem {
-            kind: ProblemKind::SuiteWarning,
-            file: MISNAMED.to_owned(),
-            run: None,
-            message: format!("This file is not read, so no limit and no model in it counts. Call it {WORKSPACE}."),
-            line: None,
-            column: None,
-            excerpt: None,
-            advice: None,
-        }],
-        None => Vec::new(),
-        Some(Err(error)) => vec![of_file(error)],
-        Some(Ok(workspace)) => {
-            let of_queries = scorers::complaints(&workspace.query_scorers).into_iter().map(|complaint| Problem {
-                kind: if complaint.left_out { ProblemKind::SuiteError } else { ProblemKind::SuiteWarning },
-                file: WORKSPACE.to_owned(),
+        None if fs::symlink_metadata(folder.join(MISNAMED)).is_ok_and(|meta| meta.is_file()) => {
+            vec![Problem {
+                kind: ProblemKind::SuiteWarning,
+                file: MISNAMED.to_owned(),
                 run: None,
-                message: complaint.message,
+                message: format!(
+                    "This file is not read, so no limit and no model in it counts. Call it {WORKSPACE}."
+                ),
                 line: None,
                 column: None,
                 excerpt: None,
                 advice: None,
-            });
+            }]
+        }
+        None => Vec::new(),
+        Some(Err(error)) => vec![of_file(error)],
+        Some(Ok(workspace)) => {
+            let of_queries =
+                scorers::complaints(&workspace.query_scorers).into_iter().map(|complaint| {
+                    Problem {
+                        kind: if complaint.left_out {
+                            ProblemKind::SuiteError
+                        } else {
+                            ProblemKind::SuiteWarning
+                        },
+                        file: WORKSPACE.to_owned(),
+                        run: None,
+                        message: complaint.message,
+                        line: None,
+                        column: None,
+                        excerpt: None,
+                        advice: None,
+                    }
+                });
             workspace.faults.into_iter().map(of_file).chain(of_queries).collect()
         }
     }
 }
 
-/// What tells one workspace file of a folder from another: its size, its number, when it was changed. None when there is none.
+/// What tells one workspace file of a folder from another: its size, its number, when it was
+/// changed. None when there is none.
 pub(crate) fn workspace_stamp(folder: &Path) -> Option<(u64, u64, i64, i64)> {
     let meta = fs::metadata(folder.join(WORKSPACE)).ok()?;
     Some((meta.size(), meta.ino(), meta.mtime(), meta.mtime_nsec()))
@@ -151,8 +174,8 @@ fn readable(folder: &Path) -> Result<PathBuf, AppError> {
     Ok(folder)
 }
 
-/// The person wrote the file, so the directories it names may be anywhere and may be links. A directory for results that it names need
-/// not be there: it is made with the first run.
+/// The person wrote the file, so the directories it names may be anywhere and may be links. A
+/// directory for results that it names need not be there: it is made with the first run.
 fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
     let by_names = by_names(folder.clone()).roots;
     let dir = |name: &Option<String>| {
@@ -160,7 +183,9 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
         Some(fs::canonicalize(&dir).unwrap_or(dir))
     };
     let roots = Roots {
-        input_dir: dir(&workspace.input_dir).or(by_names.input_dir).or_else(|| named(&folder, &INPUTS)),
+        input_dir: dir(&workspace.input_dir)
+            .or(by_names.input_dir)
+            .or_else(|| named(&folder, &INPUTS)),
         output_dir: dir(&workspace.output_dir).unwrap_or(by_names.output_dir),
         models: workspace.models.into_iter().map(|model| model.name).collect(),
         query_scorers: workspace.query_scorers,
@@ -171,26 +196,31 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
     Resolved { roots }
 }
 
-/// The tools of the workspace file, each with the names under which it is called; none when only a server or a set of APIs knows what
-/// its tools are called.
+/// The tools of the workspace file, each with the names under which it is called; none when only a
+/// server or a set of APIs knows what its tools are called.
 fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
-    let names = |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
-        "sql" => Some(vec![name.clone()]),
-        "mcp" => {
-            let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
-            let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
-            only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
-        }
-        _ => None,
-    };
+    let names =
+        |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
+            "sql" => Some(vec![name.clone()]),
+            "mcp" => {
+                let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
+                let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
+                only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
+            }
+            _ => None,
+        };
     tools.iter().map(|(name, settings)| (name.clone(), names(name, settings))).collect()
 }
 
 /// Nobody named these directories, so a link is not taken for one: it might lead anywhere.
 fn by_names(folder: PathBuf) -> Resolved {
     let roots = match (named(&folder, &INPUTS), named(&folder, &OUTPUTS)) {
-        (Some(input), Some(output)) => Roots { input_dir: Some(input), output_dir: output, ..alone(folder) },
-        (None, Some(output)) if keeps_for(&folder, &output) => Roots { output_dir: output, ..alone(folder) },
+        (Some(input), Some(output)) => {
+            Roots { input_dir: Some(input), output_dir: output, ..alone(folder) }
+        }
+        (None, Some(output)) if keeps_for(&folder, &output) => {
+            Roots { output_dir: output, ..alone(folder) }
+        }
         _ => alone(folder),
     };
     Resolved { roots }
@@ -202,16 +232,20 @@ fn named(folder: &Path, names: &[&str]) -> Option<PathBuf> {
     names.iter().map(|name| folder.join(name)).find(is_dir)
 }
 
-/// Whether what is said of the runs of a folder lies in the one folder of it that has a name of results, because somebody named a run
-/// there: whoever names the folder above means the same runs, as long as it has no others.
+/// Whether what is said of the runs of a folder lies in the one folder of it that has a name of
+/// results, because somebody named a run there: whoever names the folder above means the same runs,
+/// as long as it has no others.
 fn keeps_for(folder: &Path, output: &Path) -> bool {
-    let has_ours = |dir: &Path| fs::symlink_metadata(dir.join(".touchstone")).is_ok_and(|meta| meta.is_dir());
+    let has_ours =
+        |dir: &Path| fs::symlink_metadata(dir.join(".touchstone")).is_ok_and(|meta| meta.is_dir());
     let is_other = |entry: fs::DirEntry| {
         let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
         let hidden = entry.file_name().as_bytes().starts_with(b".");
         !hidden && entry.path() != output && (is_dir || may_be_run(&entry.path()))
     };
-    has_ours(output) && !has_ours(folder) && fs::read_dir(folder).is_ok_and(|all| !all.flatten().any(is_other))
+    has_ours(output)
+        && !has_ours(folder)
+        && fs::read_dir(folder).is_ok_and(|all| !all.flatten().any(is_other))
 }
 
 /// Whether a file has a name that runs have.

@@ -58,14 +58,22 @@ impl Recent {
 
     // A list that cannot be read is an empty one: it is a convenience, and the next write mends it.
     fn read(&self) -> Vec<Entry> {
-        fs::read(&self.file).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+        fs::read(&self.file)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
     }
 
     fn write(&self, entries: &[Entry]) -> io::Result<()> {
         let dir = self.file.parent().unwrap_or(Path::new("."));
         make_private(dir)?;
         let beside = dir.join(format!(".recent.{}", std::process::id()));
-        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&beside)?;
         file.write_all(&serde_json::to_vec_pretty(entries)?)?;
         file.sync_all()?;
         fs::rename(&beside, &self.file)

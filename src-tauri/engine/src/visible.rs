@@ -1,4 +1,5 @@
-//! **Pure.** Text from files, made safe to look at: nothing in it can steer a terminal, turn the text around it or hide.
+//! **Pure.** Text from files, made safe to look at: nothing in it can steer a terminal, turn the
+//! text around it or hide.
 use std::borrow::Cow;
 
 /// Text on one line: line breaks and tabs become spaces, what cannot be seen becomes an escape.

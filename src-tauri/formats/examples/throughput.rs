@@ -1,4 +1,5 @@
-//! How fast transcripts are read, both ways, in one run: `cargo run --release -p touchstone-formats --example throughput FOLDER`.
+//! How fast transcripts are read, both ways, in one run: `cargo run --release -p touchstone-formats
+//! --example throughput FOLDER`.
 #![expect(clippy::print_stdout, reason = "an example prints what it measured")]
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -15,14 +16,17 @@ fn main() {
     let folder = std::env::args().nth(1).unwrap_or_else(|| ".".to_owned());
     let files = read_all(Path::new(&folder));
     let bytes: usize = files.iter().map(Vec::len).sum();
-    let fast = files.iter().filter(|file| text(file).and_then(yaml::read_fast_only).is_some()).count();
+    let fast =
+        files.iter().filter(|file| text(file).and_then(yaml::read_fast_only).is_some()).count();
     println!("{} files, {:.1} MB, of which {fast} go the fast way", files.len(), megabytes(bytes));
     let ways: [(&str, Way); 5] = [
         ("utf-8 check", |file| text(file).is_some()),
         ("outline", |file| transcript::outline(file).is_ok()),
         ("whole run", |file| transcript::read(file).is_ok()),
         ("fast way to a value", |file| text(file).and_then(yaml::read_fast_only).is_some()),
-        ("full parser to a value", |file| text(file).is_some_and(|text| yaml::read_fully(text).is_ok())),
+        ("full parser to a value", |file| {
+            text(file).is_some_and(|text| yaml::read_fully(text).is_ok())
+        }),
     ];
     let mut best = [Duration::MAX; 5];
     for _ in 0..ROUNDS {
@@ -33,7 +37,11 @@ fn main() {
         }
     }
     for ((name, _), best) in ways.iter().zip(best) {
-        println!("{name:>24}: {:7.1} ms {:7.0} MB/s", best.as_secs_f64() * 1e3, megabytes(bytes) / best.as_secs_f64());
+        println!(
+            "{name:>24}: {:7.1} ms {:7.0} MB/s",
+            best.as_secs_f64() * 1e3,
+            megabytes(bytes) / best.as_secs_f64()
+        );
     }
 }
 

@@ -3,15 +3,21 @@ use crate::run::Answer;
 use crate::value::Value;
 use crate::{fences, json};
 
-/// The last ```` ```json ```` fence of the last message, else of the latest message that has one; else, when the suite names a
-/// tag, the text inside the last `<tag>…</tag>`, as JSON when it is JSON. Strict JSON first, then what models write. A last fence
-/// that cannot be read is no answer; what stands in fences before it was not meant.
+/// The last ```` ```json ```` fence of the last message, else of the latest message that has one;
+/// else, when the suite names a tag, the text inside the last `<tag>…</tag>`, as JSON when it is
+/// JSON. Strict JSON first, then what models write. A last fence that cannot be read is no answer;
+/// what stands in fences before it was not meant.
 pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answer> {
     let last = messages.len().checked_sub(1)?;
-    let inside = messages.iter().enumerate().rev().find_map(|(at, message)| Some((at, fences::last_json(message)?)));
+    let inside = messages
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, message)| Some((at, fences::last_json(message)?)));
     let fenced = inside.and_then(|(at, text)| {
         let (value, lenient) = parse(text)?;
-        let source = if at == last { "last ```json fence" } else { "```json fence of an earlier message" };
+        let source =
+            if at == last { "last ```json fence" } else { "```json fence of an earlier message" };
         Some(Answer { value, source: source.to_owned(), lenient })
     });
     fenced.or_else(|| {
@@ -20,7 +26,8 @@ pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answe
     })
 }
 
-/// Stands for the tag where all of the last message is the answer: queries of `StableToolBench` are answered in words.
+/// Stands for the tag where all of the last message is the answer: queries of `StableToolBench` are
+/// answered in words.
 pub const WHOLE_MESSAGE: &str = "";
 
 /// Where such an answer was found.
@@ -39,8 +46,9 @@ pub enum Place {
     Nowhere,
 }
 
-/// Returns where the answer stands, for a task whose answers stand in this tag. A fence goes before a tag. Queries of `StableToolBench`
-/// ([`WHOLE_MESSAGE`]) know no fences: what `Finish` was given is their answer, else all of the last message, `said`.
+/// Returns where the answer stands, for a task whose answers stand in this tag. A fence goes before
+/// a tag. Queries of `StableToolBench` ([`WHOLE_MESSAGE`]) know no fences: what `Finish` was given
+/// is their answer, else all of the last message, `said`.
 pub fn place(tag: &str, said: &str, is_fenced: bool, ended: Ended) -> Place {
     if tag != WHOLE_MESSAGE {
         let found = if is_fenced { None } else { in_tag(said, tag) };
@@ -65,11 +73,13 @@ pub enum Ended {
     Otherwise,
 }
 
-/// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON. With [`WHOLE_MESSAGE`], its text as it is.
+/// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON. With
+/// [`WHOLE_MESSAGE`], its text as it is.
 pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
     if tag == WHOLE_MESSAGE {
         let text = message.trim();
-        let answer = || Answer { value: Value::from(text), source: LAST_MESSAGE.to_owned(), lenient: false };
+        let answer =
+            || Answer { value: Value::from(text), source: LAST_MESSAGE.to_owned(), lenient: false };
         return (!text.is_empty()).then(answer);
     }
     let inside = last_tag(message, tag)?.trim();

@@ -47,14 +47,26 @@ const EXCERPT: usize = 200;
 impl ReadError {
     /// An error about a file as a whole.
     pub fn new(kind: ReadErrorKind, message: impl Into<String>) -> Self {
-        ReadError { kind, message: message.into(), line: None, column: None, excerpt: None, advice: None }
+        ReadError {
+            kind,
+            message: message.into(),
+            line: None,
+            column: None,
+            excerpt: None,
+            advice: None,
+        }
     }
 
     /// An error at a byte of the text.
     pub fn at(kind: ReadErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Self {
         let place = Place::of(text, offset);
         let excerpt = Some(excerpt(place.content));
-        ReadError { line: Some(place.line), column: Some(place.column), excerpt, ..Self::new(kind, message) }
+        ReadError {
+            line: Some(place.line),
+            column: Some(place.column),
+            excerpt,
+            ..Self::new(kind, message)
+        }
     }
 
     /// The same with an advice.
@@ -113,8 +125,13 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
         Err(error) => return Err(not_utf8(bytes, error)),
     };
     if let Some(at) = memchr::memchr(0, bytes) {
-        return Err(ReadError::at(ReadErrorKind::Syntax, text, at, "The text holds a NUL character (byte 0).")
-            .advise("Remove the character, or write it as \\0 inside double quotes."));
+        return Err(ReadError::at(
+            ReadErrorKind::Syntax,
+            text,
+            at,
+            "The text holds a NUL character (byte 0).",
+        )
+        .advise("Remove the character, or write it as \\0 inside double quotes."));
     }
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
@@ -124,7 +141,9 @@ fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> ReadError {
     let (valid, rest) = bytes.split_at(at);
     let text = std::str::from_utf8(valid).unwrap_or_default();
     // A character that has begun and lacks its end was not written yet.
-    let kind = if error.error_len().is_none() { ReadErrorKind::Truncated } else { ReadErrorKind::NotUtf8 };
+    let kind =
+        if error.error_len().is_none() { ReadErrorKind::Truncated } else { ReadErrorKind::NotUtf8 };
     let shown = rest.first().copied().unwrap_or_default();
-    ReadError::at(kind, text, at, format!("The byte 0x{shown:02X} is no UTF-8 text.")).advise("Save the file as UTF-8.")
+    ReadError::at(kind, text, at, format!("The byte 0x{shown:02X} is no UTF-8 text."))
+        .advise("Save the file as UTF-8.")
 }

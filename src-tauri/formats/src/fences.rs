@@ -1,14 +1,17 @@
-//! **Pure.** Fences of Markdown, as far as it takes to find the last one that holds JSON. Lenient where models are careless.
+//! **Pure.** Fences of Markdown, as far as it takes to find the last one that holds JSON. Lenient
+//! where models are careless.
 
 /// A fence that is open.
 struct Open {
     mark: char,
     length: usize,
-    /// Where its text begins; none for a fence of another language, which hides what looks like a fence inside it.
+    /// Where its text begins; none for a fence of another language, which hides what looks like a
+    /// fence inside it.
     json: Option<usize>,
 }
 
-/// What stands inside the last ```` ```json ```` fence. It may be open at the end of the message, when there is something in it.
+/// What stands inside the last ```` ```json ```` fence. It may be open at the end of the message,
+/// when there is something in it.
 pub(crate) fn last_json(message: &str) -> Option<&str> {
     let mut found = None;
     let mut open: Option<Open> = None;
@@ -16,8 +19,9 @@ pub(crate) fn last_json(message: &str) -> Option<&str> {
     for line in message.split_inclusive('\n') {
         let end = at + line.len();
         // A second opening means that the first was never closed.
-        match open.take().filter(|open| open.json.is_none() || opening(line, at).is_none_or(|next| next.json.is_none()))
-        {
+        match open.take().filter(|open| {
+            open.json.is_none() || opening(line, at).is_none_or(|next| next.json.is_none())
+        }) {
             None => open = opening(line, at),
             Some(fence) => open = Some(fence),
         }
@@ -29,7 +33,8 @@ pub(crate) fn last_json(message: &str) -> Option<&str> {
         }
         at = end;
     }
-    let rest = open.and_then(|fence| message.get(fence.json?..)).filter(|rest| !rest.trim().is_empty());
+    let rest =
+        open.and_then(|fence| message.get(fence.json?..)).filter(|rest| !rest.trim().is_empty());
     rest.or(found)
 }
 
@@ -42,12 +47,18 @@ fn opening(line: &str, start: usize) -> Option<Open> {
         let words = line.trim_end();
         let fence = words.len().checked_sub("```json".len()).and_then(|at| words.get(at..))?;
         let json = Some(start + line.len());
-        return fence.eq_ignore_ascii_case("```json").then_some(Open { mark: '`', length: 3, json });
+        return fence.eq_ignore_ascii_case("```json").then_some(Open {
+            mark: '`',
+            length: 3,
+            json,
+        });
     };
     let info = words[length..].trim_start();
     let name = info.get(..4).filter(|name| name.eq_ignore_ascii_case("json"));
     let rest = &info[name.map_or(0, str::len)..];
-    if name.is_some() && !rest.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-')) {
+    if name.is_some()
+        && !rest.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
+    {
         let inline = rest.trim_start().starts_with(['[', '{']);
         let json = if inline { start + line.len() - rest.len() } else { start + line.len() };
         return Some(Open { mark, length, json: Some(json) });
@@ -55,7 +66,8 @@ fn opening(line: &str, start: usize) -> Option<Open> {
     (!info.trim().is_empty()).then_some(Open { mark, length, json: None })
 }
 
-/// Where the text of a fence ends, when a line closes it: by itself, or behind the last of the text.
+/// Where the text of a fence ends, when a line closes it: by itself, or behind the last of the
+/// text.
 fn closing(line: &str, start: usize, open: &Open) -> Option<usize> {
     let words = line.trim_end();
     let marks = words.len() - words.trim_end_matches(open.mark).len();

@@ -1,5 +1,6 @@
-//! **Pure.** What judges said of a run, as it stands in `.touchstone/judgements/<run>.yaml`: each judgement with its rounds, the
-//! reasons and the replies as they came. It was paid for, so nothing that stands there is lost, also what we do not know.
+//! **Pure.** What judges said of a run, as it stands in `.touchstone/judgements/<run>.yaml`: each
+//! judgement with its rounds, the reasons and the replies as they came. It was paid for, so nothing
+//! that stands there is lost, also what we do not know.
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::value::Value;
 use crate::yaml;
@@ -25,7 +26,8 @@ pub struct Round {
     pub at: Option<String>,
     /// Which of two was shown first, where chance decided.
     pub order: Option<String>,
-    /// How long judging took; none of a round of which nobody says, or whose replies were there from before.
+    /// How long judging took; none of a round of which nobody says, or whose replies were there
+    /// from before.
     pub seconds: Option<f64>,
 }
 
@@ -38,7 +40,8 @@ pub struct Judgement {
     pub version: u32,
     /// The model, by its name in the workspace.
     pub model: String,
-    /// Names what stood behind that name then: another address, id or sampling is another mark. None in files that do not say.
+    /// Names what stood behind that name then: another address, id or sampling is another mark.
+    /// None in files that do not say.
     pub model_mark: Option<String>,
     /// Whose rules it went by.
     pub rules: String,
@@ -55,11 +58,14 @@ pub struct Judgement {
 /// How the names of these files end.
 pub const END: &str = ".yaml";
 
-/// The name of the file of a run, by the path of the run below the output directory: the whole path and `.yaml`, so that no two runs
-/// share one. What stands after `#`, the member of a file with many runs, makes no folders.
+/// The name of the file of a run, by the path of the run below the output directory: the whole path
+/// and `.yaml`, so that no two runs share one. What stands after `#`, the member of a file with
+/// many runs, makes no folders.
 pub fn file_of(run: &str) -> String {
     match run.split_once('#') {
-        Some((file, member)) => format!("{file}#{}{END}", member.replace('%', "%25").replace('/', "%2F")),
+        Some((file, member)) => {
+            format!("{file}#{}{END}", member.replace('%', "%25").replace('/', "%2F"))
+        }
         None => format!("{run}{END}"),
     }
 }
@@ -68,7 +74,9 @@ pub fn file_of(run: &str) -> String {
 pub fn run_of(file: &str) -> Option<String> {
     let run = file.strip_suffix(END)?;
     Some(match run.split_once('#') {
-        Some((file, member)) => format!("{file}#{}", member.replace("%2F", "/").replace("%25", "%")),
+        Some((file, member)) => {
+            format!("{file}#{}", member.replace("%2F", "/").replace("%25", "%"))
+        }
         None => run.to_owned(),
     })
 }
@@ -94,7 +102,8 @@ impl Sheet {
             return Err(bad("`judgements` has to be a list."));
         };
         let judgements = list.iter().map(judgement).collect::<Option<Vec<_>>>();
-        let judgements = judgements.ok_or_else(|| bad("A judgement lacks `judge`, `model`, `inputs` or `rounds`."))?;
+        let judgements = judgements
+            .ok_or_else(|| bad("A judgement lacks `judge`, `model`, `inputs` or `rounds`."))?;
         Ok(Self { entries, judgements })
     }
 
@@ -115,7 +124,8 @@ impl Sheet {
         let mut written = written(&judgement);
         if at < list.len() {
             let known = |key: &Value| written.iter().any(|(name, _)| name == key);
-            let unknown: Vec<_> = list[at].entries().iter().filter(|(key, _)| !known(key)).cloned().collect();
+            let unknown: Vec<_> =
+                list[at].entries().iter().filter(|(key, _)| !known(key)).cloned().collect();
             written.extend(unknown);
             list[at] = Value::Map(written);
             self.judgements[at] = judgement;
@@ -151,7 +161,9 @@ fn judgement(value: &Value) -> Option<Judgement> {
 
 fn round(value: &Value) -> Round {
     let word = |key: &str| value.get(key).and_then(word);
-    let number = |key: &str| word(key).and_then(|text| text.parse::<f64>().ok()).filter(|number| number.is_finite());
+    let number = |key: &str| {
+        word(key).and_then(|text| text.parse::<f64>().ok()).filter(|number| number.is_finite())
+    };
     Round {
         verdict: word("verdict"),
         score: number("score").filter(|score| (0.0..=1.0).contains(score)),
@@ -177,7 +189,8 @@ fn word(value: &Value) -> Option<String> {
 }
 
 fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
-    let Judgement { judge, version, model, model_mark, rules, inputs, against, wanted, rounds } = judgement;
+    let Judgement { judge, version, model, model_mark, rules, inputs, against, wanted, rounds } =
+        judgement;
     let mut entries: Vec<(Value, Value)> = vec![
         ("judge".into(), judge.as_str().into()),
         ("version".into(), Value::Number(version.to_string())),
@@ -197,7 +210,8 @@ fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
 }
 
 fn written_round(round: &Round) -> Value {
-    let Round { verdict, score, reason, replies, model_id, tokens, cost, at, order, seconds } = round;
+    let Round { verdict, score, reason, replies, model_id, tokens, cost, at, order, seconds } =
+        round;
     let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
     let number = |number: Option<String>| number.map_or(Value::Null, Value::Number);
     let mut entries = vec![
@@ -211,12 +225,26 @@ fn written_round(round: &Round) -> Value {
         ("cost", number(cost.map(|cost| cost.to_string()))),
         ("at", text(at)),
         ("order", text(order)),
-        ("seconds", number(seconds.map(|seconds| (1e3 * seconds).round() / 1e3).map(|seconds| seconds.to_string()))),
+        (
+            "seconds",
+            number(
+                seconds
+                    .map(|seconds| (1e3 * seconds).round() / 1e3)
+                    .map(|seconds| seconds.to_string()),
+            ),
+        ),
     ];
-    entries
-        .extend(further.into_iter().filter(|(_, value)| *value != Value::Null).map(|(key, value)| (key.into(), value)));
+    entries.extend(
+        further
+            .into_iter()
+            .filter(|(_, value)| *value != Value::Null)
+            .map(|(key, value)| (key.into(), value)),
+    );
     if !replies.is_empty() {
-        entries.push(("replies".into(), Value::List(replies.iter().map(|reply| reply.as_str().into()).collect())));
+        entries.push((
+            "replies".into(),
+            Value::List(replies.iter().map(|reply| reply.as_str().into()).collect()),
+        ));
     }
     Value::Map(entries)
 }
@@ -301,7 +329,10 @@ mod tests {
         sheet.put(0, first);
         sheet.put(99, example());
         let text = sheet.write();
-        assert!(text.starts_with("by: me\n") && text.contains("tag: 1.10") && text.contains("extra: 1"), "{text}");
+        assert!(
+            text.starts_with("by: me\n") && text.contains("tag: 1.10") && text.contains("extra: 1"),
+            "{text}"
+        );
         assert_eq!(Sheet::read(text.as_bytes()).unwrap().judgements().len(), 3);
     }
 

@@ -59,13 +59,19 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
             return FileKind::Collection;
         }
         // In JSON other programs use words like `answer` and `error` too.
-        Some("json") if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) => {
+        Some("json")
+            if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) =>
+        {
             return FileKind::Transcript;
         }
         Some("json" | "csv" | "tsv") if let Some(reason) = collection::why_no_runs(head) => {
             return FileKind::Other(reason.to_owned());
         }
-        _ => return FileKind::Other("Neither a YAML file nor part of a benchmark folder.".to_owned()),
+        _ => {
+            return FileKind::Other(
+                "Neither a YAML file nor part of a benchmark folder.".to_owned(),
+            );
+        }
     }
     if has(&SUITE) {
         FileKind::Suite
@@ -75,7 +81,10 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         FileKind::Other("Holds no keys of a transcript or suite at its beginning.".to_owned())
     } else {
         let shown: Vec<String> = keys.iter().take(5).map(|key| format!("`{key}`")).collect();
-        FileKind::Other(format!("Neither a transcript nor a suite (its keys: {}).", shown.join(", ")))
+        FileKind::Other(format!(
+            "Neither a transcript nor a suite (its keys: {}).",
+            shown.join(", ")
+        ))
     }
 }
 
@@ -99,7 +108,8 @@ fn is_query_set(text: &str) -> bool {
     let first = text.trim_start().strip_prefix('[').map(str::trim_start);
     first.is_some_and(|first| {
         let key = first.trim_start_matches(['{', ' ', '\n', '\r']);
-        key.starts_with("\"api_list\"") || (first.contains("\"query\"") && first.contains("\"query_id\""))
+        key.starts_with("\"api_list\"")
+            || (first.contains("\"query\"") && first.contains("\"query_id\""))
     })
 }
 
@@ -113,8 +123,11 @@ fn top_keys(text: &str) -> Vec<&str> {
     lines
         .filter_map(|line| {
             let key = line.split_once(':')?.0.trim_end().trim_matches(['"', '\'']);
-            (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))
-                .then_some(key)
+            (!key.is_empty()
+                && key
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))
+            .then_some(key)
         })
         .collect()
 }
@@ -126,7 +139,11 @@ mod tests {
     #[test]
     fn a_file_is_what_its_beginning_says() {
         for (name, head, kind) in [
-            ("a.yaml", "# note\nconversation:\n- user_message: 'promptql_prompt: x'\n", FileKind::Transcript),
+            (
+                "a.yaml",
+                "# note\nconversation:\n- user_message: 'promptql_prompt: x'\n",
+                FileKind::Transcript,
+            ),
             ("a.yml", "output:\n  thread_id: x\nanswer: 1\n", FileKind::Transcript),
             (
                 "a.yaml",
@@ -140,7 +157,11 @@ mod tests {
             ("a.json", "{\n  \"conversation\": []", FileKind::Transcript),
             ("a.YAML", "conversation:\n", FileKind::Transcript),
             ("last_10_run_1.history", "[]", FileKind::BenchmarkMember),
-            ("588_CoT@1.json", "{\n  \"win\": true,\n  \"try_count\": 1,\n  \"trys\": [", FileKind::RawAnswer),
+            (
+                "588_CoT@1.json",
+                "{\n  \"win\": true,\n  \"try_count\": 1,\n  \"trys\": [",
+                FileKind::RawAnswer,
+            ),
             (
                 "7_DFS_woFilter_w2.json",
                 "{\"win\": false, \"tree\": {\"size\": 8, \"max_length\": 8,",
@@ -151,7 +172,11 @@ mod tests {
             ("x.json", "{\"588\": {\"query\": \"x\", \"answer\": {}}}", FileKind::Collection),
             ("x.csv", "query\tquery_id\tis_solved\n", FileKind::Collection),
             ("x.json", "{\"rows\": [{\"inputs.query\": \"q\"", FileKind::Collection),
-            ("x.jsonl", "{\"inputs.query\": \"q\", \"outputs.f1.f1_score\": NaN}\n", FileKind::Collection),
+            (
+                "x.jsonl",
+                "{\"inputs.query\": \"q\", \"outputs.f1.f1_score\": NaN}\n",
+                FileKind::Collection,
+            ),
             (
                 "x.json",
                 "{\"588\": {\"query\": \"x\", \"available_tools\": [{\"conversation\": {\"type\": \"string\"}}], \"answer\": {}}}",

@@ -1,5 +1,5 @@
-//! **Pure.** What is on disk: suites, transcripts and other people's layouts, to and from one model. No file is opened here,
-//! no clock is read, nothing panics on any input.
+//! **Pure.** What is on disk: suites, transcripts and other people's layouts, to and from one
+//! model. No file is opened here, no clock is read, nothing panics on any input.
 
 pub mod answer;
 pub mod azure;

@@ -1,4 +1,5 @@
-//! **Pure.** Names of transcript files: `<task file name>-<system>-<model>-variation<index>[-run<k>][-fork<n>].yaml`.
+//! **Pure.** Names of transcript files: `<task file
+//! name>-<system>-<model>-variation<index>[-run<k>][-fork<n>].yaml`.
 use std::fmt::Write as _;
 
 /// Systems whose names stand in file names.
@@ -21,9 +22,10 @@ pub struct Coordinates {
     pub fork: u32,
 }
 
-/// Reads the path of a file, relative to the output directory with `/` between its parts. Read from the right, because task names
-/// and models contain `-`: the longest of the known models that follows a system wins; an unknown model is what stands between
-/// the last system and the variation.
+/// Reads the path of a file, relative to the output directory with `/` between its parts. Read from
+/// the right, because task names and models contain `-`: the longest of the known models that
+/// follows a system wins; an unknown model is what stands between the last system and the
+/// variation.
 pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
     let name = without_extension(path).or_else(|| path.strip_suffix(".json"))?;
     let (name, fork) = match numbered(name, "-fork") {
@@ -51,8 +53,9 @@ pub fn fork(path: &str) -> u32 {
     name.and_then(|name| numbered(name, "-fork")).map_or(0, |(_, fork)| fork)
 }
 
-/// The numbers that the repeats of a variation have: the first `count` from 1 that no fork takes up. Forks were once named like
-/// repeats; such a file keeps its name, and the repeats are counted past it.
+/// The numbers that the repeats of a variation have: the first `count` from 1 that no fork takes
+/// up. Forks were once named like repeats; such a file keeps its name, and the repeats are counted
+/// past it.
 pub fn repeats(count: u32, is_fork: impl Fn(u32) -> bool) -> Vec<u32> {
     (1..=u32::MAX).filter(|number| !is_fork(*number)).take(count as usize).collect()
 }
@@ -73,7 +76,9 @@ pub fn write(coordinates: &Coordinates) -> String {
 
 /// True for the name of a file that is meant to be a transcript, whatever it holds.
 pub(crate) fn is_meant(name: &str) -> bool {
-    without_extension(name).or_else(|| name.strip_suffix(".json")).is_some_and(|name| name.contains("-variation"))
+    without_extension(name)
+        .or_else(|| name.strip_suffix(".json"))
+        .is_some_and(|name| name.contains("-variation"))
 }
 
 fn without_extension(path: &str) -> Option<&str> {
@@ -147,7 +152,10 @@ mod tests {
                 "a-promptql-b-tool_calling-new-model-variation1.yaml",
                 expect("a-promptql-b", "tool_calling", "new-model", 1, 1),
             ),
-            ("t-tool_calling-a-promptql-b-variation0.yaml", expect("t", "tool_calling", "a-promptql-b", 0, 1)),
+            (
+                "t-tool_calling-a-promptql-b-variation0.yaml",
+                expect("t", "tool_calling", "a-promptql-b", 0, 1),
+            ),
             ("a-other_system-o1-variation1.yaml", None),
             ("a-promptql-o1-variation01.yaml", None),
             ("a-promptql-o1-variation1-run1.yaml", None),
@@ -163,13 +171,15 @@ mod tests {
 
     #[test]
     fn a_fork_is_never_named_like_a_repeat() {
-        for (path, repeat, number) in
-            [("a-promptql-o1-variation1-fork1.yaml", 1, 1), ("a-promptql-o1-variation1-run3-fork12.yml", 3, 12)]
-        {
+        for (path, repeat, number) in [
+            ("a-promptql-o1-variation1-fork1.yaml", 1, 1),
+            ("a-promptql-o1-variation1-run3-fork12.yml", 3, 12),
+        ] {
             let at = read(path, &MODELS).unwrap();
             assert_eq!((at.repeat, at.fork, fork(path)), (repeat, number, number), "{path}");
         }
-        for path in ["a-promptql-o1-variation1-fork0.yaml", "a-promptql-o1-variation1-fork01.yaml"] {
+        for path in ["a-promptql-o1-variation1-fork0.yaml", "a-promptql-o1-variation1-fork01.yaml"]
+        {
             assert_eq!((read(path, &MODELS), fork(path)), (None, 0), "{path}");
         }
         assert_eq!(fork("a-promptql-o1-variation1-run2.yaml"), 0);

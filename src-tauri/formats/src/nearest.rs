@@ -1,6 +1,7 @@
 //! **Pure.** What somebody probably meant to write.
 
-/// Longer words are not compared: nobody meant them, and comparing takes the product of both lengths.
+/// Longer words are not compared: nobody meant them, and comparing takes the product of both
+/// lengths.
 const LONGEST: usize = 64;
 
 /// The known word that is nearest to a word, when one is near enough to be meant.
@@ -14,13 +15,16 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         return None;
     }
     let known = known.into_iter().filter(|other| other.len() <= LONGEST);
-    let near = known.map(|other| (distance(word, other), other)).filter(|(distance, _)| *distance <= limit);
+    let near = known
+        .map(|other| (distance(word, other), other))
+        .filter(|(distance, _)| *distance <= limit);
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
 /// Letters to add, drop, change, or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     rows[0] = (0..=b.len()).collect();
     for i in 1..=a.len() {
@@ -47,7 +51,11 @@ mod tests {
         assert_eq!(nearest("expected_toolcalls", known), Some("expected_tool_calls"));
         assert_eq!(nearest("dat", known), Some("data"));
         assert_eq!(nearest("description", known), None);
-        assert_eq!(nearest("mxa", ["auto", "max"]), Some("max"), "neighbours that changed places are one slip");
+        assert_eq!(
+            nearest("mxa", ["auto", "max"]),
+            Some("max"),
+            "neighbours that changed places are one slip"
+        );
         assert_eq!(nearest(&"a".repeat(65), [&*"a".repeat(65)]), None);
     }
 }

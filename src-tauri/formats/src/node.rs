@@ -1,4 +1,5 @@
-//! **Pure.** One way to look at a value, whether it is owned or still borrows the file it was read from.
+//! **Pure.** One way to look at a value, whether it is owned or still borrows the file it was read
+//! from.
 use crate::value::Value;
 use crate::yaml::scalars::Scalar;
 
@@ -47,12 +48,15 @@ pub(crate) trait Node<'t>: Copy {
     /// A finite number.
     fn number(self) -> Option<f64> {
         match self.shape() {
-            Shape::Scalar(Scalar::Number(text)) => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            Shape::Scalar(Scalar::Number(text)) => {
+                text.parse().ok().filter(|number: &f64| number.is_finite())
+            }
             _ => None,
         }
     }
 
-    /// The words of everything in it, as searched: each scalar on a line of its own, after the keys that lead to it.
+    /// The words of everything in it, as searched: each scalar on a line of its own, after the keys
+    /// that lead to it.
     fn write_words(self, out: &mut String) {
         match self.shape() {
             Shape::Scalar(scalar) => {

@@ -1,5 +1,6 @@
-//! **Pure.** Tools as models are told of them. Owns the words and the schemas of those that Touchstone makes itself, so that who runs
-//! a tool and who only wants to know what it takes say the same; what a server of tools offers, only that server knows.
+//! **Pure.** Tools as models are told of them. Owns the words and the schemas of those that
+//! Touchstone makes itself, so that who runs a tool and who only wants to know what it takes say
+//! the same; what a server of tools offers, only that server knows.
 use crate::run::{Layout, Run};
 use crate::value::Value;
 
@@ -54,9 +55,16 @@ impl Offer {
     /// A tool that asks a database; `own` is what the workspace file says of it.
     pub fn sql(name: &str, dialect: Dialect, own: Option<&str>) -> Self {
         let dialect = dialect.name();
-        let usual = format!("Runs one read-only SQL query ({dialect}) and gives its rows back as a list of objects.");
-        let description = own.map_or_else(|| usual.clone(), |own| format!("{} {usual}", own.trim()));
-        Self { name: name.to_owned(), description, parameters: one_text("sql", &format!("One {dialect} query.")) }
+        let usual = format!(
+            "Runs one read-only SQL query ({dialect}) and gives its rows back as a list of objects."
+        );
+        let description =
+            own.map_or_else(|| usual.clone(), |own| format!("{} {usual}", own.trim()));
+        Self {
+            name: name.to_owned(),
+            description,
+            parameters: one_text("sql", &format!("One {dialect} query.")),
+        }
     }
 
     /// The tool that runs programs, with what they may take.
@@ -66,7 +74,11 @@ impl Offer {
              process: nothing is kept from earlier calls. There is no network, no input and no other file than those the program \
              writes; it has {seconds} seconds and {mebibytes} MiB of memory."
         );
-        Self { name: PYTHON.to_owned(), description, parameters: one_text(PROGRAM, "The whole Python program.") }
+        Self {
+            name: PYTHON.to_owned(),
+            description,
+            parameters: one_text(PROGRAM, "The whole Python program."),
+        }
     }
 
     /// As it stands in a file.
@@ -93,9 +105,11 @@ fn one_text(name: &str, about: &str) -> Value {
     ])
 }
 
-/// The tools that a workspace file declares, as far as it says what they take: databases do. Servers of tools have to be asked.
+/// The tools that a workspace file declares, as far as it says what they take: databases do.
+/// Servers of tools have to be asked.
 pub fn declared(tools: &[(String, Value)]) -> Vec<Offer> {
-    let text = |settings: &Value, key: &str| settings.get(key).and_then(Value::text).map(str::to_owned);
+    let text =
+        |settings: &Value, key: &str| settings.get(key).and_then(Value::text).map(str::to_owned);
     let offer = |(name, settings): &(String, Value)| {
         let dialect = Dialect::of(&text(settings, "database")?)?;
         let is_sql = settings.get("kind").and_then(Value::text) == Some("sql");
@@ -110,7 +124,8 @@ pub fn of_task(declared: &[Offer], named: Option<&[String]>) -> Vec<Offer> {
     declared.iter().filter(is_its).cloned().collect()
 }
 
-/// What a run was offered of the tools of its task, by its system; nothing of runs that others made with tools of their own.
+/// What a run was offered of the tools of its task, by its system; nothing of runs that others made
+/// with tools of their own.
 pub fn of_run(tools: &[Offer], layout: Layout, system: Option<&str>) -> Vec<Offer> {
     let python = match system.filter(|_| layout == Layout::ToolCalling) {
         Some("tool_calling") => None,
@@ -157,11 +172,15 @@ mod tests {
     #[test]
     fn a_run_had_the_tools_that_its_task_names_and_programs_where_its_system_has_them() {
         let of = |named: Option<&[&str]>, layout, system| {
-            let named: Option<Vec<String>> = named.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+            let named: Option<Vec<String>> =
+                named.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
             names(&of_run(&of_task(&tools(), named.as_deref()), layout, system))
         };
         assert_eq!(of(None, Layout::ToolCalling, Some("tool_calling")), "a b");
-        assert_eq!(of(Some(&["b", "c"]), Layout::ToolCalling, Some("tool_calling_python")), "b execute_python_program");
+        assert_eq!(
+            of(Some(&["b", "c"]), Layout::ToolCalling, Some("tool_calling_python")),
+            "b execute_python_program"
+        );
         assert_eq!(of(Some(&[]), Layout::ToolCalling, Some("tool_calling")), "");
         for (layout, system) in [
             (Layout::PromptQl, Some("promptql")),
@@ -176,11 +195,14 @@ mod tests {
     #[test]
     fn only_a_run_that_does_not_say_what_it_was_offered_is_told_of_the_tools_of_its_task() {
         let told = |fact: Option<&str>| {
-            let facts = fact.map(|key| (key.to_owned(), json::read(r#"[{"name": "own"}]"#).unwrap()));
+            let facts =
+                fact.map(|key| (key.to_owned(), json::read(r#"[{"name": "own"}]"#).unwrap()));
             let mut run = Run { facts: facts.into_iter().collect(), ..Run::default() };
             tell(&mut run, &tools());
             let rows = thread(&run).rows(&Choice::default()).unwrap();
-            let name = |tool: &Value| tool.get("name").and_then(Value::text).unwrap_or_default().to_owned();
+            let name = |tool: &Value| {
+                tool.get("name").and_then(Value::text).unwrap_or_default().to_owned()
+            };
             rows[0].tool_definitions.iter().map(name).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(told(None), "a b");

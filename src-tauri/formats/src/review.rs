@@ -1,5 +1,6 @@
-//! **Pure.** What a person says of a run, as it stands in `.touchstone/reviews/<run>.yaml`: verdict, score, note, when, and of
-//! which answer. People may write these files too, so what we do not know stays in them. Owns their names and their content.
+//! **Pure.** What a person says of a run, as it stands in `.touchstone/reviews/<run>.yaml`:
+//! verdict, score, note, when, and of which answer. People may write these files too, so what we do
+//! not know stays in them. Owns their names and their content.
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
 use crate::stamp;
@@ -66,7 +67,8 @@ impl Review {
     }
 }
 
-/// The name of the file of a run, by the path of the run below the output directory: the same path, always with `.yaml`.
+/// The name of the file of a run, by the path of the run below the output directory: the same path,
+/// always with `.yaml`.
 pub fn file_of(run: &str) -> String {
     if run.ends_with(END) { run.to_owned() } else { format!("{run}{END}") }
 }
@@ -86,7 +88,9 @@ impl Sheet {
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let text = text_of(bytes)?;
         if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
-            return Err(ReadError::new(ReadErrorKind::Truncated, "The review is empty.").advise(EXAMPLE));
+            return Err(
+                ReadError::new(ReadErrorKind::Truncated, "The review is empty.").advise(EXAMPLE)
+            );
         }
         let tree = yaml::parse(text)?;
         let root = tree.root();
@@ -101,7 +105,8 @@ impl Sheet {
             at: reader.word(root, "at")?,
             answer: reader.word(root, "answer")?,
         };
-        let entries = root.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect();
+        let entries =
+            root.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect();
         Ok(Self { entries, review })
     }
 
@@ -122,7 +127,10 @@ impl Sheet {
             self.put("score", now.score.map(|score| Value::Number(format!("{score}"))));
         }
         if now.note != before.note {
-            self.put("note", Some(now.note.as_str()).filter(|note| !note.is_empty()).map(Value::from));
+            self.put(
+                "note",
+                Some(now.note.as_str()).filter(|note| !note.is_empty()).map(Value::from),
+            );
         }
         if now.at != before.at {
             self.put("at", now.at.as_deref().map(Value::from));
@@ -148,7 +156,8 @@ impl Sheet {
     }
 }
 
-const EXAMPLE: &str = "Write `verdict: right`, `partly` or `wrong`, and if you like `score` from 0 to 1 and `note`.";
+const EXAMPLE: &str =
+    "Write `verdict: right`, `partly` or `wrong`, and if you like `score` from 0 to 1 and `note`.";
 
 struct Reader<'a> {
     text: &'a str,
@@ -169,12 +178,19 @@ impl Reader<'_> {
     fn word(&self, root: Item<'_>, key: &str) -> Result<Option<String>, ReadError> {
         let Some(at) = root.given(key) else { return Ok(None) };
         let word = at.word().map(|word| Some(word.to_owned()));
-        word.ok_or_else(|| self.bad(at, &format!("`{key}` has to be a text"), "Write it on one line, or after `|`."))
+        word.ok_or_else(|| {
+            self.bad(
+                at,
+                &format!("`{key}` has to be a text"),
+                "Write it on one line, or after `|`.",
+            )
+        })
     }
 
     fn bad(&self, at: Item<'_>, message: &str, advice: &str) -> ReadError {
         let offset = at.span().map_or(0, |(from, _)| from);
-        ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}.")).advise(advice)
+        ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."))
+            .advise(advice)
     }
 }
 
@@ -215,7 +231,10 @@ mod tests {
     #[test]
     fn what_people_leave_out_or_write_otherwise_is_read() {
         let review = sheet("note: 12\nverdict: Right\nscore:\n").review().clone();
-        assert_eq!((review.verdict, review.score, review.note.as_str()), (Some(Verdict::Right), None, "12"));
+        assert_eq!(
+            (review.verdict, review.score, review.note.as_str()),
+            (Some(Verdict::Right), None, "12")
+        );
         assert_eq!((review.at_ms(), review.answer), (None, None));
         assert_eq!(sheet("score: 1\n").review().score, Some(1.0));
         assert!(sheet("{}\n").review().is_empty());
@@ -226,7 +245,8 @@ mod tests {
     #[test]
     fn keys_we_do_not_know_stay_where_they_are_and_numbers_keep_their_text() {
         let mut old = sheet("by: Zoë\nscore: 0.50\nverdict: wrong\ntags: [a, 1.10]\nnote: x\n");
-        let now = Review { verdict: Some(Verdict::Right), note: String::new(), ..old.review().clone() };
+        let now =
+            Review { verdict: Some(Verdict::Right), note: String::new(), ..old.review().clone() };
         old.set(now);
         assert_eq!(old.write(), "by: Zoë\nscore: 0.50\nverdict: right\ntags:\n  - a\n  - 1.10\n");
         old.set(Review::default());
@@ -238,9 +258,12 @@ mod tests {
         let (line, message, advice) = refused("note: x\nverdict: good\n");
         assert_eq!((line, message.as_str()), (Some(2), "This is no verdict."));
         assert_eq!(advice.as_deref(), Some("Write right, partly or wrong."));
-        for (text, wanted) in
-            [("score: 2\n", 1), ("a: 1\nscore: high\n", 2), ("score: .nan\n", 1), ("verdict: [right]\n", 1)]
-        {
+        for (text, wanted) in [
+            ("score: 2\n", 1),
+            ("a: 1\nscore: high\n", 2),
+            ("score: .nan\n", 1),
+            ("verdict: [right]\n", 1),
+        ] {
             assert_eq!(refused(text).0, Some(wanted), "{text}");
         }
         assert_eq!(refused("note: { a: 1 }\n").1, "`note` has to be a text.");
@@ -254,16 +277,34 @@ mod tests {
 
     #[test]
     fn the_file_of_a_run_has_its_path_and_always_the_same_end() {
-        assert_eq!(file_of("a/b/t-promptql-o1-variation0-run2.yaml"), "a/b/t-promptql-o1-variation0-run2.yaml");
-        assert_eq!(file_of("o1/promptql/oracle/last 20_run_1"), "o1/promptql/oracle/last 20_run_1.yaml");
+        assert_eq!(
+            file_of("a/b/t-promptql-o1-variation0-run2.yaml"),
+            "a/b/t-promptql-o1-variation0-run2.yaml"
+        );
+        assert_eq!(
+            file_of("o1/promptql/oracle/last 20_run_1"),
+            "o1/promptql/oracle/last 20_run_1.yaml"
+        );
         assert_eq!(file_of("x.yml"), "x.yml.yaml");
     }
 
     fn review() -> impl Strategy<Value = Review> {
         let score = prop::option::of((0..=1_000u32).prop_map(|part| f64::from(part) / 1_000.0));
         let verdict = prop::option::of(prop::sample::select(Verdict::ALL.to_vec()));
-        (verdict, score, "[^\\x00]{0,40}", prop::option::of("[ -~]{1,12}"), prop::option::of("[0-9a-f]{32}"))
-            .prop_map(|(verdict, score, note, at, answer)| Review { verdict, score, note, at, answer })
+        (
+            verdict,
+            score,
+            "[^\\x00]{0,40}",
+            prop::option::of("[ -~]{1,12}"),
+            prop::option::of("[0-9a-f]{32}"),
+        )
+            .prop_map(|(verdict, score, note, at, answer)| Review {
+                verdict,
+                score,
+                note,
+                at,
+                answer,
+            })
     }
 
     proptest! {

@@ -1,5 +1,5 @@
-//! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is read into it; how it is
-//! shown is decided elsewhere.
+//! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is
+//! read into it; how it is shown is decided elsewhere.
 use crate::answer::{Ended, Place};
 use crate::stabletoolbench::{Pair, answers};
 use crate::value::Value;
@@ -15,7 +15,8 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// The answer; none when there is none, which is not an answer of `null`.
     pub answer: Option<Answer>,
-    /// The conversation came to its end in words, and the file has no answer of its own: one may stand in its messages.
+    /// The conversation came to its end in words, and the file has no answer of its own: one may
+    /// stand in its messages.
     pub is_sought: bool,
     /// Why the answer that stands in a message cannot be read.
     pub unread: Option<String>,
@@ -23,7 +24,8 @@ pub struct Run {
     pub facts: Vec<(String, Value)>,
     /// What a reader should know, as sentences.
     pub notes: Vec<String>,
-    /// Everything that was tried, when the run went more than one way; the steps tell the way that counts.
+    /// Everything that was tried, when the run went more than one way; the steps tell the way that
+    /// counts.
     pub tree: Option<Tree>,
     /// The file says what came of the run, and not what was done.
     pub untold: bool,
@@ -31,7 +33,8 @@ pub struct Run {
     pub waits: bool,
     /// What evaluators said of it, as it is stored; the facts have every column of it.
     pub verdicts: Vec<Verdict>,
-    /// The row of an evaluation as it stands in its file, so that it can be written again; `null` of anything else.
+    /// The row of an evaluation as it stands in its file, so that it can be written again; `null`
+    /// of anything else.
     pub row: Value,
     /// What the published scripts of `StableToolBench` look at, in answers of that benchmark.
     pub scripted: Option<ScriptedEnd>,
@@ -40,30 +43,34 @@ pub struct Run {
 /// The end of an answer of `StableToolBench` as the published scripts see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedEnd {
-    /// Their mark of a call of `Finish` stands in the last tool node on the way of first children, as Python prints that node.
+    /// Their mark of a call of `Finish` stands in the last tool node on the way of first children,
+    /// as Python prints that node.
     pub finishes: bool,
     /// `final_answer`, to the letter.
     pub answer: Value,
 }
 
 impl Run {
-    /// Takes for the answer what the task says it is, where the file has none of its own: programs other than ours do not always copy
-    /// it out, and only the suite knows the tag. [`answer::place`] says where it stands.
+    /// Takes for the answer what the task says it is, where the file has none of its own: programs
+    /// other than ours do not always copy it out, and only the suite knows the tag.
+    /// [`answer::place`] says where it stands.
     pub fn take_tagged(&mut self, tag: &str) {
         // A search hands its answer over by `Finish`: what is said last in one is a thought.
         if !self.is_sought || self.facts.iter().any(|(key, _)| key == "run.method") {
             return;
         }
         let last = self.steps.iter().rfind(|step| step.kind == StepKind::Assistant);
-        let message = last.into_iter().flat_map(|step| &step.parts).filter(|part| part.label == "message");
+        let message =
+            last.into_iter().flat_map(|step| &step.parts).filter(|part| part.label == "message");
         let texts: Vec<&str> = message.filter_map(|part| part.value.text()).collect();
         let finish = answers::last_finish(self);
-        let found = match answer::place(tag, &texts.join("\n"), self.answer.is_some(), finish.ended()) {
-            Place::AsFound => return,
-            Place::Nowhere => None,
-            Place::Said(found) => Some(found),
-            Place::Finish => finish.answer(),
-        };
+        let found =
+            match answer::place(tag, &texts.join("\n"), self.answer.is_some(), finish.ended()) {
+                Place::AsFound => return,
+                Place::Nowhere => None,
+                Place::Said(found) => Some(found),
+                Place::Finish => finish.answer(),
+            };
         let unread = self.unread.take();
         self.notes.retain(|note| Some(note) != unread.as_ref() && note != LENIENT);
         if found.as_ref().is_some_and(|found| found.lenient) {
@@ -129,7 +136,8 @@ pub struct TreeNode {
     pub input: Option<String>,
     /// What came back.
     pub output: Option<String>,
-    /// What stands for how a call ended, as a few words: `Finished with an answer`, `Unknown function`. None when it worked.
+    /// What stands for how a call ended, as a few words: `Finished with an answer`, `Unknown
+    /// function`. None when it worked.
     pub trouble: Option<String>,
     /// Given up: nothing follows.
     pub pruned: bool,
@@ -178,7 +186,8 @@ pub enum Layout {
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Step {
-    /// Turn, from 1: a user message is a turn; an assistant message with the tool calls that belong to it is one.
+    /// Turn, from 1: a user message is a turn; an assistant message with the tool calls that belong
+    /// to it is one.
     pub turn: u32,
     /// What it is.
     pub kind: StepKind,
@@ -223,13 +232,15 @@ pub enum StepKind {
 /// A piece of a step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
-    /// `message`, `thinking`, `plan`, `code`, `output`, `result`, `error`, or the name of a parameter of a call (`sql`).
+    /// `message`, `thinking`, `plan`, `code`, `output`, `result`, `error`, or the name of a
+    /// parameter of a call (`sql`).
     pub label: String,
     /// What it is written in.
     pub language: Language,
     /// Text, or any other value.
     pub value: Value,
-    /// The text in the file, when the value was read out of a text (a result that is JSON). This is what is searched.
+    /// The text in the file, when the value was read out of a text (a result that is JSON). This is
+    /// what is searched.
     pub raw: Option<String>,
 }
 
@@ -276,7 +287,8 @@ pub enum Standing {
     Error,
 }
 
-/// What lists, filters and search need of a run: much cheaper to get than [`Run`], and always in agreement with it.
+/// What lists, filters and search need of a run: much cheaper to get than [`Run`], and always in
+/// agreement with it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outline {
     /// What the files look like.
@@ -305,7 +317,8 @@ pub struct Outline {
     pub cost: Option<f64>,
     /// Seconds that were spent on it, when the file says; else from its first date to its last.
     pub seconds: Option<f64>,
-    /// True when the file says that it was begun, and not that it was closed: there may be more to do.
+    /// True when the file says that it was begun, and not that it was closed: there may be more to
+    /// do.
     pub unfinished: bool,
     /// System and model, when the file says (`run.system`, `run.model`).
     pub system: Option<String>,
@@ -315,11 +328,14 @@ pub struct Outline {
     pub text: String,
     /// The answer; none when there is none.
     pub answer: Option<Kept>,
-    /// The conversation came to its end in words, and the file has no answer of its own: one may stand in its messages.
+    /// The conversation came to its end in words, and the file has no answer of its own: one may
+    /// stand in its messages.
     pub is_sought: bool,
-    /// The answer that the last call of `Finish` was given; none when it was given none, or gave up.
+    /// The answer that the last call of `Finish` was given; none when it was given none, or gave
+    /// up.
     pub finish: Option<Kept>,
-    /// Tool calls in order: the name, and whether the call failed. One without a name has an empty one.
+    /// Tool calls in order: the name, and whether the call failed. One without a name has an empty
+    /// one.
     pub calls: Vec<(String, bool)>,
     /// What the calls do not say.
     pub told: Told,
@@ -327,7 +343,8 @@ pub struct Outline {
     pub said: Option<(u32, u32)>,
     /// What evaluators said of it, as it is stored.
     pub verdicts: Vec<Verdict>,
-    /// Where each item of `text` begins and which step it belongs to (none: the answer). In order; an item ends where the next begins.
+    /// Where each item of `text` begins and which step it belongs to (none: the answer). In order;
+    /// an item ends where the next begins.
     pub items: Vec<TextItem>,
 }
 
@@ -371,7 +388,8 @@ impl Outline {
 /// An answer as it is kept to be scored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
-    /// As JSON that reads back, with numbers as written; none when that is longer than [`LONGEST_ANSWER`].
+    /// As JSON that reads back, with numbers as written; none when that is longer than
+    /// [`LONGEST_ANSWER`].
     pub json: Option<String>,
     /// True when it is not strict JSON.
     pub lenient: bool,
@@ -388,7 +406,8 @@ impl Kept {
         json::read_back(self.json.as_deref()?).ok()
     }
 
-    /// As [`json::write`] writes it, with numbers that JSON does not know as text: what names an answer, however it is kept.
+    /// As [`json::write`] writes it, with numbers that JSON does not know as text: what names an
+    /// answer, however it is kept.
     pub fn plain(&self) -> Option<Cow<'_, str>> {
         let json = self.json.as_deref()?;
         let may_differ = json.contains("NaN") || json.contains("Infinity");

@@ -1,7 +1,7 @@
 //! **Pure.** Just enough of dates to tell how long a run took.
 
-/// Seconds since 1970 of `2025-02-21T00:12:07.082Z`, `2025-02-21 00:12:07+02:00`, `2025-02-21T00:12Z`, of those seconds as a number,
-/// or without an offset (taken as UTC).
+/// Seconds since 1970 of `2025-02-21T00:12:07.082Z`, `2025-02-21 00:12:07+02:00`,
+/// `2025-02-21T00:12Z`, of those seconds as a number, or without an offset (taken as UTC).
 pub fn seconds(stamp: &str) -> Option<f64> {
     let stamp = stamp.trim();
     if let Some(seconds) = number(stamp) {
@@ -45,7 +45,10 @@ fn number(text: &str) -> Option<f64> {
 fn clock(text: &str) -> Option<f64> {
     let parts: Vec<&str> = text.split(':').collect();
     let (last, first) = parts.split_last()?;
-    if parts.len() < 2 || parts.len() > 3 || !last.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
+    if parts.len() < 2
+        || parts.len() > 3
+        || !last.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    {
         return None;
     }
     let mut total: f64 = 0.0;
@@ -61,8 +64,10 @@ fn offset(text: &str) -> Option<f64> {
     }
     let sign = if text.starts_with('-') { -1.0 } else { 1.0 };
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let (hours, minutes) =
-        (digits.get(..2)?.parse::<u32>().ok()?, digits.get(2..4).unwrap_or("0").parse::<u32>().ok()?);
+    let (hours, minutes) = (
+        digits.get(..2)?.parse::<u32>().ok()?,
+        digits.get(2..4).unwrap_or("0").parse::<u32>().ok()?,
+    );
     Some(sign * f64::from(hours * 3600 + minutes * 60))
 }
 

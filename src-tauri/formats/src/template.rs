@@ -19,18 +19,24 @@ impl Warning {
     /// One sentence.
     pub fn message(&self) -> String {
         let Warning { word, nearest, .. } = self;
-        let rest = nearest.as_ref().map_or_else(String::new, |near| format!(" Did you mean `{{{near}}}`?"));
+        let rest = nearest
+            .as_ref()
+            .map_or_else(String::new, |near| format!(" Did you mean `{{{near}}}`?"));
         format!("`{{{word}}}` looks like a parameter, but no variation has one of that name.{rest}")
     }
 }
 
-/// Puts the parameters of one variation into a template; `names` are those of all variations of its task. When the whole is a
-/// strict format string in which every field is one of `names`, it is formatted (`{{` becomes `{`); else only `{known}` is
-/// replaced and every other brace stays. So all variations of a task are read the same way, and a field that this one has no
-/// value for stays as it is written.
+/// Puts the parameters of one variation into a template; `names` are those of all variations of its
+/// task. When the whole is a strict format string in which every field is one of `names`, it is
+/// formatted (`{{` becomes `{`); else only `{known}` is replaced and every other brace stays. So
+/// all variations of a task are read the same way, and a field that this one has no value for stays
+/// as it is written.
 pub fn render(template: &str, names: &[&str], parameters: &[(String, Value)]) -> String {
-    let value = |word: &str| parameters.iter().find(|(name, _)| name == word).map(|(_, value)| shown(value));
-    let field = |word: &str| value(word).or_else(|| names.contains(&word).then(|| format!("{{{word}}}")));
+    let value = |word: &str| {
+        parameters.iter().find(|(name, _)| name == word).map(|(_, value)| shown(value))
+    };
+    let field =
+        |word: &str| value(word).or_else(|| names.contains(&word).then(|| format!("{{{word}}}")));
     if let Some(text) = filled(template, field) {
         return text;
     }
@@ -69,7 +75,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A strict format string with its fields filled in; none when it is none, or has a field without a value.
+/// A strict format string with its fields filled in; none when it is none, or has a field without a
+/// value.
 fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
@@ -121,12 +128,19 @@ mod tests {
     const NAMES: [&str; 2] = ["data", "n"];
 
     fn render_both(template: &str) -> String {
-        render(template, &NAMES, &[("data".to_owned(), "last 20".into()), ("n".to_owned(), Value::Number("10".into()))])
+        render(
+            template,
+            &NAMES,
+            &[("data".to_owned(), "last 20".into()), ("n".to_owned(), Value::Number("10".into()))],
+        )
     }
 
     #[test]
     fn a_strict_format_string_is_formatted() {
-        assert_eq!(render_both("{data} of {n}: [{{ \"id\": 1 }}]"), "last 20 of 10: [{ \"id\": 1 }]");
+        assert_eq!(
+            render_both("{data} of {n}: [{{ \"id\": 1 }}]"),
+            "last 20 of 10: [{ \"id\": 1 }]"
+        );
     }
 
     #[test]
@@ -149,7 +163,9 @@ mod tests {
         let warnings = check("{dat} and {data}", &NAMES);
         assert_eq!(
             warnings.iter().map(Warning::message).collect::<Vec<_>>(),
-            ["`{dat}` looks like a parameter, but no variation has one of that name. Did you mean `{data}`?"]
+            [
+                "`{dat}` looks like a parameter, but no variation has one of that name. Did you mean `{data}`?"
+            ]
         );
     }
 

@@ -1,6 +1,8 @@
-//! **Pure.** A value as YAML and JSON know it, with numbers kept as written and keys in their order.
+//! **Pure.** A value as YAML and JSON know it, with numbers kept as written and keys in their
+//! order.
 
-/// Any value. Two values are equal when a reader would see the same; `1.0` and `1` differ, because numbers keep their text.
+/// Any value. Two values are equal when a reader would see the same; `1.0` and `1` differ, because
+/// numbers keep their text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Value {
     /// Nothing.

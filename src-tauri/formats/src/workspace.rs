@@ -25,8 +25,9 @@ pub struct Workspace {
     pub run: RunLimits,
     /// Scorers of the queries of query sets, which name none themselves; empty is the usual ones.
     pub query_scorers: Vec<Value>,
-    /// Keys that mean nothing and values of the wrong kind, in the order of the file. Such a value is read as if it was left out,
-    /// so whoever spends money on what the file says has to refuse a file with faults.
+    /// Keys that mean nothing and values of the wrong kind, in the order of the file. Such a value
+    /// is read as if it was left out, so whoever spends money on what the file says has to refuse a
+    /// file with faults.
     pub faults: Vec<ReadError>,
 }
 
@@ -77,8 +78,9 @@ pub struct RunLimits {
     pub nudge_max: Option<u32>,
 }
 
-/// Reads a workspace file. Fails where it is no YAML, is no map, or holds a key or token, so that none is ever shared by accident.
-/// Anything else that is wrong is one of its faults and hides nothing beside it.
+/// Reads a workspace file. Fails where it is no YAML, is no map, or holds a key or token, so that
+/// none is ever shared by accident. Anything else that is wrong is one of its faults and hides
+/// nothing beside it.
 pub fn read(text: &str) -> Result<Workspace, ReadError> {
     let text = text_of(text.as_bytes())?;
     if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
@@ -105,14 +107,18 @@ fn workspace(root: Item<'_>) -> Workspace {
         input_dir: text(root, "input_dir"),
         output_dir: text(root, "output_dir"),
         models: named(root, "models").map(|(name, settings)| model(name, settings)).collect(),
-        systems: named(root, "systems").map(|(name, settings)| (name, settings.to_value())).collect(),
+        systems: named(root, "systems")
+            .map(|(name, settings)| (name, settings.to_value()))
+            .collect(),
         tools: named(root, "tools").map(|(name, settings)| (name, settings.to_value())).collect(),
         run: RunLimits {
             concurrency: run.and_then(|run| number(run, "concurrency")),
             max_turns: run.and_then(|run| number(run, "max_turns")),
             max_cost: run.and_then(|run| dollars(run, "max_cost")),
             // `nudge: false` says the same as `nudge: { auto: false }`.
-            nudge_auto: nudge.and_then(|nudge| nudge.given("auto").or(Some(nudge))).and_then(switch),
+            nudge_auto: nudge
+                .and_then(|nudge| nudge.given("auto").or(Some(nudge)))
+                .and_then(switch),
             nudge_max: nudge.and_then(|nudge| number(nudge, "max")),
         },
         query_scorers: scorers.into_iter().flat_map(Node::items).map(Node::to_value).collect(),
@@ -122,7 +128,9 @@ fn workspace(root: Item<'_>) -> Workspace {
 
 fn model(name: String, settings: Item<'_>) -> Model {
     let own = ["provider", "model", "base_url", "max_tokens", "price"];
-    let others = settings.entries().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value())));
+    let others = settings
+        .entries()
+        .filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value())));
     let price = settings.given("price");
     Model {
         name,
@@ -175,14 +183,18 @@ impl Reader<'_> {
 
     /// Looks for keys and tokens anywhere. What was found is not repeated: the excerpt stays empty.
     fn refuse_secrets(&self, node: Item<'_>) -> Result<(), ReadError> {
-        let marked = |word: &str| MARKS.iter().any(|mark| word.starts_with(mark) && word.len() > 20);
+        let marked =
+            |word: &str| MARKS.iter().any(|mark| word.starts_with(mark) && word.len() > 20);
         if node.word().is_some_and(|word| marked(word) && !only_names_one(word)) {
             return Err(self.secret(node));
         }
         for (key, value) in node.entries() {
             let name = key.word().unwrap_or_default().to_ascii_lowercase().replace('-', "_");
-            let names_one = NAMES.iter().any(|secret| name == *secret || name.ends_with(&format!("_{secret}")));
-            if names_one && value.word().is_some_and(|word| !word.is_empty() && !only_names_one(word)) {
+            let names_one =
+                NAMES.iter().any(|secret| name == *secret || name.ends_with(&format!("_{secret}")));
+            if names_one
+                && value.word().is_some_and(|word| !word.is_empty() && !only_names_one(word))
+            {
                 return Err(self.secret(value));
             }
         }
@@ -190,18 +202,26 @@ impl Reader<'_> {
     }
 
     fn secret(&self, node: Item<'_>) -> ReadError {
-        let fault = self.bad(node, "This looks like a key or token, and keys do not belong in this file");
+        let fault =
+            self.bad(node, "This looks like a key or token, and keys do not belong in this file");
         let advice = "Remove it, and set the environment variable of the provider or store the key in the keyring.";
         ReadError { excerpt: None, ..fault }.advise(advice)
     }
 }
 
-/// True for `${NAME}`, also with the kind of the key before it: it says where a key is, and holds none.
+/// True for `${NAME}`, also with the kind of the key before it: it says where a key is, and holds
+/// none.
 fn only_names_one(word: &str) -> bool {
-    let name = ["Bearer ", "Basic ", "Token "].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
+    let name = ["Bearer ", "Basic ", "Token "]
+        .iter()
+        .find_map(|kind| word.strip_prefix(kind))
+        .unwrap_or(word);
     let name = name.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
-    name.is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
+    name.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
 }
 
-const NAMES: [&str; 7] = ["api_key", "apikey", "secret", "password", "access_token", "auth_token", "authorization"];
+const NAMES: [&str; 7] =
+    ["api_key", "apikey", "secret", "password", "access_token", "auth_token", "authorization"];
 const MARKS: [&str; 4] = ["sk-", "pk-", "Bearer ", "ghp_"];

@@ -39,7 +39,10 @@ fn every_beginning_of_a_file_is_read_alike_both_ways() {
 
 #[test]
 fn edited_files_are_read_alike_both_ways() {
-    let rounds = std::env::var("TOUCHSTONE_EDITS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2_000);
+    let rounds = std::env::var("TOUCHSTONE_EDITS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(2_000);
     let mut edits = Edits::new(0x5EED);
     let mut taken = 0;
     for _ in 0..rounds {

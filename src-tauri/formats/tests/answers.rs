@@ -3,7 +3,8 @@ use touchstone_formats::answer::{extract, why_unread};
 use touchstone_formats::{ReadErrorKind, json};
 
 fn found(messages: &[&str], tag: Option<&str>) -> Option<(String, String, bool)> {
-    extract(messages, tag).map(|answer| (json::write(&answer.value, false), answer.source, answer.lenient))
+    extract(messages, tag)
+        .map(|answer| (json::write(&answer.value, false), answer.source, answer.lenient))
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "compared with what was found")]
@@ -28,7 +29,10 @@ fn the_last_fence_of_the_last_message_that_has_one_is_the_answer() {
         (vec!["```json\n[1]```\n"], answer("[1]", LAST, false)),
         (vec!["~~~json\n[1]\n~~~"], answer("[1]", LAST, false)),
         (vec!["````json title=x\n[\"```\"]\n````"], answer("[\"```\"]", LAST, false)),
-        (vec!["````markdown\n```json\n[1]\n```\n````\n```json\n[2]\n```"], answer("[2]", LAST, false)),
+        (
+            vec!["````markdown\n```json\n[1]\n```\n````\n```json\n[2]\n```"],
+            answer("[2]", LAST, false),
+        ),
         (vec!["```json\n[1]\n\n```json\n[2]\n```"], answer("[2]", LAST, false)),
         (vec!["```json\n[1]\n```\nI put it in ```json"], answer("[1]", LAST, false)),
         (vec!["```json\r\n[1]\r\n```\r\n"], answer("[1]", LAST, false)),
@@ -63,13 +67,19 @@ fn what_models_write_for_json_is_read_leniently() {
         ("\"a\nb\"", "\"a\\nb\""),
         ("{\"a\": 1, \"b\": [{\"c\": 2, \"c\": 3}], \"a\": 4}", "{\"a\":4,\"b\":[{\"c\":3}]}"),
     ] {
-        assert_eq!(found(&[&format!("```json\n{text}\n```")], None), answer(expected, LAST, true), "{text}");
+        assert_eq!(
+            found(&[&format!("```json\n{text}\n```")], None),
+            answer(expected, LAST, true),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn of_a_key_that_a_model_writes_twice_the_last_counts_however_many_there_are() {
-    let pairs = |value: usize| (0..40).map(|at| format!("\"k{at}\": {}", at * value)).collect::<Vec<_>>().join(", ");
+    let pairs = |value: usize| {
+        (0..40).map(|at| format!("\"k{at}\": {}", at * value)).collect::<Vec<_>>().join(", ")
+    };
     let text = format!("```json\n{{{}, {}}}\n```", pairs(1), pairs(2));
     let expected = format!("{{{}}}", pairs(2)).replace(' ', "");
     assert_eq!(found(&[&text], None), answer(&expected, LAST, true));
@@ -80,7 +90,9 @@ fn an_answer_that_cannot_be_read_has_a_reason() {
     let why = |messages: &[&str]| why_unread(messages);
     assert_eq!(
         why(&["```json\n[1,\n2 3]\n```", "Done."]).as_deref(),
-        Some("The last ```json fence is no JSON that can be read (line 2): A comma or `]` is missing here.")
+        Some(
+            "The last ```json fence is no JSON that can be read (line 2): A comma or `]` is missing here."
+        )
     );
     for readable in [&["```json\n[1,]\n```"][..], &["no fence"], &["```json\n```"], &[]] {
         assert_eq!(why(readable), None, "{readable:?}");
@@ -93,7 +105,10 @@ fn a_tag_that_the_suite_names_comes_second() {
     assert_eq!(found(&[tagged], Some("rows")), answer("[2]", "<rows>", false));
     assert_eq!(found(&[tagged], None), None);
     assert_eq!(found(&[tagged, "```json\n[3]\n```"], Some("rows")), answer("[3]", LAST, false));
-    assert_eq!(found(&["<time>\n1000.10\n</time>"], Some("time")), answer("1000.10", "<time>", false));
+    assert_eq!(
+        found(&["<time>\n1000.10\n</time>"], Some("time")),
+        answer("1000.10", "<time>", false)
+    );
     assert_eq!(found(&["<a>two words</a>"], Some("a")), answer("\"two words\"", "<a>", false));
     assert_eq!(found(&["<a>open"], Some("a")), None);
 }
@@ -127,5 +142,8 @@ fn strict_json_is_strict() {
         assert!(error.message.contains(words), "{text}: {error}");
     }
     let error = json::read("[\n  1,\n  x\n]").unwrap_err();
-    assert_eq!((error.line, error.column, error.excerpt.as_deref()), (Some(3), Some(3), Some("  x")));
+    assert_eq!(
+        (error.line, error.column, error.excerpt.as_deref()),
+        (Some(3), Some(3), Some("  x"))
+    );
 }

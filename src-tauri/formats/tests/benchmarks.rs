@@ -34,9 +34,16 @@ fn run(parts: &Parts<'_>) -> Run {
 
 #[test]
 fn messages_become_steps_and_results_go_to_their_calls() {
-    let run = run(&Parts { history: Some(HISTORY.as_bytes()), result: Some(b"[41]"), ..Parts::default() });
-    let steps: Vec<_> =
-        run.steps.iter().map(|step| (step.kind, step.turn, step.title.as_deref(), step.failed)).collect();
+    let run = run(&Parts {
+        history: Some(HISTORY.as_bytes()),
+        result: Some(b"[41]"),
+        ..Parts::default()
+    });
+    let steps: Vec<_> = run
+        .steps
+        .iter()
+        .map(|step| (step.kind, step.turn, step.title.as_deref(), step.failed))
+        .collect();
     assert_eq!(
         steps,
         [
@@ -71,7 +78,11 @@ fn interactions_of_promptql_become_steps() {
         {"message": null, "code": "f", "code_error": "g"}, {"message": "h"}],
         "modified_artifacts": [{"identifier": "rows", "title": "t", "artifact_type": "table", "data": [{"x": 1}]}]}]"#;
     let run = run(&Parts { history: Some(history.as_bytes()), ..Parts::default() });
-    let steps: Vec<_> = run.steps.iter().map(|step| (step.kind, step.turn, step.failed, step.parts.len())).collect();
+    let steps: Vec<_> = run
+        .steps
+        .iter()
+        .map(|step| (step.kind, step.turn, step.failed, step.parts.len()))
+        .collect();
     assert_eq!(
         steps,
         [
@@ -98,9 +109,16 @@ fn the_other_files_say_how_it_ended_and_what_it_took() {
         err: Some(b" \n"),
     };
     let outline = run(&parts).outline();
-    assert_eq!((outline.standing, outline.tokens, outline.seconds), (Standing::NoAnswer, Some(29), Some(93.5)));
-    let failed = run(&Parts { err: Some(b"Traceback:\n  File x\nValueError: no rows\n"), ..parts }).outline();
-    assert_eq!((failed.standing, failed.reason.as_deref()), (Standing::Error, Some("ValueError: no rows")));
+    assert_eq!(
+        (outline.standing, outline.tokens, outline.seconds),
+        (Standing::NoAnswer, Some(29), Some(93.5))
+    );
+    let failed = run(&Parts { err: Some(b"Traceback:\n  File x\nValueError: no rows\n"), ..parts })
+        .outline();
+    assert_eq!(
+        (failed.standing, failed.reason.as_deref()),
+        (Standing::Error, Some("ValueError: no rows"))
+    );
     let warned = run(&Parts { err: Some(b"a warning"), result: Some(b"1000.10"), ..parts });
     assert_eq!(warned.outline().standing, Standing::Answered);
     assert_eq!(json::write(&warned.answer.unwrap().value, false), "1000.10");
@@ -125,11 +143,18 @@ fn paths_say_which_run_it_is() {
         (place.task.as_deref(), place.model.as_str(), place.system.as_str()),
         (Some("a/b"), "claude", "tool_calling")
     );
-    assert_eq!((place.mode.as_str(), place.variation.as_str(), place.repeat), ("oracle", "last_run_10", 2));
+    assert_eq!(
+        (place.mode.as_str(), place.variation.as_str(), place.repeat),
+        ("oracle", "last_run_10", 2)
+    );
     assert_eq!(coordinates("claude/tool_calling/oracle", "a_run_1").unwrap().task, None);
-    for (dir, stem) in
-        [("x/y/z", "a_run_1"), ("m/s/oracle", "a"), ("m/s/oracle", "a_run_0"), ("oracle", "a_run_1"), ("", "")]
-    {
+    for (dir, stem) in [
+        ("x/y/z", "a_run_1"),
+        ("m/s/oracle", "a"),
+        ("m/s/oracle", "a_run_0"),
+        ("oracle", "a_run_1"),
+        ("", ""),
+    ] {
         assert_eq!(coordinates(dir, stem), None, "{dir} {stem}");
     }
 }
@@ -141,7 +166,11 @@ fn reprs_of_openai_messages_are_read_as_messages() {
         {"role": "assistant", "content": null, "function_call": {"name": "old", "arguments": "{}"}},
         {"role": "function", "name": "old", "content": "r"}]"#;
     let run = run(&Parts { history: Some(history.as_bytes()), ..Parts::default() });
-    let calls: Vec<_> = run.steps.iter().map(|step| (step.title.as_deref(), step.failed, step.parts.len())).collect();
+    let calls: Vec<_> = run
+        .steps
+        .iter()
+        .map(|step| (step.title.as_deref(), step.failed, step.parts.len()))
+        .collect();
     assert_eq!(calls, [(Some("q"), Some(false), 2), (Some("old"), Some(false), 1)]);
 }
 
@@ -155,27 +184,77 @@ fn a_history_without_messages_says_so() {
 fn every_run_of_a_folder_says_where_it_belongs_and_how_it_ended() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/benchmark/results");
     for (dir, stem, standing, [steps, calls], tokens, seconds, ends) in [
-        ("claude/tool_calling/retrieval", "last_3_run_1", Standing::Answered, [6, 2], Some(2_826), 26.381, "8"),
-        ("claude/tool_calling/retrieval", "last_3_run_2", Standing::Error, [3, 1], Some(941), 7.002, ""),
-        ("claude/tool_calling_python/retrieval", "last_3_run_1", Standing::Answered, [4, 2], Some(2_826), 135.443, "7"),
+        (
+            "claude/tool_calling/retrieval",
+            "last_3_run_1",
+            Standing::Answered,
+            [6, 2],
+            Some(2_826),
+            26.381,
+            "8",
+        ),
+        (
+            "claude/tool_calling/retrieval",
+            "last_3_run_2",
+            Standing::Error,
+            [3, 1],
+            Some(941),
+            7.002,
+            "",
+        ),
+        (
+            "claude/tool_calling_python/retrieval",
+            "last_3_run_1",
+            Standing::Answered,
+            [4, 2],
+            Some(2_826),
+            135.443,
+            "7",
+        ),
         ("o1/promptql/retrieval", "last_3_run_1", Standing::Answered, [5, 0], None, 62.5, "8"),
         ("o1/promptql/retrieval", "last_3_run_2", Standing::NoAnswer, [0, 0], None, 93.196, ""),
-        ("o3-mini/tool_calling/oracle", "last_4_run_1", Standing::Answered, [4, 1], Some(721), 5.0, "6"),
+        (
+            "o3-mini/tool_calling/oracle",
+            "last_4_run_1",
+            Standing::Answered,
+            [4, 1],
+            Some(721),
+            5.0,
+            "6",
+        ),
     ] {
         let dir = format!("late_crossings/{dir}");
-        let content = |extension: &str| fs_err::read(root.join(&dir).join(format!("{stem}.{extension}"))).ok();
+        let content = |extension: &str| {
+            fs_err::read(root.join(&dir).join(format!("{stem}.{extension}"))).ok()
+        };
         let files = ["result", "history", "api", "time", "err"].map(content);
         let [result, history, api, time, err] = files.each_ref().map(Option::as_deref);
         let run = run(&Parts { result, history, api, time, err });
         let outline = run.outline();
         let name = format!("{dir}/{stem}");
-        assert_eq!((outline.standing, outline.tokens, outline.seconds), (standing, tokens, Some(seconds)), "{name}");
-        assert_eq!([run.steps.len(), outline.tool_calls as usize], [steps, calls], "{name}: {:#?}", run.steps);
+        assert_eq!(
+            (outline.standing, outline.tokens, outline.seconds),
+            (standing, tokens, Some(seconds)),
+            "{name}"
+        );
+        assert_eq!(
+            [run.steps.len(), outline.tool_calls as usize],
+            [steps, calls],
+            "{name}: {:#?}",
+            run.steps
+        );
         assert!(!outline.text.contains("Block("), "{name}: a repr was not read");
-        let last = run.answer.as_ref().and_then(|answer| answer.value.items().last()?.get("crossing_id").cloned());
+        let last = run
+            .answer
+            .as_ref()
+            .and_then(|answer| answer.value.items().last()?.get("crossing_id").cloned());
         assert_eq!(last.map(|id| json::write(&id, false)).unwrap_or_default(), ends, "{name}");
         let place = coordinates(&dir, stem).unwrap();
         let written = format!("{}/{}/{}", place.model, place.system, place.mode);
-        assert_eq!((place.task.as_deref(), dir.ends_with(&written)), (Some("late_crossings"), true), "{name}");
+        assert_eq!(
+            (place.task.as_deref(), dir.ends_with(&written)),
+            (Some("late_crossings"), true),
+            "{name}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Files that hold many runs, as the original writes them. They are not part of the project; without them there is nothing to do.
+//! Files that hold many runs, as the original writes them. They are not part of the project;
+//! without them there is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,8 @@ use touchstone_formats::value::Value;
 
 /// The files below a folder of the golden data, by their paths below `data_example`.
 fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/data_example");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench/data_example");
     let mut found = Vec::new();
     let mut open = vec![root.join(folder)];
     while let Some(dir) = open.pop() {
@@ -49,7 +51,10 @@ fn converted_answers_of_the_original_are_runs() {
             } else {
                 ("virtual_chatgpt_dfs", "DFS_woFilter_w2")
             };
-            assert_eq!(place(member), format!("G1_instruction/{} {method} {folder}", id.text().unwrap()));
+            assert_eq!(
+                place(member),
+                format!("G1_instruction/{} {method} {folder}", id.text().unwrap())
+            );
             let outline = member.outline.as_ref().unwrap();
             assert!(outline.text.contains(entry.get("query").and_then(Value::text).unwrap()));
             let steps = entry.get("answer").and_then(|answer| answer.get("total_steps")).unwrap();
@@ -67,11 +72,16 @@ fn converted_answers_of_the_original_are_runs() {
 fn verdicts_of_the_original_are_runs_and_both_of_their_forms_say_the_same() {
     let files = files("pass_rate_results");
     let mut cases = 0;
-    for (table, rows) in files.iter().filter(|(_, bytes)| form_of(bytes) == Some(Form::PassRateTable)) {
+    for (table, rows) in
+        files.iter().filter(|(_, bytes)| form_of(bytes) == Some(Form::PassRateTable))
+    {
         let path = table.replace(".csv", ".json");
         let object = &files.iter().find(|(other, _)| *other == path).unwrap().1;
         assert_eq!(form_of(object), Some(Form::PassRate));
-        let (rows, entries) = (collection::members(table, rows).unwrap(), collection::members(&path, object).unwrap());
+        let (rows, entries) = (
+            collection::members(table, rows).unwrap(),
+            collection::members(&path, object).unwrap(),
+        );
         assert_eq!(rows.len(), 3);
         for (row, entry) in rows.iter().zip(&entries) {
             assert_eq!((&row.key, place(row)), (&entry.key, place(entry)));
@@ -113,7 +123,12 @@ fn every_file_that_the_azure_package_wrote_opens_as_runs_and_those_with_an_error
             others += 1;
             continue;
         };
-        assert_eq!(form_of(&bytes[..bytes.len().min(16 << 10)]), Some(Form::Rows), "{}", path.display());
+        assert_eq!(
+            form_of(&bytes[..bytes.len().min(16 << 10)]),
+            Some(Form::Rows),
+            "{}",
+            path.display()
+        );
         let members = collection::members("x.json", &bytes).unwrap();
         assert_eq!(members.len(), written.items().len(), "{}", path.display());
         for member in members {

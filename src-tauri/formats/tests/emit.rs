@@ -59,7 +59,10 @@ fn every_nasty_text_reads_back_wherever_it_stands() {
         for value in [
             text.clone(),
             Value::List(vec![text.clone(), text.clone()]),
-            Value::Map(vec![("a".into(), text.clone()), ("b".into(), Value::List(vec![text.clone()]))]),
+            Value::Map(vec![
+                ("a".into(), text.clone()),
+                ("b".into(), Value::List(vec![text.clone()])),
+            ]),
             Value::Map(vec![(text.clone(), text.clone())]),
         ] {
             let written = yaml::write(&value);
@@ -70,8 +73,10 @@ fn every_nasty_text_reads_back_wherever_it_stands() {
 
 #[test]
 fn texts_of_several_lines_are_block_literals() {
-    let value =
-        Value::Map(vec![("a".into(), "SELECT 1\nFROM b\n".into()), ("c".into(), Value::List(vec!["x\n\n  y".into()]))]);
+    let value = Value::Map(vec![
+        ("a".into(), "SELECT 1\nFROM b\n".into()),
+        ("c".into(), Value::List(vec!["x\n\n  y".into()])),
+    ]);
     assert_eq!(yaml::write(&value), "a: |\n  SELECT 1\n  FROM b\nc:\n  - |-\n    x\n\n      y\n");
 }
 

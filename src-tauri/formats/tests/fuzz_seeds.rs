@@ -20,7 +20,9 @@ fn each(folder: &str, mut check: impl FnMut(&[u8])) -> usize {
 
 #[test]
 fn the_seeds_of_every_fuzz_target_hold() {
-    let json = each("fuzz/seeds/json_value", |bytes| checks::json_value(std::str::from_utf8(bytes).unwrap()));
+    let json = each("fuzz/seeds/json_value", |bytes| {
+        checks::json_value(std::str::from_utf8(bytes).unwrap());
+    });
     let suites = each("demo/tasks", checks::suite);
     let transcripts = each("fuzz/seeds/yaml_transcript", checks::yaml_transcript);
     assert!(json >= 3 && suites >= 3 && transcripts >= 4, "{json} {suites} {transcripts}");

@@ -1,4 +1,5 @@
-//! Real benchmark folders and suites are read. They are not part of the project; without them there is nothing to do.
+//! Real benchmark folders and suites are read. They are not part of the project; without them there
+//! is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
 
@@ -34,9 +35,13 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 fn every_run_of_a_real_benchmark_folder_is_read() {
     let Some(root) = golden().map(|root| root.join("results")) else { return };
     let mut cases = 0;
-    for history in files(&root).iter().filter(|path| path.extension().is_some_and(|extension| extension == "history")) {
+    for history in files(&root)
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "history"))
+    {
         let content = |extension: &str| fs_err::read(history.with_extension(extension)).ok();
-        let (result, log, api, time) = (content("result"), content("history"), content("api"), content("time"));
+        let (result, log, api, time) =
+            (content("result"), content("history"), content("api"), content("time"));
         let parts = Parts {
             result: result.as_deref(),
             history: log.as_deref(),
@@ -55,12 +60,22 @@ fn every_run_of_a_real_benchmark_folder_is_read() {
         let empty = log.as_deref() == Some(b"[]");
         assert_eq!(run.steps.is_empty(), empty, "{name}");
         let no_answer = matches!(result.as_deref(), Some(b"" | b"null"));
-        assert_eq!(outline.standing, if no_answer { Standing::NoAnswer } else { Standing::Answered }, "{name}");
+        assert_eq!(
+            outline.standing,
+            if no_answer { Standing::NoAnswer } else { Standing::Answered },
+            "{name}"
+        );
         if place.system.starts_with("tool_calling") {
             assert!(outline.tokens.is_some_and(|tokens| tokens > 1_000), "{name}");
-            assert!(outline.tool_calls >= 2 && outline.tools.contains(&"query_support_tickets".to_owned()), "{name}");
             assert!(
-                run.steps.iter().all(|step| step.kind != StepKind::ToolCall || step.failed == Some(false)),
+                outline.tool_calls >= 2
+                    && outline.tools.contains(&"query_support_tickets".to_owned()),
+                "{name}"
+            );
+            assert!(
+                run.steps
+                    .iter()
+                    .all(|step| step.kind != StepKind::ToolCall || step.failed == Some(false)),
                 "{name}"
             );
             assert!(!outline.text.contains("TextBlock("), "{name}: a repr was not read");
@@ -84,14 +99,25 @@ fn every_real_suite_is_read() {
         if file.extension().is_some_and(|extension| extension == "yaml") {
             let suite = suite::read(&text, "task").unwrap();
             let task = &suite.tasks[0];
-            assert!(task.prompt("promptql").is_some() && task.prompt("tool_calling").is_some(), "{name}");
-            assert!(task.variations.len() >= 5 && suite.warnings.is_empty(), "{name}: {:?}", suite.warnings);
+            assert!(
+                task.prompt("promptql").is_some() && task.prompt("tool_calling").is_some(),
+                "{name}"
+            );
+            assert!(
+                task.variations.len() >= 5 && suite.warnings.is_empty(),
+                "{name}: {:?}",
+                suite.warnings
+            );
             for (at, variation) in task.variations.iter().enumerate() {
                 let prompt = task.fill(task.prompt("promptql").unwrap(), Some(at));
                 assert!(!prompt.contains("{{"), "{name}: {prompt}");
                 let Expected::File(gold) = &variation.expected else { panic!("{name}: no gold") };
                 let gold = file.with_file_name(gold);
-                suite::ground_truth(gold.to_str().unwrap(), &fs_err::read_to_string(&gold).unwrap()).unwrap();
+                suite::ground_truth(
+                    gold.to_str().unwrap(),
+                    &fs_err::read_to_string(&gold).unwrap(),
+                )
+                .unwrap();
             }
             cases += 1;
         } else if name == "correct_answer.json" {
@@ -99,10 +125,14 @@ fn every_real_suite_is_read() {
             let texts: Vec<(String, String)> = files(folder)
                 .iter()
                 .map(|path| {
-                    (path.file_name().unwrap().to_str().unwrap().to_owned(), fs_err::read_to_string(path).unwrap())
+                    (
+                        path.file_name().unwrap().to_str().unwrap().to_owned(),
+                        fs_err::read_to_string(path).unwrap(),
+                    )
                 })
                 .collect();
-            let texts: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            let texts: Vec<(&str, &str)> =
+                texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
             let suite = suite::from_folder("task", &texts).unwrap().unwrap();
             assert!(matches!(suite.tasks[0].variations[0].expected, Expected::Value(_)));
             cases += 1;
@@ -121,7 +151,13 @@ fn every_real_query_set_is_read() {
         let name = file.file_name().unwrap().to_str().unwrap();
         assert_eq!(kind::detect(name, &text.as_bytes()[..4096]), FileKind::Suite, "{name}");
         let suite = suite::read(&text, name).unwrap();
-        assert!(suite.tasks.iter().all(|task| task.prompt("tool_calling").is_some() && task.query.is_some()), "{name}");
+        assert!(
+            suite
+                .tasks
+                .iter()
+                .all(|task| task.prompt("tool_calling").is_some() && task.query.is_some()),
+            "{name}"
+        );
         cases += suite.tasks.len();
     }
     println!("cases: {cases}");

@@ -11,7 +11,8 @@ use touchstone_formats::run::Standing;
 use touchstone_formats::stabletoolbench::{Api, Pool, Query, functions};
 use touchstone_formats::value::Value;
 use touchstone_formats::{
-    ReadError, ReadErrorKind, answer, json, kind, names, suite, template, transcript, workspace, yaml,
+    ReadError, ReadErrorKind, answer, json, kind, names, suite, template, transcript, workspace,
+    yaml,
 };
 
 /// Far more than is needed, also without optimisation on a busy machine.
@@ -20,7 +21,11 @@ const SOON: Duration = Duration::from_mins(1);
 fn fault(bytes: &[u8]) -> ReadError {
     let start = Instant::now();
     let error = transcript::outline(bytes).unwrap_err();
-    assert_eq!(transcript::read(bytes).unwrap_err(), error, "outline and whole report different errors");
+    assert_eq!(
+        transcript::read(bytes).unwrap_err(),
+        error,
+        "outline and whole report different errors"
+    );
     assert!(start.elapsed() < SOON, "{error} took {:?}", start.elapsed());
     error
 }
@@ -29,10 +34,15 @@ fn fault(bytes: &[u8]) -> ReadError {
 fn bombs_and_deep_files_are_refused_soon() {
     let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
     for level in 1..10 {
-        let _ = writeln!(bomb, "a{level}: &a{level} [{}]", vec![format!("*a{}", level - 1); 9].join(", "));
+        let _ = writeln!(
+            bomb,
+            "a{level}: &a{level} [{}]",
+            vec![format!("*a{}", level - 1); 9].join(", ")
+        );
     }
     let deep_map = (0..5_000).fold(String::new(), |text, level| text + &" ".repeat(level) + "a:\n");
-    let big_anchor = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(200_000), vec!["*a"; 900].join(","));
+    let big_anchor =
+        format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(200_000), vec!["*a"; 900].join(","));
     let many_aliases = format!("a: &a x\nb: [{}]\n", vec!["*a"; yaml::ALIASES + 1].join(","));
     for (name, text, kind) in [
         ("bomb", bomb, ReadErrorKind::TooLarge),
@@ -53,21 +63,36 @@ fn bombs_and_deep_files_are_refused_soon() {
 #[test]
 fn limits_hold_at_the_last_value_that_fits_and_at_the_next() {
     let nested = |depth: usize| format!("{}x{}", "[".repeat(depth), "]".repeat(depth));
-    let lines = |depth: usize| (0..depth).fold(String::new(), |text, level| text + &" ".repeat(level) + "a:\n");
+    let lines = |depth: usize| {
+        (0..depth).fold(String::new(), |text, level| text + &" ".repeat(level) + "a:\n")
+    };
     for (depth, fits) in [(yaml::DEPTH - 1, true), (yaml::DEPTH, true), (yaml::DEPTH + 1, false)] {
         assert_eq!(yaml::read(&nested(depth)).is_ok(), fits, "{depth} brackets");
         assert_eq!(yaml::read(&lines(depth)).is_ok(), fits, "{depth} maps");
-        assert_eq!(json::read(&nested(depth).replace('x', "1")).is_ok(), fits, "{depth} brackets in JSON");
+        assert_eq!(
+            json::read(&nested(depth).replace('x', "1")).is_ok(),
+            fits,
+            "{depth} brackets in JSON"
+        );
     }
     // 1,004 values, a thousand more for every alias, and one for every item after those.
     let repeated = |nodes: usize| {
         let (aliases, rest) = ((nodes - 1_004) / 1_000, (nodes - 1_004) % 1_000);
-        format!("a: &a [{}]\nb: [{}{}]\n", "1,".repeat(999), "*a,".repeat(aliases), "1,".repeat(rest))
+        format!(
+            "a: &a [{}]\nb: [{}{}]\n",
+            "1,".repeat(999),
+            "*a,".repeat(aliases),
+            "1,".repeat(rest)
+        )
     };
     let list = |nodes: usize| format!("a:\n{}", "- 1\n".repeat(nodes - 3));
     for (nodes, fits) in [(yaml::NODES, true), (yaml::NODES + 1, false)] {
         assert_eq!(yaml::read_fully(&repeated(nodes)).is_ok(), fits, "{nodes} values");
-        assert_eq!(yaml::read_fast_only(&list(nodes)).is_some(), fits, "{nodes} values, the fast way");
+        assert_eq!(
+            yaml::read_fast_only(&list(nodes)).is_some(),
+            fits,
+            "{nodes} values, the fast way"
+        );
     }
     for (bytes, fits) in [(yaml::SCALAR, true), (yaml::SCALAR + 1, false)] {
         let text = format!("a: |\n  {}\n", "x".repeat(bytes - 1));
@@ -92,7 +117,11 @@ fn a_text_that_is_too_long_is_refused_before_all_of_it_is_read_and_by_both_reade
         // Whoever reads on finds that the end is wrong.
         let text = format!("conversation:\n- user_message: {value}");
         let error = transcript::outline(text.as_bytes()).unwrap_err();
-        assert_eq!((error.kind, error.line.is_some()), (ReadErrorKind::TooLarge, true), "{style}: {error}");
+        assert_eq!(
+            (error.kind, error.line.is_some()),
+            (ReadErrorKind::TooLarge, true),
+            "{style}: {error}"
+        );
         assert_eq!(yaml::read_fully(&text).unwrap_err(), error, "{style}");
     }
 }
@@ -100,7 +129,10 @@ fn a_text_that_is_too_long_is_refused_before_all_of_it_is_read_and_by_both_reade
 #[test]
 fn long_lines_and_many_messages_are_read() {
     let line = format!("conversation:\n- user_message: {}\n", "word ".repeat(2_000_000));
-    let many = format!("conversation:\n{}", "- user_message: a\n- assistant_message: |\n    b\n".repeat(50_000));
+    let many = format!(
+        "conversation:\n{}",
+        "- user_message: a\n- assistant_message: |\n    b\n".repeat(50_000)
+    );
     for (text, steps) in [(line, 1), (many, 100_000)] {
         let start = Instant::now();
         assert_eq!(transcript::outline(text.as_bytes()).unwrap().items.len(), steps);
@@ -111,18 +143,25 @@ fn long_lines_and_many_messages_are_read() {
 
 #[test]
 fn many_of_anything_take_time_in_proportion() {
-    let many =
-        |count: usize, text: &str| (0..count).fold(String::new(), |all, n| all + &text.replace('N', &n.to_string()));
+    let many = |count: usize, text: &str| {
+        (0..count).fold(String::new(), |all, n| all + &text.replace('N', &n.to_string()))
+    };
     let prompt = format!(
         "llm_prompt: |\n  {}{}{{{}}}\nvariations:\n- b: 1\n",
         many(30_000, "{wN} "),
         "{ ".repeat(100_000),
         "a".repeat(300_000)
     );
-    let merged =
-        format!("conversation: []\na: &a {{{}}}\nb: {{<<: *a, {}}}\n", many(20_000, "kN: 1,"), many(20_000, "jN: 1,"));
-    let anchors =
-        format!("conversation: []\na: [{}]\nb: [{}]\n", many(100_000, "&aN x,"), "*a0,".repeat(yaml::ALIASES));
+    let merged = format!(
+        "conversation: []\na: &a {{{}}}\nb: {{<<: *a, {}}}\n",
+        many(20_000, "kN: 1,"),
+        many(20_000, "jN: 1,")
+    );
+    let anchors = format!(
+        "conversation: []\na: [{}]\nb: [{}]\n",
+        many(100_000, "&aN x,"),
+        "*a0,".repeat(yaml::ALIASES)
+    );
     let tools = format!("conversation:\n{}", many(20_000, "- tool_call: {name: tool_N}\n"));
     let call = r#"{"role": "assistant", "tool_calls": [{"id": "N", "function": {"name": "t"}}]},"#;
     let calls = format!(
@@ -144,16 +183,36 @@ fn many_of_anything_take_time_in_proportion() {
 #[test]
 fn what_is_wrong_is_said_with_its_line() {
     for (bytes, kind, line, words) in [
-        (&b"conversation: []\nanswer: 1\nanswer: 2\n"[..], ReadErrorKind::Duplicate, Some(3), "`answer` stands twice"),
+        (
+            &b"conversation: []\nanswer: 1\nanswer: 2\n"[..],
+            ReadErrorKind::Duplicate,
+            Some(3),
+            "`answer` stands twice",
+        ),
         (b"conversation: &a\n- *a\n", ReadErrorKind::Syntax, Some(2), "inside the value"),
         (b"conversation: *b\n", ReadErrorKind::Syntax, Some(1), "never named"),
         (b"conversation:\n\t- user_message: a\n", ReadErrorKind::Syntax, Some(2), "tab"),
         (b"conversation:\n- user_message: a\0b\n", ReadErrorKind::Syntax, Some(2), "NUL"),
         (b"conversation:\n- user_message: a\xFFb\n", ReadErrorKind::NotUtf8, Some(2), "0xFF"),
         (b"conversation:\n- user_message: caf\xC3", ReadErrorKind::Truncated, Some(2), "0xC3"),
-        (b"conversation:\n- user_message: \"\\uD83D\"\n", ReadErrorKind::Syntax, Some(2), "urrogate"),
-        (b"conversation:\n- user_message: \"a\n", ReadErrorKind::Truncated, None, "ends in the middle"),
-        (b"conversation: []\n---\nconversation: []\n", ReadErrorKind::Syntax, Some(2), "second document"),
+        (
+            b"conversation:\n- user_message: \"\\uD83D\"\n",
+            ReadErrorKind::Syntax,
+            Some(2),
+            "urrogate",
+        ),
+        (
+            b"conversation:\n- user_message: \"a\n",
+            ReadErrorKind::Truncated,
+            None,
+            "ends in the middle",
+        ),
+        (
+            b"conversation: []\n---\nconversation: []\n",
+            ReadErrorKind::Syntax,
+            Some(2),
+            "second document",
+        ),
         (b"conversation:\n- user_message: a: b\n", ReadErrorKind::Syntax, Some(2), "A colon"),
         (b"", ReadErrorKind::Truncated, None, "empty"),
         (b"# only a comment\n", ReadErrorKind::Truncated, None, "comments"),
@@ -170,9 +229,11 @@ fn what_is_wrong_is_said_with_its_line() {
 fn byte_order_marks_and_line_ends_of_windows_change_nothing() {
     let text = "conversation:\n- user_message: |\n    a\n    b\n- assistant_message: \"c\n    d\"\nanswer: [1]\n";
     let expected = transcript::outline(text.as_bytes()).unwrap();
-    for other in
-        [format!("\u{feff}{text}"), text.replace('\n', "\r\n"), format!("\u{feff}{}", text.replace('\n', "\r\n"))]
-    {
+    for other in [
+        format!("\u{feff}{text}"),
+        text.replace('\n', "\r\n"),
+        format!("\u{feff}{}", text.replace('\n', "\r\n")),
+    ] {
         assert_eq!(transcript::outline(other.as_bytes()).unwrap(), expected);
     }
     let colours = "conversation:\n- assistant_message: \"\\e[31mred\\e[0m\"\n";
@@ -192,7 +253,10 @@ fn answers_that_old_readers_would_change_stay_as_they_are() {
         words,
         "{written}"
     );
-    let unquoted = transcript::read(b"conversation: []\nanswer: [no, 1_000, 12:30:45]\n").unwrap().answer.unwrap();
+    let unquoted = transcript::read(b"conversation: []\nanswer: [no, 1_000, 12:30:45]\n")
+        .unwrap()
+        .answer
+        .unwrap();
     assert!(unquoted.value.items().iter().all(|item| item.text().is_some()));
 }
 
@@ -214,7 +278,8 @@ fn read_everything(text: &str) {
     let bytes = text.as_bytes();
     let _ = transcript::Document::read(bytes).map(|document| document.write());
     let _ = suite::read(text, "task");
-    let _ = suite::from_folder("task", &[("promptql_prompt.txt", text), ("correct_answer.json", text)]);
+    let _ =
+        suite::from_folder("task", &[("promptql_prompt.txt", text), ("correct_answer.json", text)]);
     let _ = workspace::read(text);
     let _ = json::read(text).map(|value| json::write(&value, true));
     let _ = json::read_leniently(text);
@@ -224,8 +289,13 @@ fn read_everything(text: &str) {
     let _ = names::read(text, &["o1"]);
     let _ = kind::detect("a.yaml", bytes);
     let _ = benchmark::coordinates(text, text);
-    let parts =
-        Parts { result: Some(bytes), history: Some(bytes), api: Some(bytes), time: Some(bytes), err: Some(bytes) };
+    let parts = Parts {
+        result: Some(bytes),
+        history: Some(bytes),
+        api: Some(bytes),
+        time: Some(bytes),
+        err: Some(bytes),
+    };
     let _ = benchmark::read(&parts);
 }
 
@@ -238,10 +308,14 @@ const JSONS: [&str; 4] = [
 
 #[test]
 fn edited_files_of_any_kind_never_panic() {
-    let rounds = std::env::var("TOUCHSTONE_EDITS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1_500);
+    let rounds = std::env::var("TOUCHSTONE_EDITS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(1_500);
     let mut edits = Edits::new(0x00FA_CADE);
     for round in 0..rounds {
-        let text = if round % 4 == 0 { edits.next_text() } else { edits.of(JSONS[round % JSONS.len()]) };
+        let text =
+            if round % 4 == 0 { edits.next_text() } else { edits.of(JSONS[round % JSONS.len()]) };
         read_everything(&text);
         let mut bytes = text.into_bytes();
         let at = edits.below(bytes.len());
@@ -255,7 +329,8 @@ fn edited_files_of_any_kind_never_panic() {
 
 #[test]
 fn json_as_deep_as_python_writes_it_is_read_on_a_small_stack_and_deeper_is_an_error() {
-    let nested = |levels: usize| format!("{}1{}", "{\"next\":[".repeat(levels), "]}".repeat(levels));
+    let nested =
+        |levels: usize| format!("{}1{}", "{\"next\":[".repeat(levels), "]}".repeat(levels));
     let read = touchstone_formats::json::read_deep;
     let value = read(&nested(touchstone_formats::json::DEEP / 2)).unwrap();
     assert_eq!(value.clone(), value);
@@ -266,11 +341,19 @@ fn json_as_deep_as_python_writes_it_is_read_on_a_small_stack_and_deeper_is_an_er
 #[test]
 fn a_query_with_very_many_apis_is_read_in_the_time_of_its_length() {
     let count = 40_000;
-    let api = |at: usize| format!(r#"{{"category_name": "C{at}", "tool_name": "T", "api_name": "a{at}"}}"#);
+    let api = |at: usize| {
+        format!(r#"{{"category_name": "C{at}", "tool_name": "T", "api_name": "a{at}"}}"#)
+    };
     let gold = |at: usize| format!(r#"["T", "a{at}"]"#);
     // Each twice.
-    let all = |of: &dyn Fn(usize) -> String| (0..2 * count).map(|at| of(at % count)).collect::<Vec<_>>().join(",");
-    let text = format!(r#"[{{"query": "q", "api_list": [{}], "relevant APIs": [{}]}}]"#, all(&api), all(&gold));
+    let all = |of: &dyn Fn(usize) -> String| {
+        (0..2 * count).map(|at| of(at % count)).collect::<Vec<_>>().join(",")
+    };
+    let text = format!(
+        r#"[{{"query": "q", "api_list": [{}], "relevant APIs": [{}]}}]"#,
+        all(&api),
+        all(&gold)
+    );
     let start = Instant::now();
     let tasks = suite::read(&text, "x").unwrap().tasks;
     assert_eq!(tasks[0].expected_tool_calls.len(), count);
@@ -279,9 +362,14 @@ fn a_query_with_very_many_apis_is_read_in_the_time_of_its_length() {
     assert_eq!(tasks[0].query.as_ref().unwrap().shared(), []);
     let (pool, tools) = (Pool::of_queries([&query]), query.available_tools());
     assert_eq!((query.apis.len(), pool.tools().len(), pool.api_count()), (2 * count, count, count));
-    assert_eq!((tools.items().len(), tools.items()[0].get("apis").unwrap().items().len()), (count, 2));
-    let one: Query =
-        Query { apis: query.apis.into_iter().map(|api| Api { category: "C".into(), ..api }).collect(), ..query };
+    assert_eq!(
+        (tools.items().len(), tools.items()[0].get("apis").unwrap().items().len()),
+        (count, 2)
+    );
+    let one: Query = Query {
+        apis: query.apis.into_iter().map(|api| Api { category: "C".into(), ..api }).collect(),
+        ..query
+    };
     let pool = Pool::of_queries([&one]);
     assert_eq!((pool.tools().len(), pool.api_count()), (1, count));
     assert_eq!(functions::of_query(&one, &pool, false).len(), count + 1);

@@ -1,5 +1,6 @@
-//! What we write is read by `PyYAML` and js-yaml as what it was. Both come from their packages; without them this is skipped, unless
-//! `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, as it is by `make test`.
+//! What we write is read by `PyYAML` and js-yaml as what it was. Both come from their packages;
+//! without them this is skipped, unless `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, as it is by `make
+//! test`.
 #![expect(clippy::unwrap_used, reason = "a peer that misbehaves fails the test")]
 mod nasty;
 
@@ -42,8 +43,14 @@ const out = texts.map((text) => {
 process.stdout.write(JSON.stringify(out));
 ";
 
-/// What the first of these commands that finds the package makes of some texts; none when it is not installed.
-fn read_by(name: &str, commands: Vec<Command>, probe: &str, texts: &[String]) -> Option<Vec<Value>> {
+/// What the first of these commands that finds the package makes of some texts; none when it is not
+/// installed.
+fn read_by(
+    name: &str,
+    commands: Vec<Command>,
+    probe: &str,
+    texts: &[String],
+) -> Option<Vec<Value>> {
     let Some(mut command) = commands.into_iter().find(|command| can(command, probe)) else {
         assert!(
             std::env::var_os("TOUCHSTONE_REQUIRE_YAML_PEERS").is_none(),
@@ -52,7 +59,10 @@ fn read_by(name: &str, commands: Vec<Command>, probe: &str, texts: &[String]) ->
         println!("skipped: {name} is not installed");
         return None;
     };
-    let input = json::write(&Value::List(texts.iter().map(|text| Value::from(text.as_str())).collect()), false);
+    let input = json::write(
+        &Value::List(texts.iter().map(|text| Value::from(text.as_str())).collect()),
+        false,
+    );
     Some(answered(name, &mut command, &input))
 }
 
@@ -60,7 +70,12 @@ fn read_by(name: &str, commands: Vec<Command>, probe: &str, texts: &[String]) ->
 fn can(command: &Command, probe: &str) -> bool {
     let flag = command.get_args().next().unwrap_or_default();
     let envs = command.get_envs().filter_map(|(key, value)| Some((key, value?)));
-    let probed = Command::new(command.get_program()).arg(flag).arg(probe).envs(envs).stderr(Stdio::null()).status();
+    let probed = Command::new(command.get_program())
+        .arg(flag)
+        .arg(probe)
+        .envs(envs)
+        .stderr(Stdio::null())
+        .status();
     probed.is_ok_and(|status| status.success())
 }
 
@@ -85,8 +100,10 @@ fn by_python(texts: &[String]) -> Option<Vec<Value>> {
 }
 
 fn by_node(texts: &[String]) -> Option<Vec<Value>> {
-    let modules = std::env::var_os("TOUCHSTONE_NODE_MODULES")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/node_modules"), Into::into);
+    let modules = std::env::var_os("TOUCHSTONE_NODE_MODULES").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/node_modules"),
+        Into::into,
+    );
     let mut command = Command::new("node");
     command.args(["-e", NODE]).env("NODE_PATH", modules);
     read_by("js-yaml", vec![command], "require('js-yaml')", texts)
@@ -154,7 +171,9 @@ fn a_rewritten_transcript_says_the_same_to_every_peer() {
         include_str!("../../../tests/fixtures/transcripts/by-hand.yaml"),
     ]
     .iter()
-    .flat_map(|text| [(*text).to_owned(), transcript::Document::read(text.as_bytes()).unwrap().write()])
+    .flat_map(|text| {
+        [(*text).to_owned(), transcript::Document::read(text.as_bytes()).unwrap().write()]
+    })
     .collect();
     for read in [by_python(&texts), by_node(&texts)].into_iter().flatten() {
         for pair in read.chunks(2) {
@@ -192,7 +211,8 @@ const ODD: [&str; 24] = [
     "a: b",
 ];
 
-/// Transcripts in which a text stands with and without quotes, where those without are read as that text.
+/// Transcripts in which a text stands with and without quotes, where those without are read as that
+/// text.
 fn unquoted() -> Vec<String> {
     let files = ODD.iter().map(|text| (*text).to_owned()).chain(texts()).filter(|text| !text.contains('\n')).map(|text| {
         let quoted = format!("'{}'", text.replace('\'', "''"));
@@ -227,7 +247,9 @@ fn what_stood_without_quotes_is_the_same_date_or_switch_or_number_to_every_peer_
             assert_eq!(read[0], read[1], "{file}");
             assert_eq!(read[0].get("note"), read[2].get("note"), "{file}");
             assert_eq!(read[2].get("answer"), Some(&"no".into()), "{file}");
-            let last = read[2].get("conversation").and_then(|items| items.items().last()?.get("assistant_message"));
+            let last = read[2]
+                .get("conversation")
+                .and_then(|items| items.items().last()?.get("assistant_message"));
             assert_eq!(last, Some(&"2024-01-01".into()), "{file}");
             cases += 1;
         }

@@ -1,4 +1,5 @@
-//! Raw answers of our own: what counts, what was tried, what they are converted to, and what is wrong with bad ones.
+//! Raw answers of our own: what counts, what was tried, what they are converted to, and what is
+//! wrong with bad ones.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::fmt::Write as _;
 use std::path::Path;
@@ -136,7 +137,10 @@ fn tries_are_branches_and_the_last_counts() {
     assert_eq!(run.tree.as_ref().unwrap().chosen_by, None);
     let lost = read("102_CoT@2.json");
     assert_eq!(lost.tree.as_ref().unwrap().chosen_by.as_deref(), Some("the last of 2 tries"));
-    assert_eq!((lost.answer.is_none(), reason(&lost).as_deref()), (true, Some("Ended without a call of Finish.")));
+    assert_eq!(
+        (lost.answer.is_none(), reason(&lost).as_deref()),
+        (true, Some("Ended without a call of Finish."))
+    );
     assert_eq!(lost.outline().calls.last().unwrap(), &("tides_for_harbour_times".to_owned(), true));
     assert!(lost.notes[0].contains("the last of 2 tries"));
 }
@@ -144,9 +148,15 @@ fn tries_are_branches_and_the_last_counts() {
 #[test]
 fn where_the_file_does_not_say_which_way_counts_a_rule_chooses_and_says_so() {
     let lost = read("102_DFS_woFilter_w2.json");
-    assert_eq!(lost.tree.as_ref().unwrap().chosen_by.as_deref(), Some("the first of the longest of 2 ways"));
+    assert_eq!(
+        lost.tree.as_ref().unwrap().chosen_by.as_deref(),
+        Some("the first of the longest of 2 ways")
+    );
     let kinds: Vec<StepKind> = lost.steps.iter().map(|step| step.kind).collect();
-    assert_eq!(kinds, [StepKind::User, StepKind::ToolCall, StepKind::Assistant, StepKind::ToolCall]);
+    assert_eq!(
+        kinds,
+        [StepKind::User, StepKind::ToolCall, StepKind::Assistant, StepKind::ToolCall]
+    );
     // Which of the ways that were given up is in the file, the conversation tells.
     let up = read("103_DFS_woFilter_w2.json");
     assert_eq!(up.tree.as_ref().unwrap().chosen_by, None);
@@ -167,10 +177,14 @@ fn a_chain_alone_is_no_tree() {
 #[test]
 fn texts_beside_calls_are_kept_in_conversions_unless_the_faults_are_wanted() {
     let roles = |faults| {
-        let entry = convert::raw(&bytes("101_DFS_woFilter_w2.json"), "DFS_woFilter_w2", faults).unwrap().entry;
+        let entry = convert::raw(&bytes("101_DFS_woFilter_w2.json"), "DFS_woFilter_w2", faults)
+            .unwrap()
+            .entry;
         let answer = entry.get("answer").unwrap().clone();
-        let roles: Vec<String> =
-            details::nodes(answer.get("answer_details").unwrap()).iter().map(|node| node.role.to_owned()).collect();
+        let roles: Vec<String> = details::nodes(answer.get("answer_details").unwrap())
+            .iter()
+            .map(|node| node.role.to_owned())
+            .collect();
         assert_eq!(answer.get("total_steps"), Some(&Value::Number(roles.len().to_string())));
         roles.join(" ")
     };
@@ -179,7 +193,8 @@ fn texts_beside_calls_are_kept_in_conversions_unless_the_faults_are_wanted() {
 }
 
 #[test]
-fn calls_beside_finish_are_kept_with_their_replies_unless_the_faults_are_wanted_and_a_null_call_is_none() {
+fn calls_beside_finish_are_kept_with_their_replies_unless_the_faults_are_wanted_and_a_null_call_is_none()
+ {
     let message = r#"{"role": "assistant", "content": null, "function_call": null, "tool_calls": [
         {"id": "1", "function": {"name": "f", "arguments": "{}"}},
         {"id": "2", "function": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}"}}]}"#;
@@ -206,8 +221,14 @@ fn a_raw_answer_and_what_it_is_converted_to_are_the_same_run() {
         for entry in [entry, convert::of_run(&run, "M", None, convert::Faults::Mended).unwrap()] {
             let again = converted::run(convert::id(name), &entry);
             let (a, b) = (run.outline(), again.outline());
-            assert_eq!((a.standing, a.reason, a.answer, a.tools), (b.standing, b.reason, b.answer, b.tools), "{name}");
-            let names = |calls: Vec<(String, bool)>| calls.into_iter().map(|(name, _)| name).collect::<Vec<_>>();
+            assert_eq!(
+                (a.standing, a.reason, a.answer, a.tools),
+                (b.standing, b.reason, b.answer, b.tools),
+                "{name}"
+            );
+            let names = |calls: Vec<(String, bool)>| {
+                calls.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+            };
             assert_eq!(names(a.calls), names(b.calls), "{name}");
         }
     }
@@ -258,7 +279,8 @@ fn a_call_through_the_tool_that_calls_others_is_converted_as_one_of_the_function
     .unwrap();
     let entry = convert::of_run(&run, "M", None, convert::Faults::Mended).unwrap();
     let calls = details::calls(entry.get("answer").unwrap().get("answer_details").unwrap());
-    let told: Vec<(&str, &str)> = calls.iter().map(|(call, _)| (&*call.name, &*call.arguments)).collect();
+    let told: Vec<(&str, &str)> =
+        calls.iter().map(|(call, _)| (&*call.name, &*call.arguments)).collect();
     assert_eq!(
         told,
         [
@@ -273,15 +295,24 @@ fn a_call_through_the_tool_that_calls_others_is_converted_as_one_of_the_function
 #[test]
 fn outlines_say_what_finish_handed_over_which_apis_are_named_and_that_nothing_is_told() {
     let own = |params: &str| {
-        let call = format!("- tool_call: {{ id: c, name: Finish, params: {params}, result: '' }}\n");
+        let call =
+            format!("- tool_call: {{ id: c, name: Finish, params: {params}, result: '' }}\n");
         let text = format!("conversation:\n- user_message: How far?\n{call}answer: x\n");
         transcript::outline(text.as_bytes()).unwrap().told.gave_up
     };
-    let texts = ["{ return_type: give_answer }", "{ return_type: give_up_and_restart }", "{ final_answer: x }"];
+    let texts = [
+        "{ return_type: give_answer }",
+        "{ return_type: give_up_and_restart }",
+        "{ final_answer: x }",
+    ];
     assert_eq!(texts.map(own), [Some(false), Some(true), None]);
     let converted = |text: &str| converted::outline("1", &json::read(text).unwrap()).told;
-    let named = converted(r#"{"answer": {"final_answer": "x", "called_apis": [["Sky", "Stars"]]}}"#);
-    assert_eq!((named.apis.map(|apis| apis[0].api.clone()).as_deref(), named.untold), (Some("Stars"), false));
+    let named =
+        converted(r#"{"answer": {"final_answer": "x", "called_apis": [["Sky", "Stars"]]}}"#);
+    assert_eq!(
+        (named.apis.map(|apis| apis[0].api.clone()).as_deref(), named.untold),
+        (Some("Stars"), false)
+    );
     assert!(converted(r#"{"answer": {"final_answer": "x"}}"#).untold);
     let asked = r#"{"answer": {"answer_details": [{"role": "user", "message": "", "next": []}]}}"#;
     assert!(!converted(asked).untold, "that nothing was called is told");
@@ -291,11 +322,18 @@ fn outlines_say_what_finish_handed_over_which_apis_are_named_and_that_nothing_is
 fn what_was_done_in_a_hundred_steps_is_read_back_from_the_result_file_that_was_written() {
     let step = "- tool_call: { id: c, name: way_for_map, params: { to: B }, result: 5 km }\n";
     let text = format!("conversation:\n- user_message: How far is B?\n{}", step.repeat(100));
-    let entry =
-        convert::of_run(&transcript::read(text.as_bytes()).unwrap(), "M", None, convert::Faults::Mended).unwrap();
+    let entry = convert::of_run(
+        &transcript::read(text.as_bytes()).unwrap(),
+        "M",
+        None,
+        convert::Faults::Mended,
+    )
+    .unwrap();
     let details = entry.get("answer").unwrap().get("answer_details").unwrap().clone();
-    let one = Evaluation { query_id: "1".to_owned(), answer_details: details, ..Evaluation::default() };
-    let file = ResultFile::new(&Metadata::default(), &Summary::default(), std::slice::from_ref(&one));
+    let one =
+        Evaluation { query_id: "1".to_owned(), answer_details: details, ..Evaluation::default() };
+    let file =
+        ResultFile::new(&Metadata::default(), &Summary::default(), std::slice::from_ref(&one));
     assert_eq!(ResultFile::read(file.write().as_bytes()).unwrap().evaluations().next(), Some(one));
 }
 
@@ -330,8 +368,10 @@ fn cut_files_are_errors_and_outline_and_whole_report_the_same() {
 fn deep_and_huge_answers_are_read_or_refused_soon() {
     let start = Instant::now();
     let tree = |depth: usize| {
-        let mut text = String::from("{\"win\": false, \"tree\": {\"size\": 1, \"tree\": {\"children\": [");
-        text += &"{\"node_type\": \"Thought\", \"description\": \"t\", \"children\": [".repeat(depth);
+        let mut text =
+            String::from("{\"win\": false, \"tree\": {\"size\": 1, \"tree\": {\"children\": [");
+        text +=
+            &"{\"node_type\": \"Thought\", \"description\": \"t\", \"children\": [".repeat(depth);
         text += &"]}".repeat(depth);
         text + "]}}, \"answer_generation\": {\"valid_data\": false}}"
     };
@@ -347,10 +387,16 @@ fn deep_and_huge_answers_are_read_or_refused_soon() {
     }
     wide += "]}, {\"chain\": []}], \"answer_generation\": {}}";
     let run = raw::read(wide.as_bytes()).unwrap();
-    let thoughts = run.tree.unwrap().nodes.iter().filter(|node| node.kind == TreeKind::Thought).count();
+    let thoughts =
+        run.tree.unwrap().nodes.iter().filter(|node| node.kind == TreeKind::Thought).count();
     assert_eq!(thoughts, 20_000);
     let long = wide.replace(", {\"chain\": []}", "");
-    assert!(convert::raw(long.as_bytes(), "M", Faults::Mended).unwrap_err().message.contains("20002 steps"));
+    assert!(
+        convert::raw(long.as_bytes(), "M", Faults::Mended)
+            .unwrap_err()
+            .message
+            .contains("20002 steps")
+    );
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 

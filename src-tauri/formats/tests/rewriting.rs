@@ -21,7 +21,12 @@ fn document() -> Document {
 }
 
 fn keys(text: &str) -> Vec<String> {
-    yaml::read(text).unwrap().entries().iter().filter_map(|(key, _)| key.text().map(str::to_owned)).collect()
+    yaml::read(text)
+        .unwrap()
+        .entries()
+        .iter()
+        .filter_map(|(key, _)| key.text().map(str::to_owned))
+        .collect()
 }
 
 #[test]
@@ -32,14 +37,20 @@ fn what_is_not_touched_stays_as_and_where_it_is() {
 #[test]
 fn resuming_drops_the_error_and_appends() {
     let mut document = document();
-    assert_eq!(document.pop().unwrap().get("error").unwrap().get("status"), Some(&Value::Number("529".into())));
+    assert_eq!(
+        document.pop().unwrap().get("error").unwrap().get("status"),
+        Some(&Value::Number("529".into()))
+    );
     document.push("assistant_message", "line one\nline two\n".into());
     document.set_answer(Some(Value::List(vec![])));
     document.set_run("model", "o3-mini".into());
     document.set_run("turns", Value::Number("1".into()));
     let written = document.write();
     assert_eq!(keys(&written), ["remark", "conversation", "answer", "run", "later"]);
-    assert!(written.contains("  - assistant_message: |\n      line one\n      line two\n"), "{written}");
+    assert!(
+        written.contains("  - assistant_message: |\n      line one\n      line two\n"),
+        "{written}"
+    );
     assert!(written.contains("forked_from"), "{written}");
     assert_eq!(transcript::outline(written.as_bytes()).unwrap().standing, Standing::Answered);
     let again = Document::read(written.as_bytes()).unwrap();
@@ -91,6 +102,9 @@ fn what_a_conversation_holds_has_the_turns_that_its_readers_see() {
         let run = document.run().unwrap();
         let steps: Vec<_> = run.steps.iter().map(|step| (step.kind, step.turn)).collect();
         assert_eq!(said, steps[..said.len()], "{text}");
-        assert!(steps.len() - said.len() <= 1, "only an error of the whole file is no item: {text}");
+        assert!(
+            steps.len() - said.len() <= 1,
+            "only an error of the whole file is no item: {text}"
+        );
     }
 }

@@ -1,15 +1,19 @@
-//! Names and keys of `StableToolBench`, against what the original gives. Its files are not part of the project; without them there is
-//! nothing to do.
+//! Names and keys of `StableToolBench`, against what the original gives. Its files are not part of
+//! the project; without them there is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::HashSet;
 use std::path::Path;
 
-use touchstone_formats::stabletoolbench::{Api, Pair, Pool, Query, filter, functions, names, python};
+use touchstone_formats::stabletoolbench::{
+    Api, Pair, Pool, Query, filter, functions, names, python,
+};
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, suite};
 
 fn lines(name: &str) -> Vec<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench")
+        .join(name);
     let Ok(text) = fs_err::read_to_string(&file) else {
         eprintln!("skipped: there is no {}", file.display());
         return Vec::new();
@@ -39,7 +43,9 @@ fn keys_are_the_texts_that_python_writes() {
     let mut cases = 0;
     for case in lines("python_str_keys.jsonl") {
         let text = |key: &str| case.get(key).and_then(Value::text);
-        let (Some(input), Some(key)) = (text("tool_input_json"), text("python_key")) else { continue };
+        let (Some(input), Some(key)) = (text("tool_input_json"), text("python_key")) else {
+            continue;
+        };
         // What JSON does not allow and Python reads has a reader of its own.
         let Ok(value) = json::read(input) else { continue };
         assert_eq!(python::text(&value), key, "{input}");
@@ -50,10 +56,19 @@ fn keys_are_the_texts_that_python_writes() {
 
 /// The rows of all query files, with the names of their sets.
 fn queries() -> Vec<(String, Query)> {
-    let sets = ["G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction"];
+    let sets = [
+        "G1_instruction",
+        "G1_category",
+        "G1_tool",
+        "G2_instruction",
+        "G2_category",
+        "G3_instruction",
+    ];
     let mut all = Vec::new();
     for set in sets {
-        let Some(text) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else { continue };
+        let Some(text) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else {
+            continue;
+        };
         for task in suite::read(&text, set).unwrap().tasks {
             all.push((set.to_owned(), Query::of_task(&task).unwrap()));
         }
@@ -69,13 +84,16 @@ fn text(value: &Value, key: &str) -> String {
 }
 
 fn whole(name: &str) -> Option<String> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench")
+        .join(name);
     fs_err::read_to_string(file).ok()
 }
 
 /// The tools of the folder of the original's layout.
 fn tools() -> Pool {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/toolenv/tools");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench/toolenv/tools");
     let mut pool = Pool::default();
     let Ok(categories) = fs_err::read_dir(root) else { return pool };
     for category in categories {
@@ -97,17 +115,30 @@ fn functions_are_those_of_the_original() {
     println!("cases: {} of {}", golden.len(), queries.len());
     for case in &golden {
         let (set, id) = (text(case, "test_set"), text(case, "query_id"));
-        let (_, query) = queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
+        let (_, query) =
+            queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
         let mut ours = functions::of_query(query, &tools, true);
         let names = case.get("function_names").unwrap().items();
-        assert_eq!(ours.iter().map(|one| Value::from(one.name.as_str())).collect::<Vec<_>>(), names, "{set} {id}");
+        assert_eq!(
+            ours.iter().map(|one| Value::from(one.name.as_str())).collect::<Vec<_>>(),
+            names,
+            "{set} {id}"
+        );
         assert_eq!(ours.pop().map(|finish| finish.name).as_deref(), Some("Finish"));
         for (ours, theirs) in ours.iter().zip(case.get("functions").unwrap().items()) {
-            assert_eq!(json::write(&ours.to_value(), true), json::write(theirs, true), "{set} {id}");
+            assert_eq!(
+                json::write(&ours.to_value(), true),
+                json::write(theirs, true),
+                "{set} {id}"
+            );
         }
-        // The original describes a tool that is in several categories by whichever it happened to list last.
+        // The original describes a tool that is in several categories by whichever it happened to
+        // list last.
         let list = text(case, "tool_list_text");
-        if !["demo_project", "currency_converter_v2"].iter().any(|name| list.contains(&format!(".{name}:"))) {
+        if !["demo_project", "currency_converter_v2"]
+            .iter()
+            .any(|name| list.contains(&format!(".{name}:")))
+        {
             assert_eq!(functions::tool_list(query, &tools), list, "{set} {id}");
         }
     }
@@ -125,7 +156,8 @@ fn a_pool_made_of_the_queries_is_the_folder_of_tools() {
     for (_, query) in &queries {
         for entry in &query.apis {
             for pool in [&pool, &tools] {
-                let (tool, api) = pool.find(Some(&entry.category), &entry.tool, &entry.name).unwrap();
+                let (tool, api) =
+                    pool.find(Some(&entry.category), &entry.tool, &entry.name).unwrap();
                 assert_eq!((&tool.category, &api.name), (&entry.category, &entry.name));
             }
         }
@@ -138,7 +170,8 @@ fn names_that_several_apis_share_are_those_of_the_original() {
     let (mut cases, mut ambiguous) = (0, 0);
     for case in lines("gold_mapping.jsonl") {
         let (set, id) = (text(&case, "test_set"), text(&case, "query_id"));
-        let (_, query) = queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
+        let (_, query) =
+            queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
         let apis: Vec<Pair> = query.apis.iter().map(Api::pair).collect();
         let shared = functions::shared(&apis);
         let duplicates = case.get("duplicate_function_names").unwrap().items();
@@ -148,8 +181,13 @@ fn names_that_several_apis_share_are_those_of_the_original() {
             let name = names::function_name(&pair.tool, &pair.api);
             assert_eq!(name, text(gold, "function_name"));
             let sharing = shared.iter().find(|(known, _)| *known == name);
-            assert_eq!(Some(&Value::Bool(sharing.is_some())), gold.get("ambiguous"), "{set} {id} {name}");
-            let candidates: Vec<Pair> = gold.get("candidates").unwrap().items().iter().filter_map(Pair::read).collect();
+            assert_eq!(
+                Some(&Value::Bool(sharing.is_some())),
+                gold.get("ambiguous"),
+                "{set} {id} {name}"
+            );
+            let candidates: Vec<Pair> =
+                gold.get("candidates").unwrap().items().iter().filter_map(Pair::read).collect();
             let ours = sharing.map_or_else(|| vec![&pair], |(_, pairs)| pairs.clone());
             assert_eq!(ours, candidates.iter().collect::<Vec<_>>(), "{set} {id} {name}");
             ambiguous += usize::from(sharing.is_some());
@@ -166,18 +204,33 @@ fn query_files_hold_what_is_known_of_them() {
     let mut cases = 0;
     for row in json::read(&table).unwrap().items() {
         let set = text(row, "test_set");
-        let Some(file) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else { continue };
+        let Some(file) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else {
+            continue;
+        };
         let tasks = suite::read(&file, &set).unwrap().tasks;
         let queries: Vec<Query> = tasks.iter().map(|task| Query::of_task(task).unwrap()).collect();
         let entries = || queries.iter().flat_map(|query| &query.apis);
         let number = |key: &str| text(row, key).parse::<usize>().unwrap();
         assert_eq!(queries.len(), number("queries"), "{set}");
         assert_eq!(entries().count(), number("api_entries"), "{set}");
-        let distinct = |part: fn(&Api) -> [&str; 3]| entries().map(part).collect::<HashSet<_>>().len();
-        assert_eq!(distinct(|api| [&api.category, &api.tool, &api.name]), number("distinct_apis"), "{set}");
-        assert_eq!(distinct(|api| [&api.category, &api.tool, ""]), number("distinct_tools"), "{set}");
+        let distinct =
+            |part: fn(&Api) -> [&str; 3]| entries().map(part).collect::<HashSet<_>>().len();
+        assert_eq!(
+            distinct(|api| [&api.category, &api.tool, &api.name]),
+            number("distinct_apis"),
+            "{set}"
+        );
+        assert_eq!(
+            distinct(|api| [&api.category, &api.tool, ""]),
+            number("distinct_tools"),
+            "{set}"
+        );
         assert_eq!(distinct(|api| [&api.category, "", ""]), number("categories"), "{set}");
-        assert_eq!(queries.iter().map(|query| query.gold.len()).sum::<usize>(), number("gold_pairs"), "{set}");
+        assert_eq!(
+            queries.iter().map(|query| query.gold.len()).sum::<usize>(),
+            number("gold_pairs"),
+            "{set}"
+        );
         assert_eq!(
             entries().filter(|api| api.template.is_none()).count(),
             number("template_response_missing"),
@@ -191,11 +244,20 @@ fn query_files_hold_what_is_known_of_them() {
         for (task, query) in tasks.iter().zip(&queries) {
             let brief = task.query.as_ref().unwrap();
             let offered: Vec<Pair> = brief.apis.iter().map(|api| api.pair.clone()).collect();
-            assert_eq!(offered, query.apis.iter().map(Api::pair).collect::<Vec<_>>(), "{}", task.id);
-            let gold: Vec<String> = query.gold.iter().map(|pair| names::function_name(&pair.tool, &pair.api)).collect();
+            assert_eq!(
+                offered,
+                query.apis.iter().map(Api::pair).collect::<Vec<_>>(),
+                "{}",
+                task.id
+            );
+            let gold: Vec<String> =
+                query.gold.iter().map(|pair| names::function_name(&pair.tool, &pair.api)).collect();
             assert!(task.expected_tool_calls.iter().all(|name| gold.contains(name)), "{}", task.id);
         }
-        let ids = filter::Ids::read(&whole(&format!("solvable_queries/test_query_ids/{set}.json")).unwrap()).unwrap();
+        let ids = filter::Ids::read(
+            &whole(&format!("solvable_queries/test_query_ids/{set}.json")).unwrap(),
+        )
+        .unwrap();
         assert!(queries.iter().all(|query| ids.admit(&query.id)));
         assert_eq!(ids.unknown(queries.iter().map(|query| query.id.as_str())), 0, "{set}");
         cases += queries.len();
@@ -209,7 +271,8 @@ fn tools_of_a_query_are_those_that_the_original_lists() {
     let mut cases = 0;
     for case in lines("seed_available_tools.jsonl") {
         let (set, id) = (text(&case, "test_set"), text(&case, "query_id"));
-        let (_, query) = queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
+        let (_, query) =
+            queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
         assert_eq!(&query.available_tools(), case.get("available_tools").unwrap(), "{set} {id}");
         cases += 1;
     }
@@ -218,8 +281,16 @@ fn tools_of_a_query_are_those_that_the_original_lists() {
 
 #[test]
 fn rows_may_say_little() {
-    for name in ["G1_query", "G2_query", "G3_query", "inference_query_demo", "inference_query_demo_open_domain"] {
-        let Some(file) = whole(&format!("toolbench_data/instruction/{name}.json")) else { continue };
+    for name in [
+        "G1_query",
+        "G2_query",
+        "G3_query",
+        "inference_query_demo",
+        "inference_query_demo_open_domain",
+    ] {
+        let Some(file) = whole(&format!("toolbench_data/instruction/{name}.json")) else {
+            continue;
+        };
         let tasks = suite::read(&file, name).unwrap().tasks;
         println!("cases: {} of {name}", tasks.len());
         assert_eq!(tasks.len(), json::read(&file).unwrap().items().len(), "{name}");
@@ -233,9 +304,14 @@ fn rows_may_say_little() {
 
 #[test]
 fn queries_of_our_own_are_read_as_they_were_written() {
-    let file = include_str!("../../../tests/fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
+    let file = include_str!(
+        "../../../tests/fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json"
+    );
     let tasks = suite::read(file, "queries/test_instruction/G1_instruction").unwrap().tasks;
-    assert_eq!(tasks.iter().map(|task| task.id.rsplit('/').next().unwrap()).collect::<Vec<_>>(), ["101", "102", "103"]);
+    assert_eq!(
+        tasks.iter().map(|task| task.id.rsplit('/').next().unwrap()).collect::<Vec<_>>(),
+        ["101", "102", "103"]
+    );
     let library = tasks[1].query.as_ref().unwrap();
     assert_eq!(
         (library.set.as_str(), library.categories(), library.shared().len()),
@@ -245,7 +321,8 @@ fn queries_of_our_own_are_read_as_they_were_written() {
         Value::List(tasks.iter().map(|task| task.query.as_ref().unwrap().row()).collect()),
         json::read(file).unwrap()
     );
-    let functions = functions::of_query(&Query::of_task(&tasks[0]).unwrap(), &Pool::default(), false);
+    let functions =
+        functions::of_query(&Query::of_task(&tasks[0]).unwrap(), &Pool::default(), false);
     let named: Vec<&str> = functions.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(
         named,

@@ -1,5 +1,5 @@
-//! Answers of `StableToolBench`, against what the original gives. Its files are not part of the project; without them those tests
-//! have nothing to do, and those on files of our own remain.
+//! Answers of `StableToolBench`, against what the original gives. Its files are not part of the
+//! project; without them those tests have nothing to do, and those on files of our own remain.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -34,11 +34,17 @@ fn steps_for_judges_are_those_of_the_original() {
     let mut cases = 0;
     for case in lines("get_steps.jsonl") {
         let of = |one: &&Value| {
-            text(one, "query_id") == text(&case, "query_id") && text(one, "source").contains(text(&case, "source"))
+            text(one, "query_id") == text(&case, "query_id")
+                && text(one, "source").contains(text(&case, "source"))
         };
         let converted = conversions.iter().find(of).unwrap().get("converted").unwrap();
-        let told = details::steps(converted.get("answer").and_then(|answer| answer.get("answer_details")).unwrap());
-        assert_eq!(told, (text(&case, "answer_steps").to_owned(), text(&case, "final_step").to_owned()));
+        let told = details::steps(
+            converted.get("answer").and_then(|answer| answer.get("answer_details")).unwrap(),
+        );
+        assert_eq!(
+            told,
+            (text(&case, "answer_steps").to_owned(), text(&case, "final_step").to_owned())
+        );
         cases += 1;
     }
     println!("cases: {cases}");
@@ -49,14 +55,18 @@ fn converted_answers_name_the_functions_they_called_and_are_read_as_runs() {
     let mut cases = 0;
     for case in lines("conversions.jsonl") {
         let converted = case.get("converted").unwrap();
-        let details = converted.get("answer").and_then(|answer| answer.get("answer_details")).unwrap();
-        let names: Vec<Value> = details::calls(details).iter().map(|(call, _)| Value::from(&*call.name)).collect();
+        let details =
+            converted.get("answer").and_then(|answer| answer.get("answer_details")).unwrap();
+        let names: Vec<Value> =
+            details::calls(details).iter().map(|(call, _)| Value::from(&*call.name)).collect();
         assert_eq!(names, case.get("called_function_names").unwrap().items());
         let run = converted::run(text(&case, "query_id"), converted);
         let outline = run.outline();
-        let called: Vec<Value> = outline.calls.iter().map(|(name, _)| Value::from(&**name)).collect();
+        let called: Vec<Value> =
+            outline.calls.iter().map(|(name, _)| Value::from(&**name)).collect();
         assert_eq!(called, names);
-        let answered = text(&case, "finish_type") != "give_up" && case.get("valid_data") == Some(&Value::Bool(true));
+        let answered = text(&case, "finish_type") != "give_up"
+            && case.get("valid_data") == Some(&Value::Bool(true));
         assert_eq!(outline.standing == Standing::Answered, answered, "{}", text(&case, "source"));
         assert!(answered || outline.reason.is_some());
         cases += 1;
@@ -67,7 +77,9 @@ fn converted_answers_name_the_functions_they_called_and_are_read_as_runs() {
 /// Bytes of the raw answers that cases speak of.
 fn source(case: &Value) -> Vec<u8> {
     let name = text(case, "source");
-    let old = name.strip_prefix("OpenBMB/ToolBench:data_example/").map(|rest| format!("toolbench_data/{rest}"));
+    let old = name
+        .strip_prefix("OpenBMB/ToolBench:data_example/")
+        .map(|rest| format!("toolbench_data/{rest}"));
     fs_err::read(golden(old.as_deref().unwrap_or(name))).unwrap()
 }
 
@@ -79,14 +91,23 @@ fn raw_answers_are_converted_as_the_original_does_it() {
         let golden = case.get("converted").unwrap();
         let entry = &converted.entry;
         assert_eq!(entry.get("query"), golden.get("query"));
-        let outcomes: Vec<&str> =
-            case.get("distinct_outcome_sha256").map_or(&[][..], Value::items).iter().filter_map(Value::text).collect();
+        let outcomes: Vec<&str> = case
+            .get("distinct_outcome_sha256")
+            .map_or(&[][..], Value::items)
+            .iter()
+            .filter_map(Value::text)
+            .collect();
         if outcomes.is_empty() {
             assert_eq!(entry.get("answer"), golden.get("answer"), "{}", text(&case, "source"));
             assert_eq!(converted.chosen_by, None);
         } else {
-            let details = entry.get("answer").and_then(|answer| answer.get("answer_details")).unwrap();
-            assert!(outcomes.contains(&&*sha256(python_json(details).as_bytes())), "{}", text(&case, "source"));
+            let details =
+                entry.get("answer").and_then(|answer| answer.get("answer_details")).unwrap();
+            assert!(
+                outcomes.contains(&&*sha256(python_json(details).as_bytes())),
+                "{}",
+                text(&case, "source")
+            );
             assert!(converted.chosen_by.is_some());
             drawn += 1;
         }
@@ -103,7 +124,8 @@ fn what_the_original_converted_of_scripted_runs_is_converted_alike() {
     for case in lines("inference_cases.jsonl") {
         let Some(raw) = case.get("raw_answer").filter(|raw| **raw != Value::Null) else { continue };
         let bytes = json::write(raw, false);
-        let converted = convert::raw(bytes.as_bytes(), text(&case, "method"), Faults::Kept).unwrap();
+        let converted =
+            convert::raw(bytes.as_bytes(), text(&case, "method"), Faults::Kept).unwrap();
         let (entry, name) = (converted.entry.get("answer").unwrap(), text(&case, "case"));
         match case.get("converted_answer").filter(|golden| **golden != Value::Null) {
             Some(_) if converted.chosen_by.is_some() => drawn += 1,
@@ -120,19 +142,27 @@ fn what_the_original_converted_of_scripted_runs_is_converted_alike() {
 #[test]
 fn the_conversions_that_came_with_the_answers_are_ours() {
     let mut cases = 0;
-    for (folder, method) in [("virtual_chatgpt_cot", "CoT@1"), ("virtual_chatgpt_dfs", "DFS_woFilter_w2")] {
-        let file = golden(&format!("data_example/model_predictions_converted/{folder}/G1_instruction.json"));
+    for (folder, method) in
+        [("virtual_chatgpt_cot", "CoT@1"), ("virtual_chatgpt_dfs", "DFS_woFilter_w2")]
+    {
+        let file = golden(&format!(
+            "data_example/model_predictions_converted/{folder}/G1_instruction.json"
+        ));
         let Ok(shipped) = fs_err::read_to_string(file) else { continue };
         let shipped = json::read_deep(&shipped).unwrap();
         for (id, shipped) in shipped.entries() {
             let id = id.text().unwrap();
-            let file = golden(&format!("data_example/answer/{folder}/G1_instruction/{id}_{method}.json"));
+            let file =
+                golden(&format!("data_example/answer/{folder}/G1_instruction/{id}_{method}.json"));
             assert_eq!(convert::id(&file.file_name().unwrap().to_string_lossy()), id);
             let bytes = fs_err::read(file).unwrap();
             assert_eq!(convert::raw(&bytes, method, Faults::Kept).unwrap().entry, *shipped);
             // A raw answer and what it was converted to tell the same calls.
             let (raw, converted) = (raw::outline(&bytes).unwrap(), converted::outline(id, shipped));
-            assert_eq!((raw.calls, raw.standing, raw.answer), (converted.calls, converted.standing, converted.answer));
+            assert_eq!(
+                (raw.calls, raw.standing, raw.answer),
+                (converted.calls, converted.standing, converted.answer)
+            );
             cases += 1;
         }
     }
@@ -149,10 +179,14 @@ fn real_raw_answers_are_read_whole_and_their_outlines_agree() {
         assert_eq!(run.outline(), outline);
         assert!(outline.tokens.is_some());
         assert_eq!(
-            kind::detect(text(&case, "source").rsplit('/').next().unwrap(), &bytes[..bytes.len().min(16 << 10)]),
+            kind::detect(
+                text(&case, "source").rsplit('/').next().unwrap(),
+                &bytes[..bytes.len().min(16 << 10)]
+            ),
             FileKind::RawAnswer
         );
-        let answered = text(&case, "finish_type") != "give_up" && case.get("valid_data") == Some(&Value::Bool(true));
+        let answered = text(&case, "finish_type") != "give_up"
+            && case.get("valid_data") == Some(&Value::Bool(true));
         assert_eq!(outline.standing == Standing::Answered, answered, "{}", text(&case, "source"));
         if let Some(tree) = &run.tree {
             trees += 1;
@@ -160,10 +194,15 @@ fn real_raw_answers_are_read_whole_and_their_outlines_agree() {
             for (at, node) in tree.nodes.iter().enumerate() {
                 assert!(node.parent.is_none_or(|parent| (parent as usize) < at));
                 let step = node.step.map(|step| &run.steps[step as usize]);
-                assert!(step.is_none_or(|step| step.title.as_deref().is_none_or(|title| title == node.text)));
+                assert!(step.is_none_or(|step| {
+                    step.title.as_deref().is_none_or(|title| title == node.text)
+                }));
             }
             let linked = tree.nodes.iter().filter(|node| node.step.is_some()).count();
-            let told = run.steps.iter().filter(|step| matches!(step.kind, StepKind::Assistant | StepKind::ToolCall));
+            let told = run
+                .steps
+                .iter()
+                .filter(|step| matches!(step.kind, StepKind::Assistant | StepKind::ToolCall));
             assert_eq!(linked, told.count());
         }
         cases += 1;
@@ -177,7 +216,9 @@ fn python_json(value: &Value) -> String {
     match value {
         Value::List(items) => format!("[{}]", join(items.iter().map(python_json).collect())),
         Value::Map(entries) => {
-            let entry = |(key, value): &(Value, Value)| format!("{}: {}", python_json(key), python_json(value));
+            let entry = |(key, value): &(Value, Value)| {
+                format!("{}: {}", python_json(key), python_json(value))
+            };
             format!("{{{}}}", join(entries.iter().map(entry).collect()))
         }
         other => {
@@ -208,7 +249,8 @@ fn python_json(value: &Value) -> String {
 )]
 fn sha256(bytes: &[u8]) -> String {
     let primes: Vec<u64> = (2..312_u64).filter(|n| (2..*n).all(|d| n % d != 0)).take(64).collect();
-    let root = |prime: u64, power: f64| ((prime as f64).powf(power).fract() * 4_294_967_296.0) as u32;
+    let root =
+        |prime: u64, power: f64| ((prime as f64).powf(power).fract() * 4_294_967_296.0) as u32;
     let rounds: Vec<u32> = primes.iter().map(|prime| root(*prime, 1.0 / 3.0)).collect();
     let mut hash: Vec<u32> = primes.iter().take(8).map(|prime| root(*prime, 0.5)).collect();
     let mut padded = bytes.to_vec();
@@ -216,7 +258,10 @@ fn sha256(bytes: &[u8]) -> String {
     padded.resize((bytes.len() + 9).div_ceil(64) * 64 - 8, 0);
     padded.extend((bytes.len() as u64 * 8).to_be_bytes());
     for block in padded.chunks_exact(64) {
-        let mut w: Vec<u32> = block.chunks_exact(4).map(|four| u32::from_be_bytes(four.try_into().unwrap())).collect();
+        let mut w: Vec<u32> = block
+            .chunks_exact(4)
+            .map(|four| u32::from_be_bytes(four.try_into().unwrap()))
+            .collect();
         for at in 16..64 {
             let (a, b) = (w[at - 15], w[at - 2]);
             let a = a.rotate_right(7) ^ a.rotate_right(18) ^ (a >> 3);
@@ -227,7 +272,11 @@ fn sha256(bytes: &[u8]) -> String {
         for at in 0..64 {
             let e = s[4].rotate_right(6) ^ s[4].rotate_right(11) ^ s[4].rotate_right(25);
             let choice = (s[4] & s[5]) ^ (!s[4] & s[6]);
-            let one = s[7].wrapping_add(e).wrapping_add(choice).wrapping_add(rounds[at]).wrapping_add(w[at]);
+            let one = s[7]
+                .wrapping_add(e)
+                .wrapping_add(choice)
+                .wrapping_add(rounds[at])
+                .wrapping_add(w[at]);
             let a = s[0].rotate_right(2) ^ s[0].rotate_right(13) ^ s[0].rotate_right(22);
             let two = a.wrapping_add((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
             s.rotate_right(1);

@@ -21,7 +21,9 @@ fn long_and_short_variations_may_stand_in_one_list() {
     assert_eq!((task.repeat, task.nudge.map(|nudge| nudge.max)), (2, Some(2)));
     let labels: Vec<String> = task.variations.iter().map(suite::Variation::label).collect();
     assert_eq!(labels, ["five", "count: 10", "count: all"]);
-    assert!(matches!(&task.variations[0].expected, Expected::Value(Value::List(rows)) if rows.len() == 1));
+    assert!(
+        matches!(&task.variations[0].expected, Expected::Value(Value::List(rows)) if rows.len() == 1)
+    );
     assert_eq!(task.variations[1].expected, Expected::None);
     assert_eq!(task.variations[2].expected, Expected::File("all.json".into()));
     assert_eq!(task.variations[2].parameters, [("count".to_owned(), "all".into())]);
@@ -30,8 +32,11 @@ fn long_and_short_variations_may_stand_in_one_list() {
 #[test]
 fn warnings_name_place_and_what_was_probably_meant() {
     let suite = read(BOTH);
-    let shown: Vec<(Option<u32>, Option<u32>, &str)> =
-        suite.warnings.iter().map(|warning| (warning.line, warning.column, warning.message.as_str())).collect();
+    let shown: Vec<(Option<u32>, Option<u32>, &str)> = suite
+        .warnings
+        .iter()
+        .map(|warning| (warning.line, warning.column, warning.message.as_str()))
+        .collect();
     assert_eq!(
         shown,
         [
@@ -40,7 +45,11 @@ fn warnings_name_place_and_what_was_probably_meant() {
                 Some(12),
                 "`{cuont}` looks like a parameter, but no variation has one of that name. Did you mean `{count}`?"
             ),
-            (Some(10), Some(1), "`expected_toolcalls` is not a key of a suite. Did you mean `expected_tool_calls`?"),
+            (
+                Some(10),
+                Some(1),
+                "`expected_toolcalls` is not a key of a suite. Did you mean `expected_tool_calls`?"
+            ),
         ]
     );
 }
@@ -60,7 +69,8 @@ fn keys_that_are_indented_deeper_than_the_first_of_their_item_are_explained() {
             "Put `depot_id` under `parcel_id`: begin the line with 6 spaces instead of 8, and the lines of its neighbours too."
         )
     );
-    let mended = BROKEN.replace("        depot", "      depot").replace("        days", "      days");
+    let mended =
+        BROKEN.replace("        depot", "      depot").replace("        days", "      days");
     assert_eq!(read(&mended).tasks[0].variations.len(), 2);
 }
 
@@ -96,7 +106,8 @@ fn a_variation_without_a_parameter_that_the_prompt_uses_is_a_warning() {
     let suite = read(
         "llm_prompt: '{data} by {by}: {{}}'\nvariations:\n- {data: all, by: day}\n- {data: last 20}\n- parameters: {by: week}\n",
     );
-    let told: Vec<_> = suite.warnings.iter().map(|one| (one.line.unwrap(), one.message.as_str())).collect();
+    let told: Vec<_> =
+        suite.warnings.iter().map(|one| (one.line.unwrap(), one.message.as_str())).collect();
     assert_eq!(
         told,
         [
@@ -120,7 +131,10 @@ fn a_folder_of_loose_prompts_is_a_task() {
     ];
     let suite = suite::from_folder("task", &files).unwrap().unwrap();
     assert_eq!(suite.tasks[0].artifact.as_deref(), Some("rows"));
-    assert_eq!(suite.tasks[0].variations[0].expected, Expected::Value(yaml::read("- a: 1").unwrap()));
+    assert_eq!(
+        suite.tasks[0].variations[0].expected,
+        Expected::Value(yaml::read("- a: 1").unwrap())
+    );
     assert!(suite::from_folder("task", &[("a.txt", "b")]).is_none());
 }
 
@@ -152,7 +166,8 @@ fn a_misspelt_key_of_a_short_variation_is_a_warning_unless_a_prompt_uses_it() {
     let suite = read(
         "llm_prompt: 'a {names}'\nvariations:\n- names: x\n  expected_outptu: 3\n- expected_outptu: 4\n  names: y\n",
     );
-    let shown: Vec<_> = suite.warnings.iter().map(|one| (one.line, one.column, one.message.as_str())).collect();
+    let shown: Vec<_> =
+        suite.warnings.iter().map(|one| (one.line, one.column, one.message.as_str())).collect();
     let message = "`expected_outptu` is not a key of a suite. Did you mean `expected_output`?";
     assert_eq!(shown, [(Some(4), Some(3), message)]);
 }
@@ -169,17 +184,24 @@ fn a_nudge_may_be_switched_off_in_a_word() {
 
 #[test]
 fn a_shared_answer_is_not_repeated_without_limit() {
-    let text =
-        format!("llm_prompt: a\nexpected_output: [{}]\nvariations:\n{}", "1,".repeat(10_000), "- a: 1\n".repeat(300));
+    let text = format!(
+        "llm_prompt: a\nexpected_output: [{}]\nvariations:\n{}",
+        "1,".repeat(10_000),
+        "- a: 1\n".repeat(300)
+    );
     assert_eq!(suite::read(&text, "t").unwrap_err().kind, ReadErrorKind::TooLarge);
 }
 
 #[test]
 fn merge_keys_share_what_variations_have_in_common() {
-    let suite = read("llm_prompt: '{a}{b}'\nvariations:\n- &base {a: 1, b: 2}\n- <<: *base\n  b: 3\n");
+    let suite =
+        read("llm_prompt: '{a}{b}'\nvariations:\n- &base {a: 1, b: 2}\n- <<: *base\n  b: 3\n");
     let parameters = &suite.tasks[0].variations[1].parameters;
     let number = |text: &str| Value::Number(text.to_owned());
-    assert_eq!(parameters.as_slice(), [("b".to_owned(), number("3")), ("a".to_owned(), number("1"))]);
+    assert_eq!(
+        parameters.as_slice(),
+        [("b".to_owned(), number("3")), ("a".to_owned(), number("1"))]
+    );
 }
 
 #[test]
@@ -206,7 +228,10 @@ fn a_workspace_file_names_folders_models_and_tools() {
     assert_eq!((read.input_dir.as_deref(), read.output_dir.as_deref()), (Some("tasks"), None));
     let price = read.models[0].price.unwrap();
     assert!((price.input - 3.0).abs() < 1e-9 && (price.output - 15.0).abs() < 1e-9);
-    assert_eq!((read.run.concurrency, read.run.max_cost, read.run.nudge_max), (Some(8), Some(5.0), Some(3)));
+    assert_eq!(
+        (read.run.concurrency, read.run.max_cost, read.run.nudge_max),
+        (Some(8), Some(5.0), Some(3))
+    );
     assert_eq!(read.tools[0].0, "q");
     assert_eq!(workspace::read("# nothing\n").unwrap(), workspace::Workspace::default());
 }
@@ -219,16 +244,25 @@ fn a_key_in_a_workspace_file_is_refused_and_not_repeated() {
         "tools:\n  x: { headers: { Authorization: 'Bearer 0123456789abcdef0123' } }\n",
     ] {
         let error = workspace::read(text).unwrap_err();
-        assert_eq!((error.kind, error.line, &error.excerpt), (ReadErrorKind::BadValue, Some(2), &None), "{text}");
+        assert_eq!(
+            (error.kind, error.line, &error.excerpt),
+            (ReadErrorKind::BadValue, Some(2), &None),
+            "{text}"
+        );
         assert!(error.advice.is_some());
     }
-    assert!(workspace::read("models:\n  a: { max_tokens: 5, price: { input: 0, output: 0 } }\n").is_ok());
+    assert!(
+        workspace::read("models:\n  a: { max_tokens: 5, price: { input: 0, output: 0 } }\n")
+            .is_ok()
+    );
 }
 
 #[test]
 fn the_name_of_a_key_in_braces_is_no_key() {
     let with = |value: &str| {
-        format!("tools:\n  x: {{ headers: {{ Authorization: '{value}' }}, env: {{ API_KEY: '{value}' }} }}\n")
+        format!(
+            "tools:\n  x: {{ headers: {{ Authorization: '{value}' }}, env: {{ API_KEY: '{value}' }} }}\n"
+        )
     };
     for name in ["Bearer ${A_RATHER_LONG_NAME_1}", "${TOKEN}", "Basic ${A}"] {
         assert!(workspace::read(&with(name)).is_ok(), "{name}");
@@ -247,7 +281,10 @@ fn a_query_set_is_many_tasks() {
     assert_eq!(ids, ["sets/G1/588", "sets/G1/1"]);
     assert_eq!(suite.tasks[0].prompt("tool_calling"), Some("find {x}"));
     let query = suite.tasks[0].query.as_ref().unwrap();
-    assert_eq!((query.set.as_str(), query.id.as_str(), query.categories()), ("G1", "588", vec![""]));
+    assert_eq!(
+        (query.set.as_str(), query.id.as_str(), query.categories()),
+        ("G1", "588", vec![""])
+    );
     assert_eq!(query.row(), json::read(text).unwrap().items()[0]);
     assert_eq!(suite.tasks[0].expected_tool_calls, ["a_for_t"]);
     assert_eq!(suite.tasks[1].expected_tool_calls, [""; 0]);

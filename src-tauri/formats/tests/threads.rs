@@ -6,7 +6,8 @@ use touchstone_formats::value::Value;
 
 #[test]
 fn threads_of_agents_become_what_the_package_makes_of_them() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/converter.jsonl");
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/converter.jsonl");
     let text = std::fs::read_to_string(file).unwrap_or_default();
     println!("cases: {}", text.lines().count());
     for case in text.lines().map(|line| json::read(line).unwrap()) {
@@ -18,14 +19,29 @@ fn threads_of_agents_become_what_the_package_makes_of_them() {
         let row = azure::read(input.as_bytes()).unwrap()[0].rows(&choice).unwrap().remove(0);
         let output = case.get("output").unwrap();
         if output.get("error").is_some() {
-            // The package cannot convert a thread with tools: the response is what that run has, and no tool is lost.
-            let of = |value: &Value, key: &str| value.get(key).map(|list| list.items().to_vec()).unwrap_or_default();
+            // The package cannot convert a thread with tools: the response is what that run has,
+            // and no tool is lost.
+            let of = |value: &Value, key: &str| {
+                value.get(key).map(|list| list.items().to_vec()).unwrap_or_default()
+            };
             let its = |message: &&Value| message.get("run_id").and_then(Value::text) == Some(&run);
             let said = of(thread, "messages").iter().filter(its).count();
-            assert!(row.response.len() >= said && row.response.iter().filter(its).count() == row.response.len());
-            assert!(row.tool_definitions.len() >= of(thread, "tools").len(), "{:?}", case.get("case"));
+            assert!(
+                row.response.len() >= said
+                    && row.response.iter().filter(its).count() == row.response.len()
+            );
+            assert!(
+                row.tool_definitions.len() >= of(thread, "tools").len(),
+                "{:?}",
+                case.get("case")
+            );
             continue;
         }
-        assert_eq!(json::write(&row.value(), true), json::write(output, true), "{:?}", case.get("case"));
+        assert_eq!(
+            json::write(&row.value(), true),
+            json::write(output, true),
+            "{:?}",
+            case.get("case")
+        );
     }
 }

@@ -67,10 +67,19 @@ fn an_outline_counts_what_lists_show() {
     assert_eq!(outline, transcript::read(NUDGED.as_bytes()).unwrap().outline());
     assert_eq!(outline.layout, Layout::ToolCalling);
     assert_eq!(outline.standing, Standing::Answered);
-    assert_eq!((outline.turns, outline.tool_calls, outline.failed_calls, outline.nudges), (3, 2, 1, 1));
+    assert_eq!(
+        (outline.turns, outline.tool_calls, outline.failed_calls, outline.nudges),
+        (3, 2, 1, 1)
+    );
     assert_eq!(outline.tools, ["query_support_tickets"]);
-    assert_eq!((outline.tokens, outline.cost, outline.seconds), (Some(123), Some(0.25), Some(10.5)));
-    assert_eq!((outline.system.as_deref(), outline.model.as_deref()), (Some("tool_calling"), Some("o3-mini")));
+    assert_eq!(
+        (outline.tokens, outline.cost, outline.seconds),
+        (Some(123), Some(0.25), Some(10.5))
+    );
+    assert_eq!(
+        (outline.system.as_deref(), outline.model.as_deref()),
+        (Some("tool_calling"), Some("o3-mini"))
+    );
     assert_eq!(outline.items.len(), 8);
     let call = &outline.text[outline.items[2].start as usize..outline.items[3].start as usize];
     assert_eq!(
@@ -82,8 +91,16 @@ fn an_outline_counts_what_lists_show() {
 #[test]
 fn a_run_stands_as_its_end_says() {
     for (text, standing, reason) in [
-        ("conversation:\n- user_message: a\n", Standing::Waiting, Some("Ends in a message that nobody answered.")),
-        ("conversation:\n- tool_call: {name: t}\n", Standing::Waiting, Some("Ends in a call of t without a result.")),
+        (
+            "conversation:\n- user_message: a\n",
+            Standing::Waiting,
+            Some("Ends in a message that nobody answered."),
+        ),
+        (
+            "conversation:\n- tool_call: {name: t}\n",
+            Standing::Waiting,
+            Some("Ends in a call of t without a result."),
+        ),
         (
             "conversation:\n- tool_call: {name: t, result: 1}\nanswer: 1\n",
             Standing::Waiting,
@@ -113,7 +130,9 @@ fn a_run_stands_as_its_end_says() {
         (
             "conversation:\n- assistant_message: |\n    ```json\n    [1, 2\n    ```\n",
             Standing::NoAnswer,
-            Some("The last ```json fence is no JSON that can be read (line 1): The JSON text ends in the middle."),
+            Some(
+                "The last ```json fence is no JSON that can be read (line 1): The JSON text ends in the middle.",
+            ),
         ),
         ("output: {assistant_actions: []}\nanswer: []\n", Standing::Answered, None),
         ("output: {assistant_actions: []}\n", Standing::NoAnswer, None),
@@ -126,8 +145,7 @@ fn a_run_stands_as_its_end_says() {
 
 #[test]
 fn a_kind_that_is_null_beside_another_says_nothing() {
-    let items =
-        "- {user_message: a, assistant_message: null, error: null}\n- {user_message: ~, assistant_message: b}\n";
+    let items = "- {user_message: a, assistant_message: null, error: null}\n- {user_message: ~, assistant_message: b}\n";
     assert_eq!(turns(items), [(StepKind::User, 1), (StepKind::Assistant, 2)]);
 }
 
@@ -141,31 +159,46 @@ fn a_transcript_may_be_written_in_json() {
 
 #[test]
 fn kinds_of_unknown_items_are_named_once() {
-    let run = transcript::read(format!("conversation:\n{}", "- note: x\n".repeat(20)).as_bytes()).unwrap();
+    let run = transcript::read(format!("conversation:\n{}", "- note: x\n".repeat(20)).as_bytes())
+        .unwrap();
     assert_eq!(run.notes[0].matches("`note`").count(), 1, "{}", run.notes[0]);
 }
 
 #[test]
 fn usage_of_each_model_and_times_in_other_spellings_are_read() {
-    let usage = |usage: &str| transcript::outline(format!("conversation: []\nrun: {{{usage}}}\n").as_bytes()).unwrap();
+    let usage = |usage: &str| {
+        transcript::outline(format!("conversation: []\nrun: {{{usage}}}\n").as_bytes()).unwrap()
+    };
     assert_eq!(
         usage("usage: {o1: {input_tokens: 5, output_tokens: 1}, o2: {prompt_tokens: 6, completion_tokens: 0}}").tokens,
         Some(12)
     );
     assert_eq!(usage("usage: {input: 5, output: 6}").tokens, Some(11));
-    let cached = "usage: {input_tokens: 5, output_tokens: 6, cache_read_tokens: 7, cache_write_tokens: 8}";
+    let cached =
+        "usage: {input_tokens: 5, output_tokens: 6, cache_read_tokens: 7, cache_write_tokens: 8}";
     assert_eq!(usage(cached).tokens, Some(26));
     assert_eq!(usage("started: 1740096727, finished: 1740096737.5").seconds, Some(10.5));
-    assert_eq!(usage("started: 2025-02-21T00:12Z, finished: 2025-02-21 00:13:00 UTC").seconds, Some(60.0));
+    assert_eq!(
+        usage("started: 2025-02-21T00:12Z, finished: 2025-02-21 00:13:00 UTC").seconds,
+        Some(60.0)
+    );
     // What was spent on it is without the pauses that lie between the dates.
-    assert_eq!(usage("started: 1740096727, seconds: 4.5, finished: 1740096737.5").seconds, Some(4.5));
+    assert_eq!(
+        usage("started: 1740096727, seconds: 4.5, finished: 1740096737.5").seconds,
+        Some(4.5)
+    );
     assert_eq!(usage("started: 1740096727, seconds: 4.5").seconds, Some(4.5));
-    assert_eq!(usage("started: 1740096727, seconds: soon, finished: 1740096737.5").seconds, Some(10.5));
+    assert_eq!(
+        usage("started: 1740096727, seconds: soon, finished: 1740096737.5").seconds,
+        Some(10.5)
+    );
 }
 
 #[test]
 fn what_is_not_known_of_a_usage_or_an_amount_is_no_zero() {
-    let run = |facts: &str| transcript::outline(format!("conversation: []\nrun: {{{facts}}}\n").as_bytes()).unwrap();
+    let run = |facts: &str| {
+        transcript::outline(format!("conversation: []\nrun: {{{facts}}}\n").as_bytes()).unwrap()
+    };
     for half in [
         "{input_tokens: 5}",
         "{output_tokens: 5}",
@@ -181,7 +214,8 @@ fn what_is_not_known_of_a_usage_or_an_amount_is_no_zero() {
     ] {
         assert_eq!(run(&format!("usage: {half}")).tokens, None, "{half}");
     }
-    let not_cached = "usage: {input_tokens: 5, output_tokens: 6, cache_creation_input_tokens: null}";
+    let not_cached =
+        "usage: {input_tokens: 5, output_tokens: 6, cache_creation_input_tokens: null}";
     assert_eq!(run(not_cached).tokens, Some(11), "what was not cached is nothing");
     assert_eq!(run("usage: {total_tokens: 9, input_tokens: 5}").tokens, Some(9));
     for odd in ["-1", "-0.5", ".nan", ".inf", "much"] {
@@ -193,8 +227,14 @@ fn what_is_not_known_of_a_usage_or_an_amount_is_no_zero() {
 
 #[test]
 fn a_reply_that_is_a_list_is_its_interactions() {
-    let run = transcript::read(b"output:\n- user_message: {text: a}\n- assistant_actions: [{message: b}]\n").unwrap();
-    assert_eq!(run.steps.iter().map(|step| step.kind).collect::<Vec<_>>(), [StepKind::User, StepKind::Assistant]);
+    let run = transcript::read(
+        b"output:\n- user_message: {text: a}\n- assistant_actions: [{message: b}]\n",
+    )
+    .unwrap();
+    assert_eq!(
+        run.steps.iter().map(|step| step.kind).collect::<Vec<_>>(),
+        [StepKind::User, StepKind::Assistant]
+    );
 }
 
 #[test]
@@ -224,19 +264,36 @@ fn turns(items: &str) -> Vec<(StepKind, u32)> {
 fn calls_belong_to_the_turn_they_name_or_to_the_message_they_follow() {
     use StepKind::{Assistant, ToolCall, User};
     let call = |turn: &str| format!("- tool_call: {{name: t, result: 1{turn}}}\n");
-    let (first, second, third, bare) = (call(", turn: 1"), call(", turn: 2"), call(", turn: 3"), call(""));
+    let (first, second, third, bare) =
+        (call(", turn: 1"), call(", turn: 2"), call(", turn: 3"), call(""));
     let (user, assistant) = ("- user_message: a\n", "- assistant_message: b\n");
     for (items, expected) in [
-        (format!("{user}{assistant}{bare}{bare}"), vec![(User, 1), (Assistant, 2), (ToolCall, 2), (ToolCall, 2)]),
+        (
+            format!("{user}{assistant}{bare}{bare}"),
+            vec![(User, 1), (Assistant, 2), (ToolCall, 2), (ToolCall, 2)],
+        ),
         (format!("{user}{bare}{bare}"), vec![(User, 1), (ToolCall, 2), (ToolCall, 2)]),
-        (format!("{user}{first}{first}{second}"), vec![(User, 1), (ToolCall, 2), (ToolCall, 2), (ToolCall, 3)]),
+        (
+            format!("{user}{first}{first}{second}"),
+            vec![(User, 1), (ToolCall, 2), (ToolCall, 2), (ToolCall, 3)],
+        ),
         (
             format!("{user}{assistant}{first}{second}{assistant}{third}"),
-            vec![(User, 1), (Assistant, 2), (ToolCall, 2), (ToolCall, 3), (Assistant, 4), (ToolCall, 4)],
+            vec![
+                (User, 1),
+                (Assistant, 2),
+                (ToolCall, 2),
+                (ToolCall, 3),
+                (Assistant, 4),
+                (ToolCall, 4),
+            ],
         ),
         (format!("{assistant}{second}"), vec![(Assistant, 1), (ToolCall, 2)]),
         (format!("{bare}{user}{bare}"), vec![(ToolCall, 1), (User, 2), (ToolCall, 3)]),
-        (format!("{}{assistant}", call(", turn: 18446744073709551615")), vec![(ToolCall, 1), (Assistant, 2)]),
+        (
+            format!("{}{assistant}", call(", turn: 18446744073709551615")),
+            vec![(ToolCall, 1), (Assistant, 2)],
+        ),
     ] {
         assert_eq!(turns(&items), expected, "{items}");
     }
@@ -247,9 +304,15 @@ fn nothing_in_an_item_is_lost() {
     let text = "conversation:\n- assistant_message: a\n  thinking: hm\n  seconds: 1.5\n  tokens: 12\n- note: {x: 1}\n  by: me\n- plain\n- tool_call: t\nextra: {k: v}\nrun: {model: m, color: red}\n";
     let run = transcript::read(text.as_bytes()).unwrap();
     assert_eq!(run.outline(), transcript::outline(text.as_bytes()).unwrap());
-    let labels: Vec<Vec<&str>> =
-        run.steps.iter().map(|step| step.parts.iter().map(|part| part.label.as_str()).collect()).collect();
-    assert_eq!(labels, [vec!["message", "thinking"], vec!["note", "by"], vec!["item"], vec!["call"]]);
+    let labels: Vec<Vec<&str>> = run
+        .steps
+        .iter()
+        .map(|step| step.parts.iter().map(|part| part.label.as_str()).collect())
+        .collect();
+    assert_eq!(
+        labels,
+        [vec!["message", "thinking"], vec!["note", "by"], vec!["item"], vec!["call"]]
+    );
     assert_eq!((run.steps[0].seconds, run.steps[0].tokens), (Some(1.5), Some(12)));
     assert_eq!(run.steps[1].title.as_deref(), Some("note"));
     let facts: Vec<&str> = run.facts.iter().map(|(key, _)| key.as_str()).collect();
@@ -292,8 +355,11 @@ fn nested_values_are_searched_with_their_keys() {
 fn a_promptql_reply_becomes_messages_programs_and_artifacts() {
     let text = include_str!("../../../tests/fixtures/transcripts/promptql.yaml");
     let run = transcript::read(text.as_bytes()).unwrap();
-    let steps: Vec<_> =
-        run.steps.iter().map(|step| (step.kind, step.turn, step.title.as_deref(), step.failed)).collect();
+    let steps: Vec<_> = run
+        .steps
+        .iter()
+        .map(|step| (step.kind, step.turn, step.title.as_deref(), step.failed))
+        .collect();
     assert_eq!(
         steps,
         [
@@ -322,7 +388,8 @@ fn an_outline_keeps_what_scorers_need_answer_calls_and_the_last_message() {
         "numbers are as they were written, but for zeros that JSON does not allow"
     );
     assert!(!kept.lenient);
-    let calls: Vec<_> = outline.calls.iter().map(|(name, failed)| (name.as_str(), *failed)).collect();
+    let calls: Vec<_> =
+        outline.calls.iter().map(|(name, failed)| (name.as_str(), *failed)).collect();
     assert_eq!(calls, [("find", false), ("sort", true), ("", false)]);
     assert_eq!(outline.said(), "Done,\nat last.");
 }
@@ -330,19 +397,24 @@ fn an_outline_keeps_what_scorers_need_answer_calls_and_the_last_message() {
 #[test]
 fn an_answer_is_kept_as_it_was_whatever_its_numbers_are() {
     let kept = |text: &str| transcript::outline(text.as_bytes()).unwrap().answer.unwrap();
-    let numbers = kept("output: {}\nanswer: [.nan, .inf, -.INF, 0x1F, 0o17, '.nan', '0x1F']\n").value().unwrap();
+    let numbers = kept("output: {}\nanswer: [.nan, .inf, -.INF, 0x1F, 0o17, '.nan', '0x1F']\n")
+        .value()
+        .unwrap();
     let number = |text: &str| Value::Number(text.to_owned());
     let texts = [Value::from(".nan"), Value::from("0x1F")];
     let expected = [".nan", ".inf", "-.inf", "31", "15"].map(number).into_iter().chain(texts);
     assert_eq!(numbers, Value::List(expected.collect()));
-    let fenced =
-        "conversation:\n- user_message: hi\n- assistant_message: |\n    ```json\n    [NaN, -Infinity]\n    ```\n";
+    let fenced = "conversation:\n- user_message: hi\n- assistant_message: |\n    ```json\n    [NaN, -Infinity]\n    ```\n";
     let (fenced, plain) = (kept(fenced), kept("output: {}\nanswer: [.nan, -.inf]\n"));
     assert_eq!((fenced.value(), fenced.lenient, plain.lenient), (plain.value(), true, false));
     for text in ["[.nan, 'a NaN', {Infinity: -.inf}]", "[1, 2.50, x]"] {
         let run = transcript::read(format!("output: {{}}\nanswer: {text}\n").as_bytes()).unwrap();
         let named = touchstone_formats::json::write(&run.answer.as_ref().unwrap().value, false);
-        assert_eq!(run.outline().answer.unwrap().plain().as_deref(), Some(named.as_str()), "one name for it");
+        assert_eq!(
+            run.outline().answer.unwrap().plain().as_deref(),
+            Some(named.as_str()),
+            "one name for it"
+        );
     }
 }
 
@@ -351,7 +423,8 @@ fn an_answer_that_is_not_strict_json_or_too_long_to_be_kept_is_told_apart() {
     let fenced = "conversation:\n- user_message: hi\n- assistant_message: |\n    ```json\n    {'a': 1,}\n    ```\n";
     let kept = transcript::outline(fenced.as_bytes()).unwrap().answer.unwrap();
     assert_eq!((kept.json.as_deref(), kept.lenient), (Some(r#"{"a":1}"#), true));
-    let long = format!("output: {{}}\nanswer: {}\n", "x".repeat(touchstone_formats::run::LONGEST_ANSWER));
+    let long =
+        format!("output: {{}}\nanswer: {}\n", "x".repeat(touchstone_formats::run::LONGEST_ANSWER));
     let outline = transcript::outline(long.as_bytes()).unwrap();
     assert_eq!(outline.answer.map(|kept| kept.json), Some(None));
     assert_eq!((outline.said, outline.calls.len()), (None, 0));
@@ -362,7 +435,8 @@ fn a_call_that_names_the_function_it_stands_for_is_a_call_of_that_function() {
     let text = "conversation:\n- user_message: hi\n- tool_call: {name: call_api, params: {arguments: {name: x}, name: stars_for_sky}, result: ok}\n\
                 - tool_call: {name: other, params: {name: y}, error: no}\n- tool_call: {name: call_api, params: {}, result: ok}\n";
     let outline = transcript::outline(text.as_bytes()).unwrap();
-    let calls: Vec<(&str, bool)> = outline.calls.iter().map(|(name, failed)| (name.as_str(), *failed)).collect();
+    let calls: Vec<(&str, bool)> =
+        outline.calls.iter().map(|(name, failed)| (name.as_str(), *failed)).collect();
     assert_eq!(calls, [("stars_for_sky", false), ("other", true), ("call_api", false)]);
     assert_eq!(outline.tools, ["call_api", "stars_for_sky", "other"]);
 }

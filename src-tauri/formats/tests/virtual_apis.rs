@@ -1,5 +1,5 @@
-//! Keys, checks, labels and strips of virtual APIs, against what the original gives. Its files are not part of the project; without
-//! them there is nothing to do.
+//! Keys, checks, labels and strips of virtual APIs, against what the original gives. Its files are
+//! not part of the project; without them there is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::Path;
 
@@ -9,7 +9,9 @@ use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
 use touchstone_formats::stabletoolbench::strip::{self, Written};
 
 fn lines(name: &str) -> Vec<Py> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench")
+        .join(name);
     let Ok(text) = fs_err::read_to_string(&file) else {
         eprintln!("skipped: there is no {}", file.display());
         return Vec::new();
@@ -25,7 +27,8 @@ fn text(case: &Py, key: &str) -> Option<String> {
 fn every_key_is_the_text_that_python_writes() {
     let cases = lines("python_str_keys.jsonl");
     for case in &cases {
-        let (input, key) = (text(case, "tool_input_json").unwrap(), text(case, "python_key").unwrap());
+        let (input, key) =
+            (text(case, "tool_input_json").unwrap(), text(case, "python_key").unwrap());
         let read = python_json::read(&input).unwrap();
         assert_eq!(read.str(), key, "{input}");
         assert_eq!(cache_file::keys(&read)[0].1, key);
@@ -33,7 +36,10 @@ fn every_key_is_the_text_that_python_writes() {
         let file = CacheFile::default().with([(key.as_str(), &Py::Null)]);
         let written = format!("{{\n    {}: null\n}}", text(case, "key_in_cache_file").unwrap());
         assert_eq!(file.text(), written);
-        assert!(CacheFile::read(written).unwrap().find(&cache_file::keys(&read)).is_some(), "{input}");
+        assert!(
+            CacheFile::read(written).unwrap().find(&cache_file::keys(&read)).is_some(),
+            "{input}"
+        );
     }
     println!("cases: {}", cases.len());
 }

@@ -1,4 +1,5 @@
-//! Keys of `touchstone.yaml`: what is said of those that mean nothing, and of values that make no sense.
+//! Keys of `touchstone.yaml`: what is said of those that mean nothing, and of values that make no
+//! sense.
 use std::collections::BTreeSet;
 use touchstone_formats::ReadError;
 use touchstone_formats::workspace::{self, schema};
@@ -34,7 +35,9 @@ fn slips(key: &str) -> BTreeSet<String> {
         doubled.insert(at, letters[at]);
         let mut swapped = letters.clone();
         swapped.swap(at, (at + 1).min(letters.len() - 1));
-        all.extend([dropped, doubled, swapped].map(|letters| letters.into_iter().collect::<String>()));
+        all.extend(
+            [dropped, doubled, swapped].map(|letters| letters.into_iter().collect::<String>()),
+        );
     }
     all.remove(key);
     all.remove("");
@@ -59,9 +62,15 @@ fn every_slip_in_a_key_is_reported_with_its_line_and_the_key_that_was_meant() {
                 let text = format!("# a file\n{above}{beside}{}\"{slip}\": \n", "  ".repeat(depth));
                 let found = faults(&text);
                 let line = u32::try_from(text.lines().count()).unwrap();
-                let fault = found.iter().find(|fault| fault.message.starts_with(&format!("`{slip}` is not a key of")));
+                let fault = found
+                    .iter()
+                    .find(|fault| fault.message.starts_with(&format!("`{slip}` is not a key of")));
                 let fault = fault.unwrap_or_else(|| panic!("{found:?}\n{text}"));
-                assert_eq!(fault.advice.as_deref(), Some(&*format!("Did you mean `{key}`?")), "{text}");
+                assert_eq!(
+                    fault.advice.as_deref(),
+                    Some(&*format!("Did you mean `{key}`?")),
+                    "{text}"
+                );
                 assert_eq!(
                     (fault.line, fault.column),
                     (Some(line), Some(u32::try_from(depth * 2 + 1).unwrap())),
@@ -82,7 +91,11 @@ fn keys_that_are_right_are_no_fault_whatever_stands_in_the_free_ones() {
                 tools:\n  a: { kind: mcp, command: [x, 1], env: { ANY: 1 }, headers: { any: b }, seconds: 5 }\n\
                 run: { concurrency: 1, max_cost: 0, nudge: false }\nqueries: { scorers: [finish] }\n";
     assert_eq!(faults(text), []);
-    assert_eq!(workspace::read(text).unwrap().run.nudge_auto, Some(false), "as of a suite, false is no nudge");
+    assert_eq!(
+        workspace::read(text).unwrap().run.nudge_auto,
+        Some(false),
+        "as of a suite, false is no nudge"
+    );
     assert_eq!(faults("models:\nrun:\ntools:\n"), [], "a key without a value is left out");
 }
 
@@ -117,11 +130,17 @@ fn a_value_of_the_wrong_kind_is_a_fault_in_its_line_and_is_read_as_if_it_was_lef
     ] {
         let found = faults(&format!("# one line above\n{text}\n"));
         assert_eq!(found.len(), 1, "{text}: {found:?}");
-        assert!(found[0].message.contains(&format!("`{key}`")) && found[0].line == Some(2), "{text}: {found:?}");
+        assert!(
+            found[0].message.contains(&format!("`{key}`")) && found[0].line == Some(2),
+            "{text}: {found:?}"
+        );
         assert!(found[0].advice.is_some(), "{text}: {found:?}");
     }
     let read = workspace::read("run: { max_cost: -1, concurrency: 0.5, max_turns: 3 }").unwrap();
-    assert_eq!((read.run.max_cost, read.run.concurrency, read.run.max_turns), (None, None, Some(3)));
+    assert_eq!(
+        (read.run.max_cost, read.run.concurrency, read.run.max_turns),
+        (None, None, Some(3))
+    );
 }
 
 #[test]
@@ -129,11 +148,21 @@ fn one_wrong_entry_hides_no_other_and_a_key_in_the_wrong_place_is_told_where_it_
     let text = "input_dir: ask\nmax_cost: 5\nmodells: {}\nmodels:\n  bad: { modle: x, max_token: 5 }\n  good: { provider: replay }\n";
     let read = workspace::read(text).unwrap();
     assert_eq!(read.input_dir.as_deref(), Some("ask"));
-    assert_eq!(read.models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>(), ["bad", "good"]);
+    assert_eq!(
+        read.models.iter().map(|model| model.name.as_str()).collect::<Vec<_>>(),
+        ["bad", "good"]
+    );
     let told: Vec<String> = read
         .faults
         .iter()
-        .map(|fault| format!("{} {} {}", fault.line.unwrap(), fault.message, fault.advice.as_deref().unwrap()))
+        .map(|fault| {
+            format!(
+                "{} {} {}",
+                fault.line.unwrap(),
+                fault.message,
+                fault.advice.as_deref().unwrap()
+            )
+        })
         .collect();
     assert_eq!(
         told,

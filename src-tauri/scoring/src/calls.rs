@@ -1,6 +1,7 @@
 //! **Pure.** Tool calls that should have happened.
 
-/// Expected tool calls that never happened, each once, in the order they were expected. A call that failed did happen.
+/// Expected tool calls that never happened, each once, in the order they were expected. A call that
+/// failed did happen.
 pub fn missing_calls(expected: &[String], called: &[String]) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     for name in expected {
@@ -29,7 +30,11 @@ mod tests {
             ("tickets plans tickets", "", "tickets plans"),
             ("Tickets", "tickets", "Tickets"),
         ] {
-            assert_eq!(missing_calls(&names(expected), &names(called)), names(missing), "{expected} / {called}");
+            assert_eq!(
+                missing_calls(&names(expected), &names(called)),
+                names(missing),
+                "{expected} / {called}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
-//! **Pure.** How far two raters of the same runs agree: what a mean of rounds and what a person says come to in one of three words, the
-//! table of both, and what the agreement is worth in plain words.
+//! **Pure.** How far two raters of the same runs agree: what a mean of rounds and what a person
+//! says come to in one of three words, the table of both, and what the agreement is worth in plain
+//! words.
 use crate::judges::{Judge, reaches};
 use crate::stats::{Confusion, Interval, Kappa, Level, Weights};
 
@@ -27,9 +28,10 @@ impl Says {
         }
     }
 
-    /// What the mean of the rounds of a judge comes to: right where it passes, wrong where it does not, and neither exactly halfway,
-    /// unless halfway passes. Where a suite says from where on it passes, that holds, and nothing is in between. Of a judge that only
-    /// a suite knows, more has to be for it than against.
+    /// What the mean of the rounds of a judge comes to: right where it passes, wrong where it does
+    /// not, and neither exactly halfway, unless halfway passes. Where a suite says from where on it
+    /// passes, that holds, and nothing is in between. Of a judge that only a suite knows, more has
+    /// to be for it than against.
     pub fn of_judge(judge: Option<&Judge>, mean: f64, least: Option<f64>) -> Self {
         let passes = || judge.map_or(mean > 0.5, |judge| judge.passes(mean));
         if least.map_or_else(passes, |least| reaches(mean, least)) {
@@ -41,8 +43,8 @@ impl Says {
         }
     }
 
-    /// What an automatic score comes to: right where it passes, wrong below the half, and in between what is right for the better part,
-    /// as it is shown in lists.
+    /// What an automatic score comes to: right where it passes, wrong below the half, and in
+    /// between what is right for the better part, as it is shown in lists.
     pub fn of_scorer(score: f64, passed: bool) -> Self {
         match (passed, score) {
             (true, _) => Says::Right,
@@ -51,7 +53,8 @@ impl Says {
         }
     }
 
-    /// What a score that a person gave without a word comes to: only all is right, and only nothing is wrong.
+    /// What a score that a person gave without a word comes to: only all is right, and only nothing
+    /// is wrong.
     pub fn of_score(score: f64) -> Self {
         if score >= 1.0 {
             Says::Right
@@ -102,7 +105,8 @@ pub struct Agreed {
     pub same: u64,
     /// Cohen's κ: what is in between agrees only with what is in between.
     pub kappa: Option<Kappa>,
-    /// The same with near misses counted in part (linear weights): by levels of their scale, or by the three words.
+    /// The same with near misses counted in part (linear weights): by levels of their scale, or by
+    /// the three words.
     pub weighted: Option<Kappa>,
     /// What κ is worth.
     pub words: String,
@@ -117,11 +121,15 @@ impl Tally {
         Self { levels: vec![vec![0; levels]; levels], ..Self::default() }
     }
 
-    /// A run of which one said this and the other that; scores only matter where the scale is the same.
+    /// A run of which one said this and the other that; scores only matter where the scale is the
+    /// same.
     pub fn add(&mut self, first: (Says, f64), second: (Says, f64)) {
         self.said[first.0.at()][second.0.at()] += 1;
         let size = self.levels.len();
-        if let Some(cell) = self.levels.get_mut(level(first.1, size)).and_then(|row| row.get_mut(level(second.1, size)))
+        if let Some(cell) = self
+            .levels
+            .get_mut(level(first.1, size))
+            .and_then(|row| row.get_mut(level(second.1, size)))
         {
             *cell += 1;
         }
@@ -130,9 +138,14 @@ impl Tally {
     /// What it comes to.
     pub fn agreed(&self) -> Agreed {
         let between = Says::Between.at();
-        let any = self.said[between].iter().chain(self.said.iter().map(|row| &row[between])).any(|times| *times > 0);
-        let said: Vec<Says> = Says::ALL.into_iter().filter(|says| any || *says != Says::Between).collect();
-        let row = |first: &Says| said.iter().map(|second| self.said[first.at()][second.at()]).collect();
+        let any = self.said[between]
+            .iter()
+            .chain(self.said.iter().map(|row| &row[between]))
+            .any(|times| *times > 0);
+        let said: Vec<Says> =
+            Says::ALL.into_iter().filter(|says| any || *says != Says::Between).collect();
+        let row =
+            |first: &Says| said.iter().map(|second| self.said[first.at()][second.at()]).collect();
         let table: Vec<Vec<u64>> = said.iter().map(row).collect();
         let counted = Confusion::from(table.clone());
         let kappa = counted.kappa(Weights::None, Level::default());
@@ -152,7 +165,8 @@ impl Tally {
 /// Fewer runs than these tell nothing.
 const FEW: u64 = 10;
 
-/// What an agreement is worth. Where chance would do as well as far as anybody can tell, no better word is used.
+/// What an agreement is worth. Where chance would do as well as far as anybody can tell, no better
+/// word is used.
 pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> String {
     if n < FEW {
         return "too few to tell".to_owned();
@@ -179,8 +193,13 @@ pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> Strin
         _ => "very good",
     };
     let (most, least) = interval.map_or((kappa, kappa), |interval| (interval.high, interval.low));
-    // An interval over more than half of what is possible says little more than that it is not chance.
-    if most - least > 0.5 { format!("{}, but it may be {}", word(kappa), word(least)) } else { word(kappa).to_owned() }
+    // An interval over more than half of what is possible says little more than that it is not
+    // chance.
+    if most - least > 0.5 {
+        format!("{}, but it may be {}", word(kappa), word(least))
+    } else {
+        word(kappa).to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -204,25 +223,34 @@ mod tests {
     #[test]
     fn a_judge_is_right_where_it_passes_and_in_between_exactly_halfway() {
         let sopr = named("sopr").unwrap();
-        for (mean, says) in [(1.0, Right), (2.0 / 3.0, Right), (0.5, Between), (1.0 / 3.0, Wrong), (0.0, Wrong)] {
+        for (mean, says) in
+            [(1.0, Right), (2.0 / 3.0, Right), (0.5, Between), (1.0 / 3.0, Wrong), (0.0, Wrong)]
+        {
             assert_eq!(Says::of_judge(Some(sopr), mean, None), says, "{mean}");
         }
         // As the suite has it, which is as scores and the page of the run have it.
         let relevance = named("relevance").unwrap();
-        for (mean, least, says) in
-            [(0.5, None, Right), (0.5, Some(0.75), Wrong), (0.75, Some(0.75), Right), (0.25, Some(0.25), Right)]
-        {
+        for (mean, least, says) in [
+            (0.5, None, Right),
+            (0.5, Some(0.75), Wrong),
+            (0.75, Some(0.75), Right),
+            (0.25, Some(0.25), Right),
+        ] {
             assert_eq!(Says::of_judge(Some(relevance), mean, least), says, "{mean} {least:?}");
         }
         assert_eq!([1.0, 0.99, 0.01, 0.0].map(Says::of_score), [Right, Between, Between, Wrong]);
         let automatic = [(0.4, true), (0.9, false), (0.5, false), (0.49, false)];
-        assert_eq!(automatic.map(|(score, passed)| Says::of_scorer(score, passed)), [Right, Between, Between, Wrong]);
+        assert_eq!(
+            automatic.map(|(score, passed)| Says::of_scorer(score, passed)),
+            [Right, Between, Between, Wrong]
+        );
     }
 
     #[test]
     fn kappa_of_the_textbook_is_found_and_the_table_has_no_row_that_nobody_used() {
         // 40 of 50 the same, where 0.6 * 0.6 + 0.4 * 0.4 would be by chance.
-        let agreed = agreed(&[(Right, Right, 25), (Right, Wrong, 5), (Wrong, Right, 5), (Wrong, Wrong, 15)]);
+        let agreed =
+            agreed(&[(Right, Right, 25), (Right, Wrong, 5), (Wrong, Right, 5), (Wrong, Wrong, 15)]);
         assert_eq!((agreed.n, agreed.same), (50, 40));
         assert_eq!(agreed.said, [Right, Wrong]);
         assert_eq!(agreed.table, [[25, 5], [5, 15]]);
@@ -232,7 +260,12 @@ mod tests {
 
     #[test]
     fn what_is_in_between_has_a_row_of_its_own_and_agrees_only_with_itself_but_is_a_near_miss() {
-        let agreed = agreed(&[(Right, Right, 10), (Between, Right, 5), (Wrong, Wrong, 10), (Between, Between, 1)]);
+        let agreed = agreed(&[
+            (Right, Right, 10),
+            (Between, Right, 5),
+            (Wrong, Wrong, 10),
+            (Between, Between, 1),
+        ]);
         assert_eq!(agreed.said, [Right, Between, Wrong]);
         assert_eq!(agreed.table, [[10, 0, 0], [5, 1, 0], [0, 0, 10]]);
         assert_eq!((agreed.n, agreed.same), (26, 21));

@@ -9,7 +9,8 @@ pub fn score(value: f64) -> String {
     }
 }
 
-/// Returns a number with so many places. What is rounded to nothing has no sign: `0.000`, never `-0.000`.
+/// Returns a number with so many places. What is rounded to nothing has no sign: `0.000`, never
+/// `-0.000`.
 pub fn fixed(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
     match text.strip_prefix('-') {
@@ -38,7 +39,10 @@ mod tests {
     #[test]
     fn halves_are_rounded_up_and_nothing_is_whole_that_is_not() {
         let scores = [0.625, 0.125, 0.615, 0.5, 1.0, 0.0, 0.9951, 0.0049, 0.999_999_9].map(score);
-        assert_eq!(scores, ["0.63", "0.13", "0.61", "0.50", "1.00", "0.00", ">0.99", "<0.01", ">0.99"]);
+        assert_eq!(
+            scores,
+            ["0.63", "0.13", "0.61", "0.50", "1.00", "0.00", ">0.99", "<0.01", ">0.99"]
+        );
         assert_eq!([0.9951, 0.375, 0.0].map(places), ["1.00", "0.38", "0.00"]);
     }
 

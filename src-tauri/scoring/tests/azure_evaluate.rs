@@ -1,15 +1,17 @@
-//! What the evaluators without a model, the sums over rows and the files of results come to, against what azure-ai-evaluation 1.10.0 gave.
-//! Its results are not part of the project; without them nothing is held against anything here. Cases of our own are in `azure_evaluators`.
+//! What the evaluators without a model, the sums over rows and the files of results come to,
+//! against what azure-ai-evaluation 1.10.0 gave. Its results are not part of the project; without
+//! them nothing is held against anything here. Cases of our own are in `azure_evaluators`.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::PathBuf;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    Evaluation, Evaluator, Failure, Inputs, Mapping, Metric, Next, Outcome, Outputs, Quirks, Results, ResultsRead,
-    Table, metrics,
+    Evaluation, Evaluator, Failure, Inputs, Mapping, Metric, Next, Outcome, Outputs, Quirks,
+    Results, ResultsRead, Table, metrics,
 };
 
-/// A file of theirs; nothing where there are none at all. Where there are, a name that is none of them is a mistake of the test.
+/// A file of theirs; nothing where there are none at all. Where there are, a name that is none of
+/// them is a mistake of the test.
 fn golden(name: &str) -> Option<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure");
     if !folder.is_dir() {
@@ -25,29 +27,42 @@ fn value(text: &str) -> Value {
 }
 
 fn inputs(value: &Value) -> Inputs {
-    Inputs(value.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone())).collect())
+    Inputs(
+        value
+            .entries()
+            .iter()
+            .map(|(key, value)| (key.text().unwrap().to_owned(), value.clone()))
+            .collect(),
+    )
 }
 
 fn done(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
     let mut evaluation = Evaluation::new(evaluator, inputs, quirks);
     loop {
         match evaluation.next() {
-            Next::Ask(question) => evaluation.take(stub(evaluator.takes.name, inputs, &question.text)),
+            Next::Ask(question) => {
+                evaluation.take(stub(evaluator.takes.name, inputs, &question.text));
+            }
             Next::Done(result) => return result,
             other => panic!("{other:?}"),
         }
     }
 }
 
-/// What the model said that stood in when the package made its files: always the same, but for two kinds of answers.
+/// What the model said that stood in when the package made its files: always the same, but for two
+/// kinds of answers.
 fn stub(judge: &str, inputs: &Inputs, question: &str) -> &'static str {
     let nothing = inputs.get("response") == Some(&"".into());
     let unsure = question.contains("I do not know.");
     match judge {
         "similarity" => "4",
         "relevance" | "task_adherence" | "intent_resolution" if nothing => "",
-        "relevance" | "task_adherence" | "intent_resolution" if unsure => r#"{"explanation": "because", "score": 2}"#,
-        "relevance" | "task_adherence" | "intent_resolution" => r#"{"explanation": "because", "score": 4}"#,
+        "relevance" | "task_adherence" | "intent_resolution" if unsure => {
+            r#"{"explanation": "because", "score": 2}"#
+        }
+        "relevance" | "task_adherence" | "intent_resolution" => {
+            r#"{"explanation": "because", "score": 4}"#
+        }
         "coherence" if nothing => "<S1>because</S1><S2></S2>",
         _ if unsure => "<S1>because</S1><S2></S2>",
         _ => "<S1>because</S1><S2>5</S2>",
@@ -62,8 +77,12 @@ fn with(params: &Value, more: &[(&str, &str)]) -> Value {
 /// Numbers that are none are texts in the files.
 fn plain(value: &Value) -> Value {
     match value {
-        Value::Text(text) if matches!(text.as_str(), "NaN" | "Infinity" | "-Infinity") => Value::Number(text.clone()),
-        Value::Map(entries) => Value::Map(entries.iter().map(|(key, value)| (key.clone(), plain(value))).collect()),
+        Value::Text(text) if matches!(text.as_str(), "NaN" | "Infinity" | "-Infinity") => {
+            Value::Number(text.clone())
+        }
+        Value::Map(entries) => {
+            Value::Map(entries.iter().map(|(key, value)| (key.clone(), plain(value))).collect())
+        }
         other => other.clone(),
     }
 }
@@ -98,7 +117,11 @@ fn text_evaluators_with_options_come_to_what_the_package_does() {
         };
         let theirs = theirs.get("message").and_then(Value::text).map_or(Ok(plain(theirs)), Err);
         let like_theirs: Result<Value, String> = came(&Quirks::all());
-        assert_eq!(like_theirs.as_ref().map_err(String::as_str), theirs.as_ref().map_err(|why| *why), "{name}");
+        assert_eq!(
+            like_theirs.as_ref().map_err(String::as_str),
+            theirs.as_ref().map_err(|why| *why),
+            "{name}"
+        );
         // Ours is the same, or one switch says why it is not.
         match (came(&Quirks::default()), &theirs) {
             (Ok(ours), Ok(theirs)) => {
@@ -111,13 +134,17 @@ fn text_evaluators_with_options_come_to_what_the_package_does() {
             }
             (ours, _) => {
                 let switches = ["rouge_types_unlisted", "rouge_thresholds_with_fraction"];
-                let one = switches.map(|switch| came(&Quirks::of([switch]).unwrap()) == like_theirs);
-                let which = one.iter().position(|same| *same).unwrap_or_else(|| panic!("{name}: {ours:?}"));
+                let one =
+                    switches.map(|switch| came(&Quirks::of([switch]).unwrap()) == like_theirs);
+                let which =
+                    one.iter().position(|same| *same).unwrap_or_else(|| panic!("{name}: {ours:?}"));
                 differ[which] += 1;
             }
         }
     }
-    println!("cases: {cases} text_params, {refused} refused by both, {differ:?} differ by a switch");
+    println!(
+        "cases: {cases} text_params, {refused} refused by both, {differ:?} differ by a switch"
+    );
     assert!(cases > 90);
 }
 
@@ -131,10 +158,11 @@ fn found_documents_come_to_what_the_package_does() {
         }
         let name = row.get("id").and_then(Value::text).unwrap();
         let (params, theirs) = (row.get("params").unwrap(), row.get("outputs").unwrap());
-        let ours = Evaluator::read("any", &with(params, &[("kind", "document_retrieval")])).and_then(|evaluator| {
-            let inputs = inputs(row.get("inputs").unwrap());
-            done(&evaluator, &inputs, &Quirks::all()).map_err(|failure| failure.message)
-        });
+        let ours = Evaluator::read("any", &with(params, &[("kind", "document_retrieval")]))
+            .and_then(|evaluator| {
+                let inputs = inputs(row.get("inputs").unwrap());
+                done(&evaluator, &inputs, &Quirks::all()).map_err(|failure| failure.message)
+            });
         match (ours, theirs.get("message")) {
             (Ok(ours), None) => {
                 assert_eq!(map(ours), plain(theirs), "{name}");
@@ -173,9 +201,11 @@ fn evaluated(
 ) -> Result<String, String> {
     let data = Table::read(text, csv, quirks)?;
     let names: Vec<&str> = data.columns.iter().map(String::as_str).collect();
-    let said: Vec<&str> = target.iter().flat_map(|target| &target.columns).map(String::as_str).collect();
+    let said: Vec<&str> =
+        target.iter().flat_map(|target| &target.columns).map(String::as_str).collect();
     // As in the package, it stands among the evaluators.
-    let (usual, evaluators): (Vec<&Asked>, Vec<&Asked>) = evaluators.iter().partition(|one| one.name == "default");
+    let (usual, evaluators): (Vec<&Asked>, Vec<&Asked>) =
+        evaluators.iter().partition(|one| one.name == "default");
     let usual = Mapping::read(usual.into_iter().flat_map(|one| one.mapping).copied())?;
     let mut outputs = Vec::new();
     for Asked { name, kind, options, mapping } in evaluators {
@@ -183,8 +213,14 @@ fn evaluated(
         let evaluator = Evaluator::read(name, &options)?;
         let own = Mapping::read(mapping.iter().copied())?;
         let own = own.or(&usual, quirks);
-        let has =
-            |row: &usize| own.reaches(&data.columns, |key| data.value(*row, key), |key| target?.value(*row, key), true);
+        let has = |row: &usize| {
+            own.reaches(
+                &data.columns,
+                |key| data.value(*row, key),
+                |key| target?.value(*row, key),
+                true,
+            )
+        };
         let none = quirks.has("mapped_in_all_rows") && !(0..data.rows.len()).all(|row| has(&row));
         let mapping = own.clone().completed(names.iter().copied(), &said);
         let mut results = Outputs::new(&evaluator, data.rows.len());
@@ -197,20 +233,30 @@ fn evaluated(
         outputs.push(results);
     }
     let metrics = metrics(&outputs, quirks);
-    let results =
-        Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[], kept: None };
+    let results = Results {
+        data: &data,
+        target,
+        outputs: &outputs,
+        metrics: &metrics,
+        about: &[],
+        faults: &[],
+        kept: None,
+    };
     Ok(results.text(quirks))
 }
 
-const TEXTS: [Asked; 3] = [asked("f1", "f1_score"), asked("bleu", "bleu_score"), asked("rouge", "rouge_score")];
+const TEXTS: [Asked; 3] =
+    [asked("f1", "f1_score"), asked("bleu", "bleu_score"), asked("rouge", "rouge_score")];
 
 fn variant(name: &str) -> Option<String> {
     golden(&format!("evaluate_variants/{name}"))
 }
 
-/// Whether these evaluators make the file that the package made, to the byte; nothing without that file.
+/// Whether these evaluators make the file that the package made, to the byte; nothing without that
+/// file.
 fn same(name: &str, data: Option<String>, evaluators: &[Asked], target: Option<&Table>) -> usize {
-    let theirs = if name == "main" { golden("evaluate_out.json") } else { variant(&format!("{name}.json")) };
+    let theirs =
+        if name == "main" { golden("evaluate_out.json") } else { variant(&format!("{name}.json")) };
     let (Some(theirs), Some(data)) = (theirs, data) else { return 0 };
     assert!(!data.is_empty(), "{name}");
     let ours = evaluated(&data, name.starts_with("csv"), evaluators, target, &Quirks::all());
@@ -223,7 +269,8 @@ fn files_of_results_are_those_of_the_package_to_the_byte() {
     let main = || golden("evaluate_in.jsonl");
     let [f1, bleu, rouge] = TEXTS;
     let rouge1 = Asked { options: r#"{"rouge_type": "rouge1"}"#, ..asked("rouge1", "rouge_score") };
-    let all = [f1, bleu, rouge, asked("gleu", "gleu_score"), asked("meteor", "meteor_score"), rouge1];
+    let all =
+        [f1, bleu, rouge, asked("gleu", "gleu_score"), asked("meteor", "meteor_score"), rouge1];
     let f1 = [asked("f1", "f1_score")];
     let documents = [asked("doc_retrieval", "document_retrieval")];
     let cases = [
@@ -247,18 +294,22 @@ fn files_of_mapped_columns_and_targets_are_those_of_the_package_to_the_byte() {
     let mapped = TEXTS.map(|asked| Asked { mapping, ..asked });
     let [f1, bleu, rouge] = TEXTS;
     let usual = [Asked { mapping, ..asked("default", "") }, f1, bleu, rouge];
-    let mut cases =
-        same("column_mapping", data(), &mapped, None) + same("column_mapping_default", data(), &usual, None);
+    let mut cases = same("column_mapping", data(), &mapped, None)
+        + same("column_mapping_default", data(), &usual, None);
     let echo = |line: &str| {
         let query = value(line).get("query").and_then(Value::text).unwrap().to_owned();
         let (said, extra) = (format!("echo {query}"), query.chars().count().to_string());
-        vec![("response".to_owned(), Some(Value::Text(said))), ("extra".to_owned(), Some(Value::Number(extra)))]
+        vec![
+            ("response".to_owned(), Some(Value::Text(said))),
+            ("extra".to_owned(), Some(Value::Number(extra))),
+        ]
     };
     let data = || variant("target.jsonl");
     let said = Table::gathered(data().unwrap_or_default().lines().map(echo)).unwrap();
     let mapping = &[("response", "${target.response}"), ("ground_truth", "${data.ground_truth}")];
     cases += same("target", data(), &[asked("f1", "f1_score")], Some(&said));
-    cases += same("target_mapped", data(), &[Asked { mapping, ..asked("f1", "f1_score") }], Some(&said));
+    cases +=
+        same("target_mapped", data(), &[Asked { mapping, ..asked("f1", "f1_score") }], Some(&said));
     println!("cases: {cases} files of evaluate, with mappings and targets");
 }
 
@@ -288,26 +339,44 @@ fn files_with_judges_are_those_of_the_package_to_the_byte() {
 #[test]
 fn what_the_package_refuses_is_refused_in_its_words_when_it_is_followed() {
     let refused = |text: &str, mapping| {
-        evaluated(text, false, &[Asked { mapping, ..asked("f1", "f1_score") }], None, &Quirks::all()).unwrap_err()
+        evaluated(
+            text,
+            false,
+            &[Asked { mapping, ..asked("f1", "f1_score") }],
+            None,
+            &Quirks::all(),
+        )
+        .unwrap_err()
     };
-    let (Some(dates), Some(main)) = (variant("coercion.jsonl"), golden("evaluate_in.jsonl")) else { return };
-    for (name, ours) in
-        [("coercion.json", refused(&dates, &[])), ("bad_mapping.json", refused(&main, &[("response", "${foo.bar}")]))]
-    {
+    let (Some(dates), Some(main)) = (variant("coercion.jsonl"), golden("evaluate_in.jsonl")) else {
+        return;
+    };
+    for (name, ours) in [
+        ("coercion.json", refused(&dates, &[])),
+        ("bad_mapping.json", refused(&main, &[("response", "${foo.bar}")])),
+    ] {
         let theirs = value(&variant(name).unwrap());
         let message = theirs.get("message").and_then(Value::text).unwrap();
-        assert!(format!("(UserError) {ours}").starts_with(message) || ours == message, "{name}: {ours} / {message}");
+        assert!(
+            format!("(UserError) {ours}").starts_with(message) || ours == message,
+            "{name}: {ours} / {message}"
+        );
     }
     println!("cases: 2 refusals of evaluate");
 }
 
 #[test]
 fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same_file() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/evaluate_variants");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/azure/evaluate_variants");
     let Ok(folder) = fs_err::read_dir(folder) else { return };
-    let mut names: Vec<String> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> =
+        folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
     names.retain(|name| PathBuf::from(name).extension().is_some_and(|end| end == "json"));
-    let names = names.iter().map(|name| format!("evaluate_variants/{name}")).chain(["evaluate_out.json".to_owned()]);
+    let names = names
+        .iter()
+        .map(|name| format!("evaluate_variants/{name}"))
+        .chain(["evaluate_out.json".to_owned()]);
     let mut cases = 0;
     for name in names {
         let theirs = golden(&name).unwrap();
@@ -320,14 +389,21 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
         let quirks = Quirks::all();
         let mut metrics = metrics(&read.outputs, &quirks);
         // What the class of an evaluator adds by its own hand has no column.
-        let is_known = |name: &str, metrics: &[Metric]| metrics.iter().any(|metric| metric.name == name);
+        let is_known =
+            |name: &str, metrics: &[Metric]| metrics.iter().any(|metric| metric.name == name);
         let mut by_hand = 0;
         for (name, value) in &read.metrics {
             let column = name.rsplit_once('.').and_then(|(evaluator, key)| {
                 read.outputs.iter().find(|outputs| outputs.name == evaluator)?.column(key)
             });
             if !is_known(name, &metrics) && column.is_none() {
-                metrics.push(Metric { name: name.clone(), value: *value, interval: None, n: 8, left_out: 0 });
+                metrics.push(Metric {
+                    name: name.clone(),
+                    value: *value,
+                    interval: None,
+                    n: 8,
+                    left_out: 0,
+                });
                 by_hand += 1;
             }
         }
@@ -345,7 +421,8 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
         let ours_read = ResultsRead::read(&ours).unwrap();
         assert_eq!(ours_read.metrics, read.metrics, "{name}");
         assert_eq!((&ours_read.data, &ours_read.outputs), (&read.data, &read.outputs), "{name}");
-        // What was added by hand may be a whole number, and a file that was printed with indentation is another text.
+        // What was added by hand may be a whole number, and a file that was printed with
+        // indentation is another text.
         assert!(ours == theirs || by_hand > 0 || theirs.contains('\n'), "{name}\n{ours}\n{theirs}");
         cases += 1;
     }

@@ -1,11 +1,12 @@
-//! Rules of the evaluators without a model, of the sums over rows and of the files of results, by cases of our own.
+//! Rules of the evaluators without a model, of the sums over rows and of the files of results, by
+//! cases of our own.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use proptest::prelude::*;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    About, Evaluation, Evaluator, Failure, Fault, Inputs, Metric, Next, Outcome, Outputs, Quirks, Results, ResultsRead,
-    Table, all, metrics,
+    About, Evaluation, Evaluator, Failure, Fault, Inputs, Metric, Next, Outcome, Outputs, Quirks,
+    Results, ResultsRead, Table, all, metrics,
 };
 
 fn value(text: &str) -> Value {
@@ -13,7 +14,13 @@ fn value(text: &str) -> Value {
 }
 
 fn inputs(value: &Value) -> Inputs {
-    Inputs(value.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone())).collect())
+    Inputs(
+        value
+            .entries()
+            .iter()
+            .map(|(key, value)| (key.text().unwrap().to_owned(), value.clone()))
+            .collect(),
+    )
 }
 
 fn done(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
@@ -52,28 +59,51 @@ fn every_evaluator_is_read_by_its_name_and_options_that_nobody_knows_are_refused
     for takes in all() {
         let evaluator = read(takes.name, options(takes.name)).unwrap();
         assert_eq!(evaluator.takes.name, takes.name);
-        assert!(!takes.what.is_empty() && all().iter().filter(|other| other.name == takes.name).count() == 1);
+        assert!(
+            !takes.what.is_empty()
+                && all().iter().filter(|other| other.name == takes.name).count() == 1
+        );
     }
     for (name, options, message) in [
         ("relevanse", "{}", "There is no evaluator named `relevanse`. Did you mean `relevance`?"),
         ("any", r#"{"kind": "nothing"}"#, "There is no evaluator named `nothing`."),
         ("", "{}", "An evaluator has to have a name."),
-        ("f1_score", r#"{"treshold": 1}"#, "`f1_score` has no option named `treshold`. Did you mean `threshold`?"),
+        (
+            "f1_score",
+            r#"{"treshold": 1}"#,
+            "`f1_score` has no option named `treshold`. Did you mean `threshold`?",
+        ),
         ("f1_score", r#"{"threshold": "1"}"#, "`threshold` of `f1_score` has to be a number."),
         (
             "rouge_score",
             r#"{"rouge_type": "rouge6"}"#,
             "Invalid rouge type: rouge6. There are rouge1 to rouge5 and rougeL.",
         ),
-        ("string_check", r#"{"operation": "same"}"#, "There is no operation `same`; there are eq, ne, like and ilike."),
+        (
+            "string_check",
+            r#"{"operation": "same"}"#,
+            "There is no operation `same`; there are eq, ne, like and ilike.",
+        ),
         (
             "text_similarity",
             r#"{"evaluation_metric": "sine"}"#,
             "There is no metric `sine`; there are fuzzy_match, bleu, gleu, meteor, rouge_1 to rouge_5, rouge_l and cosine.",
         ),
-        ("python", r#"{"source": " "}"#, "`python` needs `source`: a program with a function grade(sample, item)."),
-        ("python", r#"{"pass_threshold": 1.5, "source": "x"}"#, "pass_threshold must be between 0.0 and 1.0"),
-        ("score_model", r#"{"range": [1, 1]}"#, "range must be a list of two numbers [min, max] where min < max"),
+        (
+            "python",
+            r#"{"source": " "}"#,
+            "`python` needs `source`: a program with a function grade(sample, item).",
+        ),
+        (
+            "python",
+            r#"{"pass_threshold": 1.5, "source": "x"}"#,
+            "pass_threshold must be between 0.0 and 1.0",
+        ),
+        (
+            "score_model",
+            r#"{"range": [1, 1]}"#,
+            "range must be a list of two numbers [min, max] where min < max",
+        ),
         (
             "score_model",
             r#"{"range": [1, 5], "pass_threshold": 7}"#,
@@ -107,19 +137,23 @@ fn texts_are_measured_with_their_own_thresholds_and_what_is_no_text_is_told() {
 #[test]
 fn graders_say_what_passes_and_a_program_that_gives_no_score_is_no_wrong_answer() {
     let quirks = Quirks::default();
-    let of = |name: &str, options: &str, text: &str| told(done(&read(name, options).unwrap(), &row(text), &quirks));
+    let of = |name: &str, options: &str, text: &str| {
+        told(done(&read(name, options).unwrap(), &row(text), &quirks))
+    };
     let paris = r#"{"response": "It is Paris.", "ground_truth": "paris", "n": 4}"#;
     insta::assert_snapshot!(of("string_check", "{}", paris), @r#"{"passed":false,"score":0.0,"sample":null,"string_check_result":"fail"}"#);
     insta::assert_snapshot!(of("exact", r#"{"kind": "string_check", "operation": "ilike"}"#, paris), @r#"{"passed":true,"score":1.0,"sample":null,"exact_result":"pass"}"#);
     insta::assert_snapshot!(of("string_check", r#"{"input": "{{item.n}}", "reference": "4"}"#, paris), @r#"{"passed":true,"score":1.0,"sample":null,"string_check_result":"pass"}"#);
     insta::assert_snapshot!(of("string_check", r#"{"input": "{{item.lost}}"}"#, paris), @"The row has no `lost`.");
     insta::assert_snapshot!(of("text_similarity", r#"{"evaluation_metric": "rouge_1", "pass_threshold": 0.4}"#, paris), @r#"{"passed":true,"score":0.5,"sample":null,"text_similarity_result":"pass"}"#);
-    let python = read("own", r#"{"kind": "python", "source": "…", "pass_threshold": 0.7}"#).unwrap();
+    let python =
+        read("own", r#"{"kind": "python", "source": "…", "pass_threshold": 0.7}"#).unwrap();
     let inputs = row(paris);
     let ran = |came: Result<f64, String>| {
         let mut evaluation = Evaluation::new(&python, &inputs, &quirks);
         let Next::Run(job) = evaluation.next() else { panic!() };
-        let called = format!("{} {}", json::write(&job.sample, false), json::write(&job.item, false));
+        let called =
+            format!("{} {}", json::write(&job.sample, false), json::write(&job.item, false));
         assert_eq!(
             called,
             r#"{"output_text":"It is Paris."} {"response":"It is Paris.","ground_truth":"paris","n":4}"#
@@ -130,7 +164,10 @@ fn graders_say_what_passes_and_a_program_that_gives_no_score_is_no_wrong_answer(
     };
     insta::assert_snapshot!(ran(Ok(0.75)), @r#"{"passed":true,"score":0.75,"sample":null,"own_result":"pass"}"#);
     for (came, told) in [(f64::NAN, "NaN"), (2.0, "2"), (-0.5, "-0.5")] {
-        assert_eq!(ran(Ok(came)), format!("The program returned {told}, and a score is a number from 0 to 1."));
+        assert_eq!(
+            ran(Ok(came)),
+            format!("The program returned {told}, and a score is a number from 0 to 1.")
+        );
     }
     insta::assert_snapshot!(ran(Err("It took too long.".to_owned())), @"It took too long.");
 }
@@ -141,7 +178,11 @@ fn documents_are_weighed_by_numbers_and_held_against_what_labels_can_reach() {
         let result = done(&read("document_retrieval", options).unwrap(), &row(text), quirks);
         let outcome = result.map_err(|failure| failure.message)?;
         let get = |key: &str| {
-            outcome.iter().find(|(known, _)| known == key).map(|(_, value)| json::write(value, false)).unwrap()
+            outcome
+                .iter()
+                .find(|(known, _)| known == key)
+                .map(|(_, value)| json::write(value, false))
+                .unwrap()
         };
         let keys = [
             "ndcg@3",
@@ -154,11 +195,16 @@ fn documents_are_weighed_by_numbers_and_held_against_what_labels_can_reach() {
         ];
         Ok::<_, String>(keys.map(get).join(" "))
     };
-    let document = |id: &str, key: &str, value: u32| format!(r#"{{"document_id": "{id}", "{key}": {value}}}"#);
+    let document =
+        |id: &str, key: &str, value: u32| format!(r#"{{"document_id": "{id}", "{key}": {value}}}"#);
     let label = |id: &str, value: u32| document(id, "query_relevance_label", value);
     let found = |id: &str, value: u32| document(id, "relevance_score", value);
     let whole = |truth: &[String], found: &[String]| {
-        format!(r#"{{"retrieval_ground_truth": [{}], "retrieved_documents": [{}]}}"#, truth.join(","), found.join(","))
+        format!(
+            r#"{{"retrieval_ground_truth": [{}], "retrieved_documents": [{}]}}"#,
+            truth.join(","),
+            found.join(",")
+        )
     };
     let text = whole(&[label("a", 10), label("b", 2)], &[found("b", 9), found("c", 1)]);
     let (ours, theirs) = (Quirks::default(), Quirks::all());
@@ -167,8 +213,11 @@ fn documents_are_weighed_by_numbers_and_held_against_what_labels_can_reach() {
     let set = r#"{"ground_truth_label_max": 10, "top1_relevance_threshold": 2}"#;
     insta::assert_snapshot!(of(set, &text, &ours).unwrap(), @r#"0.00292713543449163 0.0034079844206426485 2 2 "pass" 1 "fail""#);
     insta::assert_snapshot!(of("{}", &text, &ours).unwrap_err(), @"The label 10 is above `ground_truth_label_max`, which is 4.");
-    let single =
-        format!(r#"{{"retrieval_ground_truth": [{}], "retrieved_documents": {}}}"#, label("a", 1), found("a", 1));
+    let single = format!(
+        r#"{{"retrieval_ground_truth": [{}], "retrieved_documents": {}}}"#,
+        label("a", 1),
+        found("a", 1)
+    );
     insta::assert_snapshot!(of("{}", &single, &ours).unwrap_err(), @"`retrieved_documents` is no list of documents.");
     insta::assert_snapshot!(of("{}", &single, &theirs).unwrap(), @r#"0.0 0.0 0.0 50.0 "fail" 0 "pass""#);
     // In CSV a list is a text.
@@ -190,9 +239,16 @@ fn results(name: &str, kind: &str, rows: &[&str]) -> Outputs {
 
 fn summed(outputs: &[Outputs], quirks: &Quirks) -> String {
     let line = |metric: &Metric| {
-        let interval = metric.interval.map(|interval| format!(" [{:.3}, {:.3}]", interval.low, interval.high));
+        let interval =
+            metric.interval.map(|interval| format!(" [{:.3}, {:.3}]", interval.low, interval.high));
         let value = metric.value.map_or_else(|| "none".to_owned(), |value| format!("{value:.4}"));
-        format!("{} = {value}{} n {} left out {}", metric.name, interval.unwrap_or_default(), metric.n, metric.left_out)
+        format!(
+            "{} = {value}{} n {} left out {}",
+            metric.name,
+            interval.unwrap_or_default(),
+            metric.n,
+            metric.left_out
+        )
     };
     metrics(outputs, quirks).iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -303,7 +359,9 @@ fn a_row_with_several_verdicts_passes_when_all_do_and_is_open_when_one_is() {
     let rouge = results(
         "r",
         "rouge_score",
-        &[r#"{"rouge_precision_result": "fail", "rouge_recall_result": "fail", "rouge_f1_score_result": "pass"}"#],
+        &[
+            r#"{"rouge_precision_result": "fail", "rouge_recall_result": "fail", "rouge_f1_score_result": "pass"}"#,
+        ],
     );
     assert_eq!(rouge.verdict(0), Some(true));
 }
@@ -312,7 +370,11 @@ fn a_row_with_several_verdicts_passes_when_all_do_and_is_open_when_one_is() {
 fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_back() {
     let rows = "{\"q\": \"a\\u0001\", \"n\": 1.50}\n{\"q\": null, \"big\": 12345678901234567890}";
     let data = Table::read(rows, false, &Quirks::default()).unwrap();
-    let outputs = [results("f1", "f1_score", &[r#"{"f1_score": 0.25, "f1_result": "fail", "f1_threshold": 1}"#, "{}"])];
+    let outputs = [results(
+        "f1",
+        "f1_score",
+        &[r#"{"f1_score": 0.25, "f1_result": "fail", "f1_threshold": 1}"#, "{}"],
+    )];
     let about = About {
         name: "f1".to_owned(),
         kind: "f1_score".to_owned(),
@@ -320,7 +382,11 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
         ..About::default()
     };
     let about = [about.entry()];
-    let faults = [Fault { row: 2, evaluator: "f1".to_owned(), why: "The row has no `response`.".to_owned() }];
+    let faults = [Fault {
+        row: 2,
+        evaluator: "f1".to_owned(),
+        why: "The row has no `response`.".to_owned(),
+    }];
     let written = |quirks: &Quirks| {
         let metrics = metrics(&outputs, quirks);
         Results {
@@ -341,7 +407,8 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
     // Only whoever asks for the whole of the package's file gets none of our keys.
     let bare = written(&Quirks::of(["bare_nan"]).unwrap());
     assert!(
-        bare.contains("\"inputs.big\": NaN") && bare.ends_with(&ours[ours.find("\"evaluators\"").unwrap()..]),
+        bare.contains("\"inputs.big\": NaN")
+            && bare.ends_with(&ours[ours.find("\"evaluators\"").unwrap()..]),
         "{bare}"
     );
     let read = ResultsRead::read(&ours).unwrap();
@@ -350,14 +417,24 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
         (data.columns.clone(), Some(&Value::Number("0.25".to_owned())))
     );
     assert_eq!(read.metrics[0], ("f1.f1_score".to_owned(), Some(0.25)));
-    assert_eq!(read.evaluators[0].1.get("id"), Some(&"azureai://built-in/evaluators/f1_score".into()));
-    for other in ["[]", "{\"rows\": []}", "{\"rows\": 1, \"metrics\": {}}", "{\"rows\": [1], \"metrics\": {}}", ""] {
+    assert_eq!(
+        read.evaluators[0].1.get("id"),
+        Some(&"azureai://built-in/evaluators/f1_score".into())
+    );
+    for other in [
+        "[]",
+        "{\"rows\": []}",
+        "{\"rows\": 1, \"metrics\": {}}",
+        "{\"rows\": [1], \"metrics\": {}}",
+        "",
+    ] {
         assert!(ResultsRead::read(other).is_err(), "{other}");
     }
 }
 
 fn any_value() -> impl Strategy<Value = Value> {
-    let number = prop_oneof!["-?(0|[1-9][0-9]{0,19})", "(0|[1-9][0-9]{0,3})\\.[0-9]{1,4}"].prop_map(Value::Number);
+    let number = prop_oneof!["-?(0|[1-9][0-9]{0,19})", "(0|[1-9][0-9]{0,3})\\.[0-9]{1,4}"]
+        .prop_map(Value::Number);
     let text = "[a-c\\.\"\\\\\n\u{1}é😀]{0,6}".prop_map(Value::Text);
     let one = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::Bool), number, text];
     one.prop_recursive(2, 8, 3, |inner| {
@@ -403,13 +480,23 @@ proptest! {
 
 #[test]
 fn a_column_of_the_data_that_is_named_like_our_numbers_of_rows_is_kept() {
-    let said = Table::gathered([1, 2].map(|at| vec![("r".to_owned(), Some(Value::Number(at.to_string())))])).unwrap();
+    let said = Table::gathered(
+        [1, 2].map(|at| vec![("r".to_owned(), Some(Value::Number(at.to_string())))]),
+    )
+    .unwrap();
     let back = |rows: &str| {
         let data = Table::read(rows, false, &Quirks::default()).unwrap();
         let (target, outputs, metrics) = (Some(&said), [], []);
-        let text =
-            Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[], kept: None }
-                .text(&Quirks::default());
+        let text = Results {
+            data: &data,
+            target,
+            outputs: &outputs,
+            metrics: &metrics,
+            about: &[],
+            faults: &[],
+            kept: None,
+        }
+        .text(&Quirks::default());
         assert_eq!(text.matches("\"inputs.line_number\"").count(), 2, "{text}");
         let read = ResultsRead::read(&text).unwrap();
         assert_eq!((read.data, &read.target), (data, &said));
@@ -420,9 +507,13 @@ fn a_column_of_the_data_that_is_named_like_our_numbers_of_rows_is_kept() {
 
 #[test]
 fn a_file_of_results_with_too_many_columns_is_refused() {
-    let rows = |prefix: &str| (0..3_000).map(|at| format!("{{\"{prefix}{at}\": 1}}")).collect::<Vec<_>>().join(", ");
+    let rows = |prefix: &str| {
+        (0..3_000).map(|at| format!("{{\"{prefix}{at}\": 1}}")).collect::<Vec<_>>().join(", ")
+    };
     for prefix in ["inputs.", "outputs.", "outputs.f1."] {
-        let why = ResultsRead::read(&format!("{{\"rows\": [{}], \"metrics\": {{}}}}", rows(prefix))).unwrap_err();
+        let why =
+            ResultsRead::read(&format!("{{\"rows\": [{}], \"metrics\": {{}}}}", rows(prefix)))
+                .unwrap_err();
         assert!(why.starts_with("There are more than 2000 columns."), "{prefix} {why}");
     }
 }
@@ -430,9 +521,13 @@ fn a_file_of_results_with_too_many_columns_is_refused() {
 #[test]
 fn a_column_of_a_target_may_not_stand_where_results_of_an_evaluator_stand() {
     let evaluator = read("my.f1", r#"{"kind": "f1_score"}"#).unwrap();
-    for (column, stands) in
-        [("my.f1.f1_score", true), ("my.f1.", true), ("my.f1", false), ("my.f12", false), ("f1_score", false)]
-    {
+    for (column, stands) in [
+        ("my.f1.f1_score", true),
+        ("my.f1.", true),
+        ("my.f1", false),
+        ("my.f12", false),
+        ("f1_score", false),
+    ] {
         assert_eq!(evaluator.stands_at(column), stands, "{column}");
     }
 }

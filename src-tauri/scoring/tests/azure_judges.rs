@@ -1,5 +1,5 @@
-//! The judges of azure-ai-evaluation 1.10.0 against what that package made of the same inputs and replies. Its files are not part of the
-//! project; without them there is nothing to do.
+//! The judges of azure-ai-evaluation 1.10.0 against what that package made of the same inputs and
+//! replies. Its files are not part of the project; without them there is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,11 +7,13 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks, Unasked, calls_of, reformat, tool_inputs,
+    Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks, Unasked, calls_of, reformat,
+    tool_inputs,
 };
 
 fn lines(name: &str) -> Vec<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure").join(name);
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure").join(name);
     let Ok(text) = fs_err::read_to_string(&file) else {
         eprintln!("skipped: there is no {}", file.display());
         return Vec::new();
@@ -33,7 +35,9 @@ fn messages_and_tools_are_put_into_words_as_the_package_does() {
             "reformat_conversation_history" => {
                 reformat::conversation_history(input, flag("include_system_messages"), &all)
             }
-            "reformat_agent_response" => reformat::agent_response(input, flag("include_tool_messages"), &all),
+            "reformat_agent_response" => {
+                reformat::agent_response(input, flag("include_tool_messages"), &all)
+            }
             "reformat_tool_definitions" => reformat::tool_definitions(input, &all),
             _ => {
                 let calls = calls_of(input, &all).map(Value::List);
@@ -119,9 +123,13 @@ fn block(question: &str, name: &str) -> Option<String> {
 /// Numbers that are none are texts in these files.
 fn numbers(value: &Value) -> Value {
     match value {
-        Value::Text(text) if ["NaN", "Infinity", "-Infinity"].contains(&text.as_str()) => Value::Number(text.clone()),
+        Value::Text(text) if ["NaN", "Infinity", "-Infinity"].contains(&text.as_str()) => {
+            Value::Number(text.clone())
+        }
         Value::List(items) => Value::List(items.iter().map(numbers).collect()),
-        Value::Map(entries) => Value::Map(entries.iter().map(|(key, value)| (key.clone(), numbers(value))).collect()),
+        Value::Map(entries) => {
+            Value::Map(entries.iter().map(|(key, value)| (key.clone(), numbers(value))).collect())
+        }
         other => other.clone(),
     }
 }
@@ -140,17 +148,27 @@ fn compared(case: &Value, result: &Value, ended: &Result<Outcome, Failure>) -> S
     match (result.get("error").and_then(Value::text), ended) {
         (None, Ok(outcome)) => {
             let (wanted, ours) = (numbers(result), map(outcome));
-            let (wanted, ours) =
-                if text(case, "kind") == "qa" { (sorted(&wanted), sorted(&ours)) } else { (wanted, ours) };
+            let (wanted, ours) = if text(case, "kind") == "qa" {
+                (sorted(&wanted), sorted(&ours))
+            } else {
+                (wanted, ours)
+            };
             assert_eq!(wanted, ours, "{case:?}");
             Seen::Same
         }
         (Some("EvaluationException"), Err(failure)) => {
             let blame = if failure.by_input { "UserError" } else { "InternalError" };
-            assert_eq!(text(result, "message"), format!("({blame}) {}", failure.message), "{case:?}");
+            assert_eq!(
+                text(result, "message"),
+                format!("({blame}) {}", failure.message),
+                "{case:?}"
+            );
             Seen::Same
         }
-        (Some("JSONDecodeError" | "TypeError" | "ValueError" | "UnboundLocalError"), Err(failure)) => {
+        (
+            Some("JSONDecodeError" | "TypeError" | "ValueError" | "UnboundLocalError"),
+            Err(failure),
+        ) => {
             assert!(!failure.by_input, "{case:?}");
             Seen::ErrorInOurWords
         }
@@ -175,7 +193,8 @@ fn replies(case: &Value, kind: &str) -> Vec<String> {
                 &[kind]
             };
             let reply = |name: &&str| {
-                let (score, reason) = (result.get(name).map(python::text), text(result, &format!("{name}_reason")));
+                let (score, reason) =
+                    (result.get(name).map(python::text), text(result, &format!("{name}_reason")));
                 let score = score.unwrap_or_else(|| "4".to_owned());
                 match *name {
                     "similarity" => score,
@@ -183,7 +202,9 @@ fn replies(case: &Value, kind: &str) -> Vec<String> {
                         format!("{{\"explanation\": \"{reason}\", \"score\": {score}}}")
                     }
                     "tool_call_accuracy" => {
-                        format!("{{\"chain_of_thought\": \"{reason}\", \"tool_calls_success_level\": {score}}}")
+                        format!(
+                            "{{\"chain_of_thought\": \"{reason}\", \"tool_calls_success_level\": {score}}}"
+                        )
                     }
                     _ => format!("<S1>{reason}</S1><S2>{score}</S2>"),
                 }
@@ -262,7 +283,8 @@ fn replies_become_the_results_of_the_package() {
             }
         };
         let inputs = case.get("inputs").unwrap();
-        // All but these cases call the evaluator directly, and then groundedness does look at the question.
+        // All but these cases call the evaluator directly, and then groundedness does look at the
+        // question.
         let quirks = match of {
             "groundedness_batch_path" => Quirks::all(),
             _ => Quirks::all().without("groundedness_ignores_query"),
@@ -319,7 +341,8 @@ fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
             vec![result("c2", "2"), result("c1", "1"), call("c1"), call("c2")],
             vec![CALL, "[TOOL_RESULT] 1", CALL, "[TOOL_RESULT] 2"],
         ),
-        // A later result answers the call that stands before it; the early one goes to the call that has none.
+        // A later result answers the call that stands before it; the early one goes to the call
+        // that has none.
         (
             vec![result("c1", "early"), call("c1"), result("c1", "late"), call("c1")],
             vec![CALL, "[TOOL_RESULT] late", CALL, "[TOOL_RESULT] early"],
@@ -327,16 +350,26 @@ fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
     ] {
         let response = read(&format!("[{}]", messages.join(", ")));
         let ours = Quirks::default();
-        assert_eq!(reformat::agent_response(&response, true, &ours), Some(shown.join("\n")), "{response:?}");
+        assert_eq!(
+            reformat::agent_response(&response, true, &ours),
+            Some(shown.join("\n")),
+            "{response:?}"
+        );
         let calls = calls_of(&response, &ours).unwrap();
         let returned = calls.iter().filter(|call| call.get("tool_result").is_some()).count();
-        assert_eq!(returned, shown.iter().filter(|line| line.starts_with("[TOOL_RESULT]")).count(), "{response:?}");
+        assert_eq!(
+            returned,
+            shown.iter().filter(|line| line.starts_with("[TOOL_RESULT]")).count(),
+            "{response:?}"
+        );
     }
 }
 
-/// What a judge's reply comes to where the package is not followed: the score, or why there is none.
+/// What a judge's reply comes to where the package is not followed: the score, or why there is
+/// none.
 fn came(kind: &str, replies: &[&str], quirks: &Quirks) -> Result<String, String> {
-    let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).map_err(|why| format!("{why:?}"))?;
+    let evaluator =
+        Evaluator::read(kind, &Value::Map(Vec::new())).map_err(|why| format!("{why:?}"))?;
     let row = read(r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g"}"#);
     let replies: Vec<String> = replies.iter().map(|reply| (*reply).to_owned()).collect();
     let went = went(&evaluator, &row, &replies, quirks);
@@ -362,13 +395,17 @@ fn of_a_key_that_stands_twice_in_a_reply_the_last_value_counts_as_everywhere_in_
         ("```json\n{\"explanation\":\"dup\",\"score\":1,\"score\":5}\n```", "5.0"),
         ("{'explanation': 'dup', 'score': 1, 'score': 5}", "5.0"),
         (r#"{"EXPLANATION": "x", "Score": 4}"#, "4.0"),
-        // The key as it was asked for comes before others that differ in case alone; of those, the last counts.
+        // The key as it was asked for comes before others that differ in case alone; of those, the
+        // last counts.
         (r#"{"explanation": "x", "score": 2, "Score": 4}"#, "2.0"),
         (r#"{"explanation": "x", "SCORE": 2, "Score": 4}"#, "4.0"),
     ] {
         assert_eq!(came("relevance", &[reply], &ours), Ok(score.to_owned()), "{reply}");
     }
-    for two in [r#"{"explanation":"a","score":1} {"explanation":"a","score":5}"#, r#"[{"score":1,"score":5}]"#] {
+    for two in [
+        r#"{"explanation":"a","score":1} {"explanation":"a","score":5}"#,
+        r#"[{"score":1,"score":5}]"#,
+    ] {
         assert!(came("relevance", &[two], &ours).is_err(), "{two}");
     }
 }
@@ -378,7 +415,10 @@ fn what_stands_for_a_score_is_named_as_it_was_written() {
     for written in ["Infinity", "-Infinity", "NaN", "9.50", "1e400", "\"four\"", "null", "[1]"] {
         let reply = format!(r#"{{"explanation": "x", "score": {written}}}"#);
         let why = came("relevance", &[&reply], &Quirks::default()).unwrap_err();
-        assert!(why.contains(&format!("its `score` is {written}, and not a number from 1 to 5")), "{written}: {why}");
+        assert!(
+            why.contains(&format!("its `score` is {written}, and not a number from 1 to 5")),
+            "{written}: {why}"
+        );
     }
 }
 
@@ -389,7 +429,10 @@ fn with_asked_once_nothing_is_said_of_asking_again() {
         let (again, alone) = (came(kind, &["{}"], &Quirks::default()), came(kind, &["{}"], &once));
         assert!(again.unwrap_err().contains("and neither could the first"), "{kind}");
         let alone = alone.unwrap_err();
-        assert!(!alone.contains("first") && !alone.contains("again") && !alone.contains("second"), "{alone}");
+        assert!(
+            !alone.contains("first") && !alone.contains("again") && !alone.contains("second"),
+            "{alone}"
+        );
     }
 }
 
@@ -401,7 +444,13 @@ fn five_judges_accept_that_their_model_reasons_and_four_have_it_asked_so() {
     let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
     let inputs = Inputs(read(row).entries().iter().map(named).collect());
     let quirks = Quirks::default();
-    for kind in ["intent_resolution", "task_adherence", "tool_call_accuracy", "response_completeness", "groundedness"] {
+    for kind in [
+        "intent_resolution",
+        "task_adherence",
+        "tool_call_accuracy",
+        "response_completeness",
+        "groundedness",
+    ] {
         for reasons in [true, false] {
             let options = read(&format!(r#"{{"is_reasoning_model": {reasons}}}"#));
             let evaluator = Evaluator::read(kind, &options).unwrap();
@@ -414,7 +463,10 @@ fn five_judges_accept_that_their_model_reasons_and_four_have_it_asked_so() {
             }
         }
         let wrong = Evaluator::read(kind, &read(r#"{"is_reasoning_model": "yes"}"#));
-        assert_eq!(wrong, Err(format!("`is_reasoning_model` of `{kind}` has to be true or false.")));
+        assert_eq!(
+            wrong,
+            Err(format!("`is_reasoning_model` of `{kind}` has to be true or false."))
+        );
     }
     for kind in ["relevance", "coherence", "fluency", "retrieval", "similarity", "qa", "violence"] {
         let refused = Evaluator::read(kind, &read(r#"{"is_reasoning_model": true}"#));
@@ -439,7 +491,9 @@ fn tools(case: &Value, inputs: &Value) {
             }
             assert_eq!(once, definitions, "{case:?}");
         }
-        Err(Unasked::NotApplicable(why)) => assert_eq!(text(wanted, "error_message"), why, "{case:?}"),
+        Err(Unasked::NotApplicable(why)) => {
+            assert_eq!(text(wanted, "error_message"), why, "{case:?}");
+        }
         Err(Unasked::Fails(why)) => panic!("{case:?}: {why}"),
     }
 }
@@ -454,7 +508,8 @@ fn outputs(row: &Value, name: &str) -> Vec<(String, Value)> {
     row.entries().iter().filter_map(of).collect()
 }
 
-/// Such a reply as may have led to this: one of the keys of a judge, at a turn if there are several.
+/// Such a reply as may have led to this: one of the keys of a judge, at a turn if there are
+/// several.
 fn reply_for(judge: &str, known: &[(String, Value)], turn: usize) -> String {
     let turns = known.iter().find(|(key, _)| key == "evaluation_per_turn").map(|(_, turns)| turns);
     let of = |key: &str| match turns {
@@ -462,7 +517,8 @@ fn reply_for(judge: &str, known: &[(String, Value)], turn: usize) -> String {
         None => known.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone()),
     };
     let score = of(judge).map_or("none".to_owned(), |score| python::text(&score));
-    let reason = of(&format!("{judge}_reason")).map_or("?".to_owned(), |reason| python::text(&reason));
+    let reason =
+        of(&format!("{judge}_reason")).map_or("?".to_owned(), |reason| python::text(&reason));
     let details = of("details").map_or("{}".to_owned(), |details| json::write(&details, false));
     match judge {
         "similarity" => score,
@@ -480,13 +536,19 @@ fn reply_for(judge: &str, known: &[(String, Value)], turn: usize) -> String {
 fn same(ours: &Value, theirs: &Value) -> bool {
     let number = |text: &str| text.trim_start_matches('.').parse::<f64>().unwrap();
     match (ours, theirs) {
-        (Value::Number(ours), Value::Number(theirs)) => number(ours).total_cmp(&number(theirs)).is_eq(),
+        (Value::Number(ours), Value::Number(theirs)) => {
+            number(ours).total_cmp(&number(theirs)).is_eq()
+        }
         (Value::List(ours), Value::List(theirs)) => {
-            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+            ours.len() == theirs.len()
+                && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
         }
         (Value::Map(ours), Value::Map(theirs)) => {
             ours.len() == theirs.len()
-                && ours.iter().zip(theirs).all(|(ours, theirs)| ours.0 == theirs.0 && same(&ours.1, &theirs.1))
+                && ours
+                    .iter()
+                    .zip(theirs)
+                    .all(|(ours, theirs)| ours.0 == theirs.0 && same(&ours.1, &theirs.1))
         }
         (ours, theirs) => ours == theirs,
     }
@@ -495,7 +557,8 @@ fn same(ours: &Value, theirs: &Value) -> bool {
 #[test]
 fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
     let (quirks, mut count) = (Quirks::all(), 0);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/evaluate_variants");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/azure/evaluate_variants");
     if !folder.is_dir() {
         eprintln!("skipped: there is no {}", folder.display());
         return;
@@ -507,23 +570,33 @@ fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
         for row in file.get("rows").map(Value::items).unwrap_or_default() {
             let mut kinds: Vec<&str> = Vec::new();
             for (key, _) in row.entries() {
-                let kind = key.text().and_then(|key| key.strip_prefix("outputs.")?.split('.').next());
+                let kind =
+                    key.text().and_then(|key| key.strip_prefix("outputs.")?.split('.').next());
                 kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
             }
-            let input =
-                |(key, value): &(Value, Value)| Some((key.text()?.strip_prefix("inputs.")?.to_owned(), value.clone()));
+            let input = |(key, value): &(Value, Value)| {
+                Some((key.text()?.strip_prefix("inputs.")?.to_owned(), value.clone()))
+            };
             let inputs = Inputs(row.entries().iter().filter_map(input).collect());
             for kind in kinds {
                 // Others ask no model, or are somebody's own.
                 let evaluator = Evaluator::read(kind, &Value::Map(Vec::new()));
-                let Some(evaluator) = evaluator.ok().filter(|evaluator| evaluator.takes.model) else { continue };
+                let Some(evaluator) = evaluator.ok().filter(|evaluator| evaluator.takes.model)
+                else {
+                    continue;
+                };
                 let wanted = outputs(row, kind);
                 let judges: &[&str] = match kind {
                     "qa" => &["groundedness", "relevance", "coherence", "fluency", "similarity"],
                     _ => &[kind],
                 };
                 let given = Value::Map(
-                    evaluator.filtered(&inputs).0.into_iter().map(|(name, value)| (Value::Text(name), value)).collect(),
+                    evaluator
+                        .filtered(&inputs)
+                        .0
+                        .into_iter()
+                        .map(|(name, value)| (Value::Text(name), value))
+                        .collect(),
                 );
                 let turns = if kind == "qa" { 1 } else { 2 };
                 let replies: Vec<String> = (0..turns)
@@ -532,7 +605,8 @@ fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
                     .collect();
                 let came = went(&evaluator, &given, &replies, &quirks).came;
                 // A row that fails has no values at all; a score that is none is not there either.
-                let is_none = |value: &Value| matches!(value, Value::Number(number) if number == "NaN");
+                let is_none =
+                    |value: &Value| matches!(value, Value::Number(number) if number == "NaN");
                 let mut ours = came.unwrap_or_default();
                 ours.retain(|(_, value)| !is_none(value));
                 ours.sort_by(|a, b| a.0.cmp(&b.0));

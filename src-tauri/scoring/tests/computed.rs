@@ -1,4 +1,5 @@
-//! The text metrics against numbers that azure-ai-evaluation computed for texts of our own (`scripts/metrics-peer.py`), and on any text.
+//! The text metrics against numbers that azure-ai-evaluation computed for texts of our own
+//! (`scripts/metrics-peer.py`), and on any text.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod expected;
@@ -34,18 +35,29 @@ fn scores(count: &mut Count, id: &str, texts: &Texts<'_>, theirs: &Value) {
         let theirs = theirs.get(metric.name()).unwrap();
         match measured.overlap {
             None => {
-                assert_eq!(measured.comparable, theirs != &Value::Number("0".to_owned()), "{}", name());
+                assert_eq!(
+                    measured.comparable,
+                    theirs != &Value::Number("0".to_owned()),
+                    "{}",
+                    name()
+                );
                 count.number(name, measured.score, number(theirs));
             }
             Some(overlap) => {
-                for (ours, theirs) in [overlap.precision, overlap.recall, overlap.f1].into_iter().zip(theirs.items()) {
+                for (ours, theirs) in
+                    [overlap.precision, overlap.recall, overlap.f1].into_iter().zip(theirs.items())
+                {
                     count.number(name, ours, number(theirs));
                 }
             }
         }
     }
     let theirs = number(theirs.get("meteor_exact_stem_only").unwrap());
-    count.number(|| format!("{id} without synonyms"), texts.meteor_without_synonyms(Weights::default()), theirs);
+    count.number(
+        || format!("{id} without synonyms"),
+        texts.meteor_without_synonyms(Weights::default()),
+        theirs,
+    );
 }
 
 /// Texts of the pieces that the rules look at, and of anything else.

@@ -1,4 +1,5 @@
-//! The text metrics against what azure-ai-evaluation 1.10.0 computed. That is not part of the project; without it there is nothing to do.
+//! The text metrics against what azure-ai-evaluation 1.10.0 computed. That is not part of the
+//! project; without it there is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 mod expected;
 
@@ -9,7 +10,8 @@ use touchstone_formats::value::Value;
 use touchstone_scoring::text::{Metric, Nltk, Texts, Thresholds, Weights, outcome};
 
 fn rows(kind: &str) -> Option<Vec<Value>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/metrics.jsonl");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/metrics.jsonl");
     let Ok(text) = std::fs::read_to_string(&path) else {
         eprintln!("skipped: there is no {}", path.display());
         return None;
@@ -19,7 +21,8 @@ fn rows(kind: &str) -> Option<Vec<Value>> {
 }
 
 fn inputs(row: &Value) -> (&str, &str) {
-    let text = |key| row.get("inputs").and_then(|inputs| inputs.get(key)).and_then(Value::text).unwrap();
+    let text =
+        |key| row.get("inputs").and_then(|inputs| inputs.get(key)).and_then(Value::text).unwrap();
     (text("response"), text("ground_truth"))
 }
 
@@ -34,10 +37,14 @@ fn every_score_is_that_of_the_package() {
             let texts = Texts::new(response, truth, nltk);
             // What the other version does not change is written only once.
             let of = |part: &str, key: &str| {
-                let other = (nltk == Nltk::V3_9).then(|| row.get(&format!("{part}_nltk_3_9_1"))?.get(key)).flatten();
+                let other = (nltk == Nltk::V3_9)
+                    .then(|| row.get(&format!("{part}_nltk_3_9_1"))?.get(key))
+                    .flatten();
                 other.or_else(|| row.get(part)?.get(key))
             };
-            if let (Some(tokens), Some(matches)) = (of("debug", "nltk_tokens"), of("debug", "meteor_matches")) {
+            if let (Some(tokens), Some(matches)) =
+                (of("debug", "nltk_tokens"), of("debug", "meteor_matches"))
+            {
                 tokens_and_alignment(&name, &texts, tokens, matches);
             }
             count.all_metrics(&name, &texts, &|metric| of("outputs", metric));
@@ -49,8 +56,9 @@ fn every_score_is_that_of_the_package() {
 
 fn tokens_and_alignment(name: &str, texts: &Texts<'_>, tokens: &Value, matches: &Value) {
     let (response, truth) = texts.tokens();
-    let list =
-        |key| -> Vec<&str> { tokens.get(key).unwrap().items().iter().map(|token| token.text().unwrap()).collect() };
+    let list = |key| -> Vec<&str> {
+        tokens.get(key).unwrap().items().iter().map(|token| token.text().unwrap()).collect()
+    };
     assert_eq!(response, list("response"), "{name}");
     assert_eq!(truth, list("ground_truth"), "{name}");
     let pair = |(response, truth): &(usize, usize)| {
@@ -64,13 +72,16 @@ fn thresholds_and_weights_are_followed() {
     let Some(rows) = rows("text_params") else { return };
     let (mut count, mut cases, mut others) = (Count::default(), 0, 0);
     for row in &rows {
-        let (group, params) = (row.get("group").and_then(Value::text).unwrap(), row.get("params").unwrap());
+        let (group, params) =
+            (row.get("group").and_then(Value::text).unwrap(), row.get("params").unwrap());
         let is = |metric: &Metric| match params.get("rouge_type").and_then(Value::text) {
             Some(name) => metric.name() == name,
             None => group.to_lowercase().starts_with(metric.name()),
         };
         let theirs = row.get("outputs").unwrap();
-        let Some(metric) = Metric::ALL.into_iter().find(is).filter(|_| theirs.get("error").is_none()) else {
+        let Some(metric) =
+            Metric::ALL.into_iter().find(is).filter(|_| theirs.get("error").is_none())
+        else {
             others += 1;
             continue;
         };
@@ -83,9 +94,21 @@ fn thresholds_and_weights_are_followed() {
         };
         let (response, truth) = inputs(row);
         let texts = Texts::new(response, truth, Nltk::default());
-        let weights = Weights { alpha: given("alpha", 0.9), beta: given("beta", 3.0), gamma: given("gamma", 0.5) };
-        let measured = if metric == Metric::Meteor { texts.meteor(weights).into() } else { texts.measure(metric) };
-        count.result(&format!("{group} {params:?}"), &outcome(metric, &measured, thresholds), theirs);
+        let weights = Weights {
+            alpha: given("alpha", 0.9),
+            beta: given("beta", 3.0),
+            gamma: given("gamma", 0.5),
+        };
+        let measured = if metric == Metric::Meteor {
+            texts.meteor(weights).into()
+        } else {
+            texts.measure(metric)
+        };
+        count.result(
+            &format!("{group} {params:?}"),
+            &outcome(metric, &measured, thresholds),
+            theirs,
+        );
         cases += 1;
     }
     println!("{others} others are refused by the package, or no metric of ours");

@@ -1,5 +1,5 @@
-//! Judges against what the scripts of `StableToolBench` decide. Their files are not part of the project; without them there is
-//! nothing to do.
+//! Judges against what the scripts of `StableToolBench` decide. Their files are not part of the
+//! project; without them there is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::Path;
 use touchstone_formats::json;
@@ -7,10 +7,14 @@ use touchstone_formats::run::ScriptedEnd;
 use touchstone_formats::stabletoolbench::answers::converted;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::sowr::shares;
-use touchstone_scoring::judges::{Next, Rules, Sitting, Status, Subject, named, official_score, solve_rate};
+use touchstone_scoring::judges::{
+    Next, Rules, Sitting, Status, Subject, named, official_score, solve_rate,
+};
 
 fn lines(name: &str) -> Vec<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench")
+        .join(name);
     let Ok(text) = fs_err::read_to_string(&file) else {
         eprintln!("skipped: there is no {}", file.display());
         return Vec::new();
@@ -37,7 +41,10 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
         let replies = of(&case, "judge_replies");
         for reply in replies.items() {
             assert!(matches!(sitting.next(), Next::Ask(_)), "{case:?}");
-            sitting.take(&format!("{{\"verdict\": \"{}\", \"reason\": \"\"}}", reply.text().unwrap().to_lowercase()));
+            sitting.take(&format!(
+                "{{\"verdict\": \"{}\", \"reason\": \"\"}}",
+                reply.text().unwrap().to_lowercase()
+            ));
             asked += 1;
         }
         match of(&case, "status") {
@@ -45,7 +52,11 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
             Value::Null => assert!(matches!(sitting.next(), Next::Ask(_)), "{case:?}"),
             status => {
                 let Next::Ruled(ruling) = sitting.next() else { panic!("it rules: {case:?}") };
-                assert_eq!(Status::of(&ruling.word), Status::of(status.text().unwrap()), "{case:?}");
+                assert_eq!(
+                    Status::of(&ruling.word),
+                    Status::of(status.text().unwrap()),
+                    "{case:?}"
+                );
                 assert_eq!(asked, of(&case, "judge_calls").items().len(), "{case:?}");
             }
         }
@@ -56,10 +67,15 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
 
 /// A file of converted answers with one entry, as the judge comes to see it.
 fn subject(details: Value, final_answer: Value) -> Subject {
-    let map =
-        |entries: Vec<(&str, Value)>| Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect());
+    let map = |entries: Vec<(&str, Value)>| {
+        Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    };
     let answer = map(vec![("final_answer", final_answer), ("answer_details", details)]);
-    let entry = map(vec![("query", "q".into()), ("available_tools", Value::List(Vec::new())), ("answer", answer)]);
+    let entry = map(vec![
+        ("query", "q".into()),
+        ("available_tools", Value::List(Vec::new())),
+        ("answer", answer),
+    ]);
     Subject::of(&converted::run("1", &entry), None)
 }
 
@@ -69,8 +85,16 @@ fn ruled(details: &str, final_answer: &str, rules: Rules) -> String {
     match Sitting::new(named("sopr").unwrap(), &subject, rules).next() {
         Next::Ask(question) => {
             // What the script would show is shown.
-            let shown = subject.scripted.as_ref().and_then(|end: &ScriptedEnd| end.answer.text()).unwrap_or_default();
-            assert!(shown.contains("return_type") || question.text.contains(shown), "{shown}: {}", question.text);
+            let shown = subject
+                .scripted
+                .as_ref()
+                .and_then(|end: &ScriptedEnd| end.answer.text())
+                .unwrap_or_default();
+            assert!(
+                shown.contains("return_type") || question.text.contains(shown),
+                "{shown}: {}",
+                question.text
+            );
             "asks".to_owned()
         }
         Next::Ruled(ruling) => ruling.word,
@@ -90,7 +114,8 @@ fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
     let node = |role: &str, message: &str, next: &str| {
         format!(r#"{{"role": "{role}", "message": {message}, "next": [{next}]}}"#)
     };
-    let finish = |name: &str| format!(r#"{{"name": "{name}", "arguments": "{{}}", "response": ""}}"#);
+    let finish =
+        |name: &str| format!(r#"{{"name": "{name}", "arguments": "{{}}", "response": ""}}"#);
     let tool = |message: &str| chain(&node("tool", message, ""));
     let whole = tool(&finish("Finish"));
     let after = |message: &str| chain(&node("tool", &finish("Finish"), &node("tool", message, "")));
@@ -109,8 +134,16 @@ fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
         ),
         (
             "who follows first",
-            chain(&format!("{},{}", node("tool", &finish("Finish"), ""), node("tool", &finish("b"), ""))),
-            chain(&format!("{},{}", node("tool", &finish("b"), ""), node("tool", &finish("Finish"), ""))),
+            chain(&format!(
+                "{},{}",
+                node("tool", &finish("Finish"), ""),
+                node("tool", &finish("b"), "")
+            )),
+            chain(&format!(
+                "{},{}",
+                node("tool", &finish("b"), ""),
+                node("tool", &finish("Finish"), "")
+            )),
         ),
         (
             "a message that Python printed, and one that is JSON",
@@ -173,7 +206,9 @@ fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
     }
     // What the script overlooks is seen by our own rule.
     for seen in [
-        tool(r#""{\"name\": \"Finish\", \"arguments\": {\"return_type\": \"give_answer\", \"final_answer\": \"x\"}}""#),
+        tool(
+            r#""{\"name\": \"Finish\", \"arguments\": {\"return_type\": \"give_answer\", \"final_answer\": \"x\"}}""#,
+        ),
         format!("[{},{}]", node("user", r#""""#, ""), node("tool", &finish("Finish"), "")),
     ] {
         assert_eq!(ruled(&seen, ANSWER, Rules::Ours), "asks", "{seen}");
@@ -198,7 +233,11 @@ fn without_the_official_rule_no_run_that_gave_up_is_put_to_a_judge_however_it_sa
         r#""{\"return_type\": \"give_up\"}""#,
     ] {
         for answer in [r#""x""#, r#""""#, gave] {
-            assert_eq!(ruled(&run(arguments), answer, Rules::Ours), "unsolved", "{arguments} {answer}");
+            assert_eq!(
+                ruled(&run(arguments), answer, Rules::Ours),
+                "unsolved",
+                "{arguments} {answer}"
+            );
         }
     }
     for answer in [
@@ -211,12 +250,20 @@ fn without_the_official_rule_no_run_that_gave_up_is_put_to_a_judge_however_it_sa
         r#""{\"return_type\": \"give_up\"}""#,
         r#"{"return_type": "give_up"}"#,
     ] {
-        for arguments in [gave, r#""{}""#, r#""{\"return_type\":\"give_up_and_restart\",\"final_ans""#] {
-            assert_eq!(ruled(&run(arguments), answer, Rules::Ours), "unsolved", "{arguments} {answer}");
+        for arguments in
+            [gave, r#""{}""#, r#""{\"return_type\":\"give_up_and_restart\",\"final_ans""#]
+        {
+            assert_eq!(
+                ruled(&run(arguments), answer, Rules::Ours),
+                "unsolved",
+                "{arguments} {answer}"
+            );
         }
     }
     // An answer that speaks of it is one.
-    for answer in [r#""I give up and restart.""#, r#""{'x': {'return_type': 'give_up_and_restart'}}""#] {
+    for answer in
+        [r#""I give up and restart.""#, r#""{'x': {'return_type': 'give_up_and_restart'}}""#]
+    {
         assert_eq!(ruled(&run(r#""{}""#), answer, Rules::Ours), "asks", "{answer}");
     }
 }
@@ -225,9 +272,13 @@ fn without_the_official_rule_no_run_that_gave_up_is_put_to_a_judge_however_it_sa
 fn a_verdict_by_the_official_rule_is_stale_when_the_answer_that_was_shown_is_another() {
     let sopr = named("sopr").unwrap();
     let details = r#"[{"role": "tool", "message": {"name": "Finish", "arguments": "{}", "response": ""}, "next": []}]"#;
-    let canon =
-        |answer: &str, rules| sopr.canon(&subject(json::read(details).unwrap(), json::read(answer).unwrap()), rules);
-    let (one, other) = (r#"{"return_type": "give_up", "why": "dull"}"#, r#"{"return_type": "give_up", "why": "late"}"#);
+    let canon = |answer: &str, rules| {
+        sopr.canon(&subject(json::read(details).unwrap(), json::read(answer).unwrap()), rules)
+    };
+    let (one, other) = (
+        r#"{"return_type": "give_up", "why": "dull"}"#,
+        r#"{"return_type": "give_up", "why": "late"}"#,
+    );
     assert_eq!(ruled(details, one, Rules::Official), "asks");
     assert_ne!(canon(one, Rules::Official), canon(other, Rules::Official));
     assert_eq!(canon(one, Rules::Official), canon(one, Rules::Official));
@@ -243,23 +294,35 @@ fn solve_rates_are_those_of_the_script() {
             .entries()
             .iter()
             .map(|(_, rounds)| {
-                let round =
-                    |at: usize| rounds.get(&at.to_string()).and_then(|word| Some(Status::of(word.text()?)?.score()));
+                let round = |at: usize| {
+                    rounds
+                        .get(&at.to_string())
+                        .and_then(|word| Some(Status::of(word.text()?)?.score()))
+                };
                 (0..20).map(round).collect()
             })
             .collect();
         let times = number(&of(&case, "evaluate_times"));
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small whole number")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small whole number"
+        )]
         let rates = solve_rate(&judged, times as usize, 0).unwrap();
         let wanted: Vec<f64> = of(&case, "scores_per_round").items().iter().map(number).collect();
         let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
         assert!(
-            wanted.len() == rates.rounds.len() && rates.rounds.iter().zip(&wanted).all(|(a, b)| near(*a, *b)),
+            wanted.len() == rates.rounds.len()
+                && rates.rounds.iter().zip(&wanted).all(|(a, b)| near(*a, *b)),
             "{case:?}"
         );
         assert!(near(rates.mean * 100.0, number(&of(&case, "solve_rate_percent"))), "{rates:?}");
-        assert!((rates.spread * 100.0 - number(&of(&case, "std_percent"))).abs() < 1e-9, "{rates:?}");
-        let printed = format!("Solve rate: {:.1}% Std: {:.1}%", rates.mean * 100.0, rates.spread * 100.0);
+        assert!(
+            (rates.spread * 100.0 - number(&of(&case, "std_percent"))).abs() < 1e-9,
+            "{rates:?}"
+        );
+        let printed =
+            format!("Solve rate: {:.1}% Std: {:.1}%", rates.mean * 100.0, rates.spread * 100.0);
         assert!(of(&case, "printed").text().unwrap().ends_with(&printed), "{printed}");
         cases += 1;
     }
@@ -284,7 +347,9 @@ fn wins_are_counted_as_the_script_counts_them() {
             })
             .collect();
         let shares = shares(&points).unwrap();
-        for (key, share) in [("win_rate", shares.win), ("lose_rate", shares.lose), ("tie_rate", shares.tie)] {
+        for (key, share) in
+            [("win_rate", shares.win), ("lose_rate", shares.lose), ("tie_rate", shares.tie)]
+        {
             assert!((number(&of(&case, key)) - share).abs() < 1e-12, "{key} {share}");
         }
         cases += 1;
@@ -298,7 +363,9 @@ fn completeness_is_read_as_the_script_reads_it_only_for_comparing() {
     for case in lines("fac_get_response.jsonl") {
         let verdict = of(&case, "judge_text");
         assert!(
-            (f64::from(official_score(verdict.text().unwrap())) - number(&of(&case, "score"))).abs() < 1e-12,
+            (f64::from(official_score(verdict.text().unwrap())) - number(&of(&case, "score")))
+                .abs()
+                < 1e-12,
             "{verdict:?}"
         );
         cases += 1;

@@ -1,4 +1,5 @@
-//! Rules of the scorers, tried on examples, on any values, and on the published runs of a benchmark.
+//! Rules of the scorers, tried on examples, on any values, and on the published runs of a
+//! benchmark.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "scorers/benchmark.rs"]

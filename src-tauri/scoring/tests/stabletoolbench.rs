@@ -1,5 +1,5 @@
-//! What `StableToolBench` counts, against what the original gives. Its files are not part of the project; without them there is nothing
-//! to do.
+//! What `StableToolBench` counts, against what the original gives. Its files are not part of the
+//! project; without them there is nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,9 @@ fn pairs(value: &Value, key: &str) -> Vec<Pair> {
 fn queries() -> BTreeMap<String, (String, Query)> {
     let mut all = BTreeMap::new();
     for (set, _) in SETS {
-        let Some(text) = text(&format!("solvable_queries/test_instruction/{set}.json")) else { continue };
+        let Some(text) = text(&format!("solvable_queries/test_instruction/{set}.json")) else {
+            continue;
+        };
         for entry in json::read(&text).unwrap().items() {
             let query = Query {
                 id: word(entry, "query_id"),
@@ -86,7 +88,9 @@ fn every_gold_api_is_found_by_the_name_of_its_function() {
             assert_eq!(candidates, pairs(gold, "candidates"), "{name}");
             let is_shared = gold.get("ambiguous") == Some(&Value::Bool(true));
             assert_eq!(offered.shared().contains(&&pair), is_shared, "{name}");
-            for (name, right) in [("seed_name", "seed_split_ok"), ("seed_sanitized", "seed_sanitized_split_ok")] {
+            for (name, right) in
+                [("seed_name", "seed_split_ok"), ("seed_sanitized", "seed_sanitized_split_ok")]
+            {
                 let alone = Offered { apis: vec![pair.clone()], gold: vec![pair.clone()] };
                 let split = literal(&alone, [word(gold, name).as_str()]) > 0.5;
                 assert_eq!(Some(&Value::Bool(split)), gold.get(right), "{name} of {pair:?}");
@@ -149,7 +153,9 @@ fn test_sets_have_as_many_queries_as_is_said() {
     let Some(text) = text("data_table.json") else { return };
     let mut cases = 0;
     for row in json::read(&text).unwrap().items() {
-        let Some((_, queries)) = SETS.iter().find(|(set, _)| *set == word(row, "test_set")) else { continue };
+        let Some((_, queries)) = SETS.iter().find(|(set, _)| *set == word(row, "test_set")) else {
+            continue;
+        };
         assert_eq!(queries.to_string(), word(row, "queries"));
         cases += 1;
     }
@@ -166,7 +172,10 @@ fn published_figures_are_as_they_were_printed() {
     for (row, ours) in theirs.iter().zip(published()) {
         let said = |key: &str| row.get(key).and_then(Value::text);
         assert_eq!((Some(ours.file), ours.line.to_string()), (said("source"), word(row, "line")));
-        assert_eq!((Some(ours.section), Some(ours.metric.name())), (said("section"), said("metric")));
+        assert_eq!(
+            (Some(ours.section), Some(ours.metric.name())),
+            (said("section"), said("metric"))
+        );
         assert_eq!((ours.judge, ours.against), (said("evaluator"), said("reference_model")));
         assert_eq!(Some(ours.system), said("method"));
         let hidden = Value::Bool(ours.standing == Standing::Hidden);
@@ -178,8 +187,12 @@ fn published_figures_are_as_they_were_printed() {
             assert_eq!((Some(figure.value), figure.deviation), numbers, "{} {set}", ours.system);
             assert_eq!(theirs.get("bold"), Some(&Value::Bool(figure.bold)));
         }
-        let near = |ours: f64, key: &str| (ours - number(row.get(key)).unwrap()).abs() < 0.005 + 1e-9;
-        assert!(near(ours.mean(), "recomputed_mean_of_six") && near(ours.weighted(), "recomputed_weighted_by_queries"));
+        let near =
+            |ours: f64, key: &str| (ours - number(row.get(key)).unwrap()).abs() < 0.005 + 1e-9;
+        assert!(
+            near(ours.mean(), "recomputed_mean_of_six")
+                && near(ours.weighted(), "recomputed_weighted_by_queries")
+        );
         assert_eq!(row.get("average_is_plain_mean"), Some(&Value::Bool(ours.average_is_mean())));
     }
     println!("cases: {}", theirs.len());

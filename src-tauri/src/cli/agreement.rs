@@ -1,4 +1,5 @@
-//! `agreement`: how far judges agree with people and with each other, and on which runs they do not.
+//! `agreement`: how far judges agree with people and with each other, and on which runs they do
+//! not.
 use super::{
     Ended, Outcome, Where, folder,
     terminal::{Columns, Head, Paint, one_line},
@@ -23,10 +24,12 @@ right where it passes and wrong where it does not, as its file has it.")]
 pub(super) struct AgreementOf {
     #[command(flatten)]
     place: Where,
-    /// Show the table and the runs on which this judge and people disagree: its name, or `sopr by MODEL`
+    /// Show the table and the runs on which this judge and people disagree: its name, or `sopr by
+    /// MODEL`
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
-    /// Show how this one and the judge agree, instead of people: another judge, `score`, or `stored: NAME`
+    /// Show how this one and the judge agree, instead of people: another judge, `score`, or
+    /// `stored: NAME`
     #[arg(long, value_name = "NAME", requires = "judge")]
     with: Option<String>,
     /// Which runs, as in the window: `system:promptql model:o1`
@@ -66,7 +69,8 @@ fn is_meant(rater: &Rater, name: &str) -> bool {
     rater.id == name || rater.name == name || rater.id.split(':').next() == Some(name)
 }
 
-/// The pairs that are shown closer: of the judge and people, or of the judge and whom it is held against.
+/// The pairs that are shown closer: of the judge and people, or of the judge and whom it is held
+/// against.
 fn closer<'a>(trust: &'a Trust, asked: &AgreementOf) -> Result<Vec<&'a Agreement>, AppError> {
     let Some(judge) = asked.judge.as_deref() else { return Ok(Vec::new()) };
     let with = asked.with.as_deref().unwrap_or("people");
@@ -79,21 +83,28 @@ fn closer<'a>(trust: &'a Trust, asked: &AgreementOf) -> Result<Vec<&'a Agreement
         return Err(nobody(with, trust));
     }
     let either = |one: &Rater, other: &Rater| is_judge(one) && is_other(other);
-    let is_asked = |pair: &&Agreement| either(&pair.first, &pair.second) || either(&pair.second, &pair.first);
+    let is_asked =
+        |pair: &&Agreement| either(&pair.first, &pair.second) || either(&pair.second, &pair.first);
     let found: Vec<_> = trust.pairs.iter().filter(is_asked).collect();
     if found.is_empty() && asked.with.is_some() {
         let message = format!("`{judge}` and `{with}` have said nothing of the same runs.");
-        return Err(
-            AppError::new(Code::NotFound, message).hint("Have the same runs judged by both, or name two others.")
-        );
+        return Err(AppError::new(Code::NotFound, message)
+            .hint("Have the same runs judged by both, or name two others."));
     }
     Ok(found)
 }
 
 fn nobody(name: &str, trust: &Trust) -> AppError {
-    let names: Vec<&str> =
-        trust.raters.iter().filter(|rater| rater.id != "people").map(|rater| rater.name.as_str()).collect();
-    let error = AppError::new(Code::NotFound, format!("No judge named `{name}` has said anything of these runs."));
+    let names: Vec<&str> = trust
+        .raters
+        .iter()
+        .filter(|rater| rater.id != "people")
+        .map(|rater| rater.name.as_str())
+        .collect();
+    let error = AppError::new(
+        Code::NotFound,
+        format!("No judge named `{name}` has said anything of these runs."),
+    );
     error.hint(if names.is_empty() {
         "Have the reviewed runs judged: touchstone score --judge sopr --judge-model MODEL --filter review:yes"
             .to_owned()
@@ -103,17 +114,26 @@ fn nobody(name: &str, trust: &Trust) -> AppError {
 }
 
 fn write(out: &mut dyn Write, trust: &Trust, all: bool, paint: Paint) -> io::Result<()> {
-    let asked = |rater: &Rater| rater.id != "people" && rater.id != "score" && !rater.id.starts_with("stored:");
+    let asked = |rater: &Rater| {
+        rater.id != "people" && rater.id != "score" && !rater.id.starts_with("stored:")
+    };
     let judges = trust.raters.iter().any(asked);
     match trust.reviewed {
-        0 => writeln!(out, "No run was reviewed yet. Say what you think of some: touchstone review FILE right")?,
+        0 => writeln!(
+            out,
+            "No run was reviewed yet. Say what you think of some: touchstone review FILE right"
+        )?,
         1 => writeln!(out, "1 run was reviewed.")?,
         n => writeln!(out, "{n} runs were reviewed.")?,
     }
     if trust.reviewed > 0 && !judges {
-        writeln!(out, "No judge was asked yet: touchstone score --judge sopr --judge-model MODEL --filter review:yes")?;
+        writeln!(
+            out,
+            "No judge was asked yet: touchstone score --judge sopr --judge-model MODEL --filter review:yes"
+        )?;
     }
-    let (listed, folded): (Vec<&Agreement>, Vec<&Agreement>) = trust.pairs.iter().partition(|pair| all || !pair.few);
+    let (listed, folded): (Vec<&Agreement>, Vec<&Agreement>) =
+        trust.pairs.iter().partition(|pair| all || !pair.few);
     if !listed.is_empty() {
         writeln!(out)?;
         let head = |title: &'static str, right| Head { title: title.into(), right };
@@ -127,8 +147,13 @@ fn write(out: &mut dyn Write, trust: &Trust, all: bool, paint: Paint) -> io::Res
     }
     if !folded.is_empty() {
         let more = if listed.is_empty() { "" } else { " more" };
-        let (pairs, them) = if folded.len() == 1 { ("pair has", "it") } else { ("pairs have", "them") };
-        writeln!(out, "\n{}{more} {pairs} too few runs to tell: --all lists {them}.", folded.len())?;
+        let (pairs, them) =
+            if folded.len() == 1 { ("pair has", "it") } else { ("pairs have", "them") };
+        writeln!(
+            out,
+            "\n{}{more} {pairs} too few runs to tell: --all lists {them}.",
+            folded.len()
+        )?;
     }
     let left_out: Vec<String> = trust.raters.iter().filter_map(not_counted).collect();
     if !left_out.is_empty() {
@@ -139,19 +164,24 @@ fn write(out: &mut dyn Write, trust: &Trust, all: bool, paint: Paint) -> io::Res
 
 fn not_counted(rater: &Rater) -> Option<String> {
     let counts = [(rater.stale, "stale"), (rater.unread, "without a verdict")];
-    let parts: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    let parts: Vec<String> =
+        counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
     (!parts.is_empty()).then(|| format!("{} {}", one_line(&rater.name), parts.join(", ")))
 }
 
 fn cells(pair: &Agreement) -> Vec<String> {
-    let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| fixed(number, 2));
+    let number =
+        |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| fixed(number, 2));
     vec![
         one_line(&pair.first.name).into_owned(),
         one_line(&pair.second.name).into_owned(),
         pair.n.to_string(),
         pair.same.to_string(),
         number(pair.kappa),
-        pair.interval.map_or_else(|| "–".to_owned(), |(low, high)| format!("{} to {}", fixed(low, 2), fixed(high, 2))),
+        pair.interval.map_or_else(
+            || "–".to_owned(),
+            |(low, high)| format!("{} to {}", fixed(low, 2), fixed(high, 2)),
+        ),
         number(pair.weighted),
         pair.words.clone(),
     ]
@@ -162,8 +192,12 @@ fn details(out: &mut dyn Write, pair: &Agreement, paint: Paint) -> io::Result<()
     let (first, second) = (one_line(&pair.first.name), one_line(&pair.second.name));
     writeln!(out, "\n{}", paint.bold(&format!("{first} (rows) and {second} (columns)")))?;
     let head = |title: &str, right| Head { title: title.to_owned().into(), right };
-    let mut columns =
-        Columns::new([head("", false)].into_iter().chain(pair.said.iter().map(|word| head(word, true))).collect());
+    let mut columns = Columns::new(
+        [head("", false)]
+            .into_iter()
+            .chain(pair.said.iter().map(|word| head(word, true)))
+            .collect(),
+    );
     for (word, row) in pair.said.iter().zip(&pair.table) {
         columns.row([word.clone()].into_iter().chain(row.iter().map(u64::to_string)).collect());
     }
@@ -174,8 +208,9 @@ fn details(out: &mut dyn Write, pair: &Agreement, paint: Paint) -> io::Result<()
     writeln!(out)?;
     for run in &pair.disagreements {
         writeln!(out, "  {}", paint.bold(&one_line(&run.path)))?;
-        let because =
-            |why: &Option<String>| why.as_deref().map(|why| format!(": {}", one_line(why))).unwrap_or_default();
+        let because = |why: &Option<String>| {
+            why.as_deref().map(|why| format!(": {}", one_line(why))).unwrap_or_default()
+        };
         writeln!(out, "    {first} {}{}", run.first, because(&run.first_why))?;
         writeln!(out, "    {second} {}{}", run.second, because(&run.second_why))?;
     }

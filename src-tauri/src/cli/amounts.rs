@@ -21,5 +21,9 @@ pub(super) const LEAST: f64 = 0.000_1;
 
 /// An amount that is nearly nothing is not none.
 pub(super) fn dollars(amount: f64) -> String {
-    if amount > 0.0 && amount < LEAST { format!("less than ${LEAST}") } else { format!("${}", fixed(amount, 4)) }
+    if amount > 0.0 && amount < LEAST {
+        format!("less than ${LEAST}")
+    } else {
+        format!("${}", fixed(amount, 4))
+    }
 }

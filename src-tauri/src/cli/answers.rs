@@ -30,14 +30,16 @@ enum Compat {
 }
 
 pub(super) fn run(asked: &Answers) -> Outcome {
-    let scores = score_answers(&asked.files, &asked.queries, matches!(asked.compat, Some(Compat::Seed)))?;
+    let scores =
+        score_answers(&asked.files, &asked.queries, matches!(asked.compat, Some(Compat::Seed)))?;
     for note in &scores.notes {
         let _ = writeln!(io::stderr(), "{}", one_line(note));
     }
     let mut out = io::stdout().lock();
     if asked.json {
-        let text = serde_json::to_string_pretty(&scores)
-            .map_err(|why| AppError::new(Code::Failed, format!("The scores could not be written: {why}.")))?;
+        let text = serde_json::to_string_pretty(&scores).map_err(|why| {
+            AppError::new(Code::Failed, format!("The scores could not be written: {why}."))
+        })?;
         writeln!(out, "{text}")?;
     } else {
         for one in &scores.answers {
@@ -51,8 +53,14 @@ pub(super) fn run(asked: &Answers) -> Outcome {
 /// `588  0.50  1 of 2 gold APIs called, never called: Moons; finished`
 fn line(one: &AnswerScore) -> String {
     let score = one.api_call_score.map_or_else(|| "–".to_owned(), |score| fixed(score, 2));
-    let mut words = vec![format!("{} of {} gold APIs called", one.hits.len(), one.hits.len() + one.missing.len())];
-    let names = |pairs: &[[String; 2]]| pairs.iter().map(|[_, api]| api.as_str()).collect::<Vec<_>>().join(", ");
+    let mut words = vec![format!(
+        "{} of {} gold APIs called",
+        one.hits.len(),
+        one.hits.len() + one.missing.len()
+    )];
+    let names = |pairs: &[[String; 2]]| {
+        pairs.iter().map(|[_, api]| api.as_str()).collect::<Vec<_>>().join(", ")
+    };
     if !one.missing.is_empty() {
         words.push(format!("never called: {}", names(&one.missing)));
     }
@@ -67,7 +75,9 @@ fn line(one: &AnswerScore) -> String {
     }
     words.push(match (one.finish.ours, one.finish.document, one.finish.official) {
         (true, _, true) => "finished".to_owned(),
-        (true, _, false) => "finished, but `Finish` is not the last tool call of the official path".to_owned(),
+        (true, _, false) => {
+            "finished, but `Finish` is not the last tool call of the official path".to_owned()
+        }
         (false, true, _) => "gave up".to_owned(),
         (false, false, _) => "not finished".to_owned(),
     });

@@ -41,7 +41,10 @@ pub(super) fn run(asked: &Clear, here: &Surroundings) -> Outcome {
             .hint("They hold replies that were paid for. Add --yes to delete them all the same.")
             .into());
         }
-        write!(out, "They hold replies that were paid for, and cannot be brought back. Delete them? [y/N] ")?;
+        write!(
+            out,
+            "They hold replies that were paid for, and cannot be brought back. Delete them? [y/N] "
+        )?;
         out.flush()?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;

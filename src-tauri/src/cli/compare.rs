@@ -1,4 +1,5 @@
-//! `compare`: two to four transcripts beside each other, step by step. Where they part is marked, and shown closer.
+//! `compare`: two to four transcripts beside each other, step by step. Where they part is marked,
+//! and shown closer.
 mod told;
 
 use super::{
@@ -16,13 +17,15 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span, StepRef, TextChange,
+        Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span,
+        StepRef, TextChange,
     },
 };
 
 /// Rows of one kind that are folded when there are so many in a row.
 const FOLDED: usize = 3;
-/// Lines of a part that are shown where runs part: changed ones, and as many that only one of the two has.
+/// Lines of a part that are shown where runs part: changed ones, and as many that only one of the
+/// two has.
 const MOST_LINES: usize = 8;
 /// Letters of a line that are shown.
 const MOST_LETTERS: usize = 160;
@@ -55,17 +58,25 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
     for file in &asked.files {
         found.push(find(file, &asked.dirs, &mut folders, here)?);
     }
-    let runs: Vec<(&App, &str)> = found.iter().map(|(at, id)| (&folders[*at].1, id.as_str())).collect();
+    let runs: Vec<(&App, &str)> =
+        found.iter().map(|(at, id)| (&folders[*at].1, id.as_str())).collect();
     let names: Vec<String> = asked.files.iter().map(|file| file.display().to_string()).collect();
     let comparison = App::compare_across(&runs)?;
     let expected: Vec<Expected> = runs.iter().map(|(app, id)| app.against_expected(id)).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        serde_json::to_writer(&mut out, &told::document(&comparison, &names, &expected)).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, &told::document(&comparison, &names, &expected))
+            .map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        Page { comparison: &comparison, names: &names, runs: &runs, expected: &expected, paint: Paint(here.colour) }
-            .write(&mut out)?;
+        Page {
+            comparison: &comparison,
+            names: &names,
+            runs: &runs,
+            expected: &expected,
+            paint: Paint(here.colour),
+        }
+        .write(&mut out)?;
     }
     out.flush()?;
     if let Some((name, run)) = names.iter().zip(&comparison.runs).find(|(_, run)| unread(run)) {
@@ -75,19 +86,21 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
     Ok(if differ(&comparison) { Ended::WithFailures } else { Ended::Well })
 }
 
-/// How an answer differs from what was expected, and whether it is equal; nothing where nothing was expected.
+/// How an answer differs from what was expected, and whether it is equal; nothing where nothing was
+/// expected.
 type Expected = Option<(String, bool)>;
 
-/// The run of a file, by the place of its folder among those that are open: where its tasks are, so that it is known what was expected, else
-/// the folder that it lies in.
+/// The run of a file, by the place of its folder among those that are open: where its tasks are, so
+/// that it is known what was expected, else the folder that it lies in.
 fn find(
     file: &Path,
     dirs: &Dirs,
     folders: &mut Vec<(PathBuf, App)>,
     here: &Surroundings,
 ) -> Result<(usize, String), Stop> {
-    let unreadable =
-        |why: String| AppError::new(Code::NotFound, format!("{} could not be compared: {why}.", file.display()));
+    let unreadable = |why: String| {
+        AppError::new(Code::NotFound, format!("{} could not be compared: {why}.", file.display()))
+    };
     let (full, member) = folder::located(file).map_err(|why| unreadable(why.to_string()))?;
     let Some((folder, name)) = folder::below(&full, member.as_deref()) else {
         return Err(unreadable("it is not a file".to_owned()).into());
@@ -97,14 +110,17 @@ fn find(
     if let Some((key, place)) = named.or_else(above) {
         let at = opened(key, &place, folders, here)?;
         let app = &folders[at].1;
-        let id = app.run_with(&full, member.as_deref()).ok().filter(|id| app.run_scores(id).is_ok());
+        let id =
+            app.run_with(&full, member.as_deref()).ok().filter(|id| app.run_scores(id).is_ok());
         if let Some(id) = id {
             return Ok((at, id));
         }
     }
     let at = opened(folder.clone(), &folder.into(), folders, here)?;
     let app = &folders[at].1;
-    let Some(id) = show::find(app, &name)? else { return Err(unreadable(show::why_not(app, &name)?).into()) };
+    let Some(id) = show::find(app, &name)? else {
+        return Err(unreadable(show::why_not(app, &name)?).into());
+    };
     Ok((at, id))
 }
 
@@ -137,11 +153,19 @@ fn open(run: &ComparedRun) -> Option<&'static str> {
 
 fn differ(comparison: &Comparison) -> bool {
     let apart = |row: &CompareRow| {
-        row.diverges || matches!(row.relation, Relation::OtherResult | Relation::Similar | Relation::Different)
+        row.diverges
+            || matches!(
+                row.relation,
+                Relation::OtherResult | Relation::Similar | Relation::Different
+            )
     };
-    let other = |run: &ComparedRun| !matches!(run.answer, DiffKind::Same | DiffKind::Alike | DiffKind::Absent);
+    let other = |run: &ComparedRun| {
+        !matches!(run.answer, DiffKind::Same | DiffKind::Alike | DiffKind::Absent)
+    };
     let answers = comparison.runs.iter().any(|run| is_told(comparison, run) && other(run));
-    comparison.rows.iter().any(apart) || answers || comparison.runs.iter().any(|run| run.trouble.is_some())
+    comparison.rows.iter().any(apart)
+        || answers
+        || comparison.runs.iter().any(|run| run.trouble.is_some())
 }
 
 /// The run that the others are held against: the first that can be read.
@@ -149,7 +173,8 @@ fn first(comparison: &Comparison) -> usize {
     comparison.runs.iter().position(|run| !unread(run)).unwrap_or(0)
 }
 
-/// Whether it says anything how the answers of a run and of the first stand to each other: both ended by themselves.
+/// Whether it says anything how the answers of a run and of the first stand to each other: both
+/// ended by themselves.
 fn is_told(comparison: &Comparison, run: &ComparedRun) -> bool {
     let ended = |run: &ComparedRun| open(run).is_none();
     ended(run) && comparison.runs.get(first(comparison)).is_none_or(ended)
@@ -207,16 +232,22 @@ impl Page<'_> {
             ]);
         }
         let paint = self.paint;
-        columns.write(out, "", paint, &|n, text| if n == 1 { list::coloured(paint, text) } else { text.to_owned() })?;
+        columns.write(out, "", paint, &|n, text| {
+            if n == 1 { list::coloured(paint, text) } else { text.to_owned() }
+        })?;
         let runs = &self.comparison.runs;
         let first = first(self.comparison);
-        let told = |(at, run): &(usize, &ComparedRun)| *at != first && !unread(run) && is_told(self.comparison, run);
+        let told = |(at, run): &(usize, &ComparedRun)| {
+            *at != first && !unread(run) && is_told(self.comparison, run)
+        };
         for (at, run) in runs.iter().enumerate().filter(told) {
             writeln!(out, "{}", self.answer(at, first, run))?;
         }
         for (at, (run, expected)) in runs.iter().zip(self.expected).enumerate() {
             match (open(run), expected) {
-                (Some(why), _) => writeln!(out, "{} {why}, so nothing is said of its answer.", at + 1)?,
+                (Some(why), _) => {
+                    writeln!(out, "{} {why}, so nothing is said of its answer.", at + 1)?;
+                }
                 (None, Some((summary, equal))) if !unread(run) => {
                     writeln!(out, "{}", self.against(at, summary, *equal, run))?;
                 }
@@ -225,20 +256,30 @@ impl Page<'_> {
         }
         for (at, run) in runs.iter().enumerate() {
             if let Some(trouble) = &run.trouble {
-                let sentence = format!("{} has nothing to be compared. {}", at + 1, one_line(trouble));
+                let sentence =
+                    format!("{} has nothing to be compared. {}", at + 1, one_line(trouble));
                 writeln!(out, "{}", self.paint.yellow(&sentence))?;
             }
         }
         Ok(())
     }
 
-    /// How the answer of a run stands to what was expected, and what the scorer of its suite makes of it.
+    /// How the answer of a run stands to what was expected, and what the scorer of its suite makes
+    /// of it.
     fn against(&self, at: usize, summary: &str, equal: bool, run: &ComparedRun) -> String {
-        let score = run.row.score.map(|score| format!(" It scores {}.", list::score(Some(score)))).unwrap_or_default();
+        let score = run
+            .row
+            .score
+            .map(|score| format!(" It scores {}.", list::score(Some(score))))
+            .unwrap_or_default();
         if equal {
             return format!("The answer of {} is what was expected.{score}", at + 1);
         }
-        self.paint.red(&format!("The answer of {} is not what was expected: {}.{score}", at + 1, one_line(summary)))
+        self.paint.red(&format!(
+            "The answer of {} is not what was expected: {}.{score}",
+            at + 1,
+            one_line(summary)
+        ))
     }
 
     /// How the answer of a run stands to that of the first.
@@ -247,12 +288,18 @@ impl Page<'_> {
         let summary = run.answer_summary.as_deref().map(one_line).unwrap_or_default();
         match run.answer {
             DiffKind::Same => format!("The answer of {at} is that of {first}."),
-            DiffKind::Alike => format!("The answer of {at} means the same as that of {first}: {summary}."),
-            DiffKind::Changed => {
-                self.paint.yellow(&format!("The answer of {at} is another than that of {first}: {summary}."))
+            DiffKind::Alike => {
+                format!("The answer of {at} means the same as that of {first}: {summary}.")
             }
-            DiffKind::Missing => self.paint.yellow(&format!("Only {first} has an answer, {at} has none.")),
-            DiffKind::Extra => self.paint.yellow(&format!("Only {at} has an answer, {first} has none.")),
+            DiffKind::Changed => self
+                .paint
+                .yellow(&format!("The answer of {at} is another than that of {first}: {summary}.")),
+            DiffKind::Missing => {
+                self.paint.yellow(&format!("Only {first} has an answer, {at} has none."))
+            }
+            DiffKind::Extra => {
+                self.paint.yellow(&format!("Only {at} has an answer, {first} has none."))
+            }
             DiffKind::Absent => format!("Neither {at} nor {first} has an answer."),
         }
     }
@@ -277,7 +324,11 @@ impl Page<'_> {
             }
             let first = self.comparison.first_divergence.is_some_and(|first| first as usize == at);
             let mut cells = vec![if first { ">" } else { "" }.to_owned()];
-            cells.extend(row.steps.iter().map(|step| step.map_or("-".to_owned(), |step| (step + 1).to_string())));
+            cells.extend(
+                row.steps
+                    .iter()
+                    .map(|step| step.map_or("-".to_owned(), |step| (step + 1).to_string())),
+            );
             cells.extend([how(row), one_line(&row.title).into_owned()]);
             columns.row(cells);
             at += 1;
@@ -293,25 +344,34 @@ impl Page<'_> {
     /// Where the runs part, closer.
     fn parting(&self, out: &mut dyn Write) -> Result<(), Stop> {
         let divergence = self.comparison.first_divergence.map(|row| (row, "They part here"));
-        let result =
-            self.comparison.first_other_result.map(|row| (row, "The same was done, and something else came of it"));
+        let result = self
+            .comparison
+            .first_other_result
+            .map(|row| (row, "The same was done, and something else came of it"));
         let Some((at, what)) = divergence.or(result) else {
             writeln!(out, "They did the same.")?;
             return Ok(());
         };
         let Some(row) = self.comparison.rows.get(at as usize) else { return Ok(()) };
         writeln!(out, "{}: {}", self.paint.bold(what), one_line(&row.title))?;
-        let mut present = row.steps.iter().enumerate().filter_map(|(run, step)| Some((run, (*step)?)));
-        let here = |run: usize| divergence.is_none() || self.comparison.runs[run].parts_at == Some(at);
+        let mut present =
+            row.steps.iter().enumerate().filter_map(|(run, step)| Some((run, (*step)?)));
+        let here =
+            |run: usize| divergence.is_none() || self.comparison.runs[run].parts_at == Some(at);
         let Some((first, step)) = present.next() else { return Ok(()) };
         let mut shown = false;
         for (other, other_step) in present.filter(|(run, _)| here(*run)) {
             shown = true;
             let left = (self.runs[first].0, &self.place(first, step));
             let right = (self.runs[other].0, &self.place(other, other_step));
-            for part in App::diff_steps_across(left, right)?.parts.iter().filter(|part| part.kind != DiffKind::Same) {
+            for part in App::diff_steps_across(left, right)?
+                .parts
+                .iter()
+                .filter(|part| part.kind != DiffKind::Same)
+            {
                 // Where something else was done, what came of it says little.
-                let closer = divergence.is_none() || !matches!(part.label.as_str(), "result" | "output" | "error");
+                let closer = divergence.is_none()
+                    || !matches!(part.label.as_str(), "result" | "output" | "error");
                 self.part(out, part, (first, other), closer)?;
             }
         }
@@ -323,24 +383,43 @@ impl Page<'_> {
     }
 
     fn place(&self, run: usize, step: u32) -> StepRef {
-        StepRef { id: self.runs[run].1.to_owned(), version: self.comparison.runs[run].version.clone(), step }
+        StepRef {
+            id: self.runs[run].1.to_owned(),
+            version: self.comparison.runs[run].version.clone(),
+            step,
+        }
     }
 
     /// The lines of a part in which something differs.
-    fn part(&self, out: &mut dyn Write, part: &PartDiff, runs: (usize, usize), closer: bool) -> io::Result<()> {
+    fn part(
+        &self,
+        out: &mut dyn Write,
+        part: &PartDiff,
+        runs: (usize, usize),
+        closer: bool,
+    ) -> io::Result<()> {
         if !closer && part.summary.is_none() {
             return Ok(());
         }
         let between = format!("{} and {}", runs.0 + 1, runs.1 + 1);
-        let summary = part.summary.as_deref().map(|summary| format!(": {}", one_line(summary))).unwrap_or_default();
-        writeln!(out, "  {}{summary}", self.paint.dim(&format!("{} of {between}", one_line(&part.label))))?;
+        let summary = part
+            .summary
+            .as_deref()
+            .map(|summary| format!(": {}", one_line(summary)))
+            .unwrap_or_default();
+        writeln!(
+            out,
+            "  {}{summary}",
+            self.paint.dim(&format!("{} of {between}", one_line(&part.label)))
+        )?;
         let changed = if closer { changed_lines(&part.pieces) } else { Vec::new() };
         // Some of what is on one side only, and some of what is on the other.
         let mut left = [MOST_LINES; 3];
         let mut shown = 0;
         for line in &changed {
             let only = |kind| line.iter().all(|(change, _)| *change == kind);
-            let room = &mut left[if only(DiffKind::Missing) { 0 } else { 1 + usize::from(only(DiffKind::Extra)) }];
+            let room = &mut left
+                [if only(DiffKind::Missing) { 0 } else { 1 + usize::from(only(DiffKind::Extra)) }];
             if *room > 0 {
                 *room -= 1;
                 shown += 1;
@@ -390,7 +469,9 @@ impl Page<'_> {
         match lines {
             0 => Ok(()),
             1 => writeln!(out, "    {}", self.paint.dim("\u{2026} 1 more line")),
-            lines => writeln!(out, "    {}", self.paint.dim(&format!("\u{2026} {lines} more lines"))),
+            lines => {
+                writeln!(out, "    {}", self.paint.dim(&format!("\u{2026} {lines} more lines")))
+            }
         }
     }
 }
@@ -402,7 +483,9 @@ fn changed_lines(pieces: &[TextChange]) -> Vec<Vec<(DiffKind, String)>> {
     for piece in pieces {
         let shown = lines(&piece.text);
         // What takes the place of many lines begins on a line of its own.
-        let begins = std::mem::replace(&mut long, shown.contains('\n')) && long && piece.change == DiffKind::Extra;
+        let begins = std::mem::replace(&mut long, shown.contains('\n'))
+            && long
+            && piece.change == DiffKind::Extra;
         for (at, line) in shown.split('\n').enumerate() {
             if at > 0 || begins {
                 all.push(Vec::new());
@@ -412,7 +495,9 @@ fn changed_lines(pieces: &[TextChange]) -> Vec<Vec<(DiffKind, String)>> {
             }
         }
     }
-    all.retain(|line| line.iter().any(|(change, text)| *change != DiffKind::Same && !text.trim().is_empty()));
+    all.retain(|line| {
+        line.iter().any(|(change, text)| *change != DiffKind::Same && !text.trim().is_empty())
+    });
     all
 }
 

@@ -22,7 +22,8 @@ pub(super) struct Convert {
     /// The method, as it stands in the names of the files: CoT@1
     #[arg(long, value_name = "METHOD")]
     method: String,
-    /// Convert as the original does, with its faults: texts beside calls are dropped, and calls beside Finish
+    /// Convert as the original does, with its faults: texts beside calls are dropped, and calls
+    /// beside Finish
     #[arg(long)]
     compat: bool,
     /// Print JSON, which it always does
@@ -57,8 +58,9 @@ fn files(asked: &Convert) -> Result<Vec<PathBuf>, AppError> {
             files.push(path.clone());
             continue;
         }
-        let unreadable =
-            |why: io::Error| AppError::new(Code::NotFound, format!("{} could not be listed: {why}.", path.display()));
+        let unreadable = |why: io::Error| {
+            AppError::new(Code::NotFound, format!("{} could not be listed: {why}.", path.display()))
+        };
         let mut found = Vec::new();
         for entry in std::fs::read_dir(path).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
@@ -69,7 +71,8 @@ fn files(asked: &Convert) -> Result<Vec<PathBuf>, AppError> {
             }
         }
         if found.is_empty() {
-            let message = format!("No file in {} has {} in its name.", path.display(), asked.method);
+            let message =
+                format!("No file in {} has {} in its name.", path.display(), asked.method);
             return Err(AppError::new(Code::NotFound, message));
         }
         found.sort();

@@ -20,7 +20,8 @@ const MOST: u64 = 64 << 20;
 /// What `diff` takes.
 #[derive(Debug, Args)]
 pub(super) struct Diff {
-    /// What was expected: JSON, YAML, text, or a transcript, which stands for its answer; - is standard input
+    /// What was expected: JSON, YAML, text, or a transcript, which stands for its answer; - is
+    /// standard input
     expected: PathBuf,
     /// What came
     actual: PathBuf,
@@ -45,7 +46,9 @@ pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
     let is_input = |path: &Path| path == Path::new("-");
     if is_input(&asked.expected) && is_input(&asked.actual) {
         let why = "Only one of the two can be read from standard input.";
-        return Err(AppError::new(Code::BadRequest, why).hint("Name a file for the other one.").into());
+        return Err(AppError::new(Code::BadRequest, why)
+            .hint("Name a file for the other one.")
+            .into());
     }
     let wish = DiffWish {
         key: asked.key.clone(),
@@ -63,16 +66,20 @@ pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
         writeln!(out, "{}", diff.json)?;
     } else {
         let paint = Paint(here.colour);
-        let aligned =
-            diff.aligned.map(|aligned| paint.dim(&format!("  (rows {})", one_line(&aligned)))).unwrap_or_default();
+        let aligned = diff
+            .aligned
+            .map(|aligned| paint.dim(&format!("  (rows {})", one_line(&aligned))))
+            .unwrap_or_default();
         writeln!(out, "{}{aligned}", paint.bold(&one_line(&diff.summary)))?;
         for line in &diff.lines {
-            let dressed: Vec<String> = line.iter().map(|(style, text)| dress(paint, *style, text)).collect();
+            let dressed: Vec<String> =
+                line.iter().map(|(style, text)| dress(paint, *style, text)).collect();
             // Colour alone would say that these two lines are the same value written in two ways.
-            let counts = line
-                .first()
-                .is_some_and(|(style, sign)| *style != Style::Alike || !matches!(sign.as_str(), "- " | "+ "));
-            let note = if counts { String::new() } else { paint.dim("  (equal, written in another way)") };
+            let counts = line.first().is_some_and(|(style, sign)| {
+                *style != Style::Alike || !matches!(sign.as_str(), "- " | "+ ")
+            });
+            let note =
+                if counts { String::new() } else { paint.dim("  (equal, written in another way)") };
             writeln!(out, "{}{note}", dressed.concat())?;
         }
     }
@@ -91,13 +98,26 @@ fn dress(paint: Paint, style: Style, text: &str) -> String {
 }
 
 pub(super) fn read(path: &Path) -> Result<Given, AppError> {
-    let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
-    let unreadable = |why: String| AppError::new(Code::NotFound, format!("{name} could not be read: {why}."));
+    let name = if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    };
+    let unreadable =
+        |why: String| AppError::new(Code::NotFound, format!("{name} could not be read: {why}."));
     let too_large = || unreadable(format!("it is larger than the {} MB that are read", MOST >> 20));
     if path == Path::new("-") {
         let mut bytes = Vec::new();
-        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map_err(|why| unreadable(why.to_string()))?;
-        return if bytes.len() as u64 > MOST { Err(too_large()) } else { Ok(Given { name, bytes }) };
+        io::stdin()
+            .lock()
+            .take(MOST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|why| unreadable(why.to_string()))?;
+        return if bytes.len() as u64 > MOST {
+            Err(too_large())
+        } else {
+            Ok(Given { name, bytes })
+        };
     }
     let about = std::fs::metadata(path).map_err(|why| unreadable(why.to_string()))?;
     if !about.is_file() {

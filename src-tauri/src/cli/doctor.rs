@@ -26,9 +26,12 @@ pub(super) struct Doctor {
 pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
     let app = here.engine();
     let here_too = || Path::new("touchstone.yaml").exists().then(|| PathBuf::from(".").into());
-    if let Some(place) = folder::chosen(asked.place.folder.clone(), asked.place.dirs.clone()).or_else(here_too) {
+    if let Some(place) =
+        folder::chosen(asked.place.folder.clone(), asked.place.dirs.clone()).or_else(here_too)
+    {
         folder::open(&app, &place)?;
-        // Where the results cannot be listed, that is one of the checks, and the others are of use all the same.
+        // Where the results cannot be listed, that is one of the checks, and the others are of use
+        // all the same.
         if let Err(why) = app.wait_ready(folder::PATIENCE) {
             tracing::debug!(why.message, "the folder is not ready");
         }
@@ -41,7 +44,12 @@ pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
     } else {
         for check in &checks {
             let mark = if check.ok { paint.green("ok  ") } else { paint.red("FAIL") };
-            writeln!(out, "{mark}  {}: {}", paint.bold(&one_line(&check.name)), one_line(&check.detail))?;
+            writeln!(
+                out,
+                "{mark}  {}: {}",
+                paint.bold(&one_line(&check.name)),
+                one_line(&check.detail)
+            )?;
             if let Some(fix) = &check.fix {
                 writeln!(out, "      {}", one_line(fix))?;
             }

@@ -49,11 +49,14 @@ fn context() -> Context<Wry> {
     tauri::generate_context!()
 }
 
-/// Opens the window. Without a display the toolkit would end the program, so that is found out before it is touched.
+/// Opens the window. Without a display the toolkit would end the program, so that is found out
+/// before it is touched.
 pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -> Outcome {
     if !here.display {
         let error = AppError::new(Code::Failed, "There is no display here to open a window on.");
-        return Err(error.hint("Serve the same page to a browser instead: touchstone serve FOLDER").into());
+        return Err(error
+            .hint("Serve the same page to a browser instead: touchstone serve FOLDER")
+            .into());
     }
     // Before a thread is there, and before a process of the window.
     crate::surroundings::give_no_keys_to_the_window();
@@ -63,8 +66,9 @@ pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -
     } else if let Some(folder) = folder {
         app.open(&folder)?;
     }
-    desktop::show(app, context())
-        .map_err(|why| AppError::new(Code::Failed, format!("The window could not be opened: {why}.")))?;
+    desktop::show(app, context()).map_err(|why| {
+        AppError::new(Code::Failed, format!("The window could not be opened: {why}."))
+    })?;
     Ok(Ended::Well)
 }
 
@@ -79,14 +83,19 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let server = Server::bind(asked.port).await.map_err(|why| {
-            let error =
-                AppError::new(Code::Failed, format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port));
+            let error = AppError::new(
+                Code::Failed,
+                format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port),
+            );
             error.hint("Leave --port out to get a free one.")
         })?;
         let end = interrupted(app.clone())?;
         let invites = server.invites();
         announce(&invites.address()?, asked.json)?;
-        eprintln!("Each address works once. For another browser: kill -USR1 {}", std::process::id());
+        eprintln!(
+            "Each address works once. For another browser: kill -USR1 {}",
+            std::process::id()
+        );
         announce_again(Arc::clone(&invites), asked.json)?;
         if asked.open {
             open_browser(&invites, here)?;
@@ -97,8 +106,9 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
     })
 }
 
-/// The signals that ask for an end. Listened to from the call on, also before the end is waited for. While runs are in
-/// progress the page is served on until they have stopped; a second signal gives up what is in flight.
+/// The signals that ask for an end. Listened to from the call on, also before the end is waited
+/// for. While runs are in progress the page is served on until they have stopped; a second signal
+/// gives up what is in flight.
 fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static> {
     const WHY: &str = "The server was asked to end, and ends when these runs have stopped.";
     let mut signals = EndSignals::listen()?;
@@ -120,7 +130,9 @@ fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static
                 Wish::Granted => return,
                 Wish::Hurries => say("Stopping now."),
                 Wish::Waits => {
-                    say("Stopping: calls in flight finish first. Press Ctrl-C again to give them up.");
+                    say(
+                        "Stopping: calls in flight finish first. Press Ctrl-C again to give them up.",
+                    );
                     let (app, leaving) = (app.clone(), Arc::clone(&leaving));
                     wait = Some(tokio::task::spawn_blocking(move || leaving.wait(&app, WHY)));
                 }
@@ -129,12 +141,14 @@ fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static
     })
 }
 
-/// Says something on standard error, if anybody is still there to read it: the terminal may be what has gone.
+/// Says something on standard error, if anybody is still there to read it: the terminal may be what
+/// has gone.
 pub(super) fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Prints another address for each signal that asks for one. A key would do on a terminal only, and stop a server in the background.
+/// Prints another address for each signal that asks for one. A key would do on a terminal only, and
+/// stop a server in the background.
 fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut asked = signal(SignalKind::user_defined1())?;
@@ -148,8 +162,8 @@ fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the desktop open the page. Every user can read what a program is started with, so the address that it gets is one that
-/// nobody else can use (`serve/invites.rs`).
+/// Has the desktop open the page. Every user can read what a program is started with, so the
+/// address that it gets is one that nobody else can use (`serve/invites.rs`).
 fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
     const BY_HAND: &str = "Please open the printed address by hand.";
     if !here.display {
@@ -158,12 +172,18 @@ fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
     }
     let mut opener = Command::new("xdg-open");
     desktop::give_no_keys(&mut opener);
-    opener.arg(invites.address_to_hand_over()?).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    opener
+        .arg(invites.address_to_hand_over()?)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     // Some openers end with their browser.
-    std::thread::Builder::new().name("browser".to_owned()).spawn(move || match opener.status() {
-        Ok(status) if status.success() => {}
-        Ok(_) => eprintln!("No browser could be opened. {BY_HAND}"),
-        Err(error) => eprintln!("xdg-open could not be started: {error}. {BY_HAND}"),
+    std::thread::Builder::new().name("browser".to_owned()).spawn(move || {
+        match opener.status() {
+            Ok(status) if status.success() => {}
+            Ok(_) => eprintln!("No browser could be opened. {BY_HAND}"),
+            Err(error) => eprintln!("xdg-open could not be started: {error}. {BY_HAND}"),
+        }
     })?;
     Ok(())
 }
@@ -185,5 +205,12 @@ fn inside(app: App, may_run: bool) -> (Inside, Subscription) {
     let passed_on = events.clone();
     let told = app.subscribe(Box::new(move |event| passed_on.send(event)));
     let page = Arc::new(Page::built_in(context().assets()));
-    (Inside { calls: Arc::new(move |name, arguments| calls::call(&app, may_run, name, arguments)), events, page }, told)
+    (
+        Inside {
+            calls: Arc::new(move |name, arguments| calls::call(&app, may_run, name, arguments)),
+            events,
+            page,
+        },
+        told,
+    )
 }

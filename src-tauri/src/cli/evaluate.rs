@@ -1,5 +1,6 @@
-//! `evaluate`: a data file, row by row, before evaluators. Ctrl-C lets questions in flight be answered and kept; a second one gives them
-//! up. Begun again with the same file of results, it pays for what is missing only.
+//! `evaluate`: a data file, row by row, before evaluators. Ctrl-C lets questions in flight be
+//! answered and kept; a second one gives them up. Begun again with the same file of results, it
+//! pays for what is missing only.
 mod told;
 
 use super::terminal::{Paint, one_line};
@@ -34,13 +35,15 @@ pub(super) struct Evaluate {
     /// By whom, with commas between: `f1_score,relevance`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     evaluators: Vec<String>,
-    /// Evaluators with their options, as YAML or JSON: name, then `kind`, `threshold`, `options`, `column_mapping`
+    /// Evaluators with their options, as YAML or JSON: name, then `kind`, `threshold`, `options`,
+    /// `column_mapping`
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Where an input comes from; `relevance.query=…` for one evaluator only
     #[arg(long, value_name = "INPUT=COLUMN")]
     column_mapping: Vec<String>,
-    /// A command that is asked about each row: the row as JSON on its standard input, an object on its standard output
+    /// A command that is asked about each row: the row as JSON on its standard input, an object on
+    /// its standard output
     #[arg(long, value_name = "COMMAND")]
     target: Option<String>,
     /// The model that judges, by its name in touchstone.yaml
@@ -55,7 +58,8 @@ pub(super) struct Evaluate {
     /// Dollars after which nothing new is asked
     #[arg(long, value_name = "X")]
     max_cost: Option<f64>,
-    /// Do as the package does where that is a mistake: `all`, or switches with commas between (see --list)
+    /// Do as the package does where that is a mistake: `all`, or switches with commas between (see
+    /// --list)
     #[arg(long, value_name = "SWITCHES", value_delimiter = ',')]
     like_package: Vec<String>,
     /// The file of results
@@ -64,10 +68,12 @@ pub(super) struct Evaluate {
     /// Replace a file of results that is there; a copy of it stays in `.touchstone/replaced/`
     #[arg(long)]
     replace: bool,
-    /// Ask once more what was paid for before: `unread`, what could not be read, or everything, of the target as well
+    /// Ask once more what was paid for before: `unread`, what could not be read, or everything, of
+    /// the target as well
     #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     again: Option<Again>,
-    /// End with 1 when a metric is below this: `relevance.relevance=3.5`, or when fewer rows of an evaluator pass: `80%`
+    /// End with 1 when a metric is below this: `relevance.relevance=3.5`, or when fewer rows of an
+    /// evaluator pass: `80%`
     #[arg(long, value_name = "X", value_parser = least)]
     fail_under: Vec<Least>,
     /// Only say what it would take
@@ -82,7 +88,8 @@ pub(super) struct Evaluate {
 }
 
 impl Evaluate {
-    /// Returns whether a judge whose reply cannot be read is asked a second time, which the package never does.
+    /// Returns whether a judge whose reply cannot be read is asked a second time, which the package
+    /// never does.
     fn asks_again(&self) -> bool {
         !self.like_package.iter().any(|switch| matches!(switch.trim(), "all" | "asked_once"))
     }
@@ -105,11 +112,15 @@ enum Least {
 }
 
 fn least(word: &str) -> Result<Least, String> {
-    let wrong = || "write a metric and a number such as relevance.relevance=3.5, or a share such as 80%".to_owned();
+    let wrong = || {
+        "write a metric and a number such as relevance.relevance=3.5, or a share such as 80%"
+            .to_owned()
+    };
     if let Some((name, number)) = word.rsplit_once('=') {
         return Ok(Least::Metric(name.to_owned(), number.trim().parse().map_err(|_| wrong())?));
     }
-    let share: f64 = word.strip_suffix('%').and_then(|share| share.trim().parse().ok()).ok_or_else(wrong)?;
+    let share: f64 =
+        word.strip_suffix('%').and_then(|share| share.trim().parse().ok()).ok_or_else(wrong)?;
     if !(0.0..=100.0).contains(&share) {
         return Err("shares are from 0% to 100%".to_owned());
     }
@@ -121,7 +132,9 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
         return list(asked.json, here);
     }
     let request = understood(asked)?;
-    let called = |one: &EvaluatorRequest| if one.name.is_empty() { one.kind.clone() } else { one.name.clone() };
+    let called = |one: &EvaluatorRequest| {
+        if one.name.is_empty() { one.kind.clone() } else { one.name.clone() }
+    };
     let names: Vec<String> = request.request.evaluators.iter().map(called).collect();
     reachable(&asked.fail_under, &names)?;
     let app = here.engine();
@@ -150,10 +163,12 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
 
 fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
     let target = asked.target.as_deref().map(words).transpose()?.unwrap_or_default();
-    let (evaluators, usual) = typed_evaluators(asked.config.as_deref(), &asked.evaluators, &asked.column_mapping)?;
+    let (evaluators, usual) =
+        typed_evaluators(asked.config.as_deref(), &asked.evaluators, &asked.column_mapping)?;
     if evaluators.is_empty() {
-        return Err(AppError::new(Code::BadRequest, "No evaluator was named.")
-            .hint("Name some: --evaluators f1_score,relevance. `touchstone evaluate --list` shows all."));
+        return Err(AppError::new(Code::BadRequest, "No evaluator was named.").hint(
+            "Name some: --evaluators f1_score,relevance. `touchstone evaluate --list` shows all.",
+        ));
     }
     let request = EvaluateRequest {
         evaluators,
@@ -174,8 +189,9 @@ fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
     Ok(FileRequest { data, config, out, target, usual, request })
 }
 
-/// The words of a command, as a shell takes them apart: quotes hold blanks, and behind a backslash a sign stands for itself, also in
-/// double quotes where it would have a meaning there. Nothing else has one, and no shell is started.
+/// The words of a command, as a shell takes them apart: quotes hold blanks, and behind a backslash
+/// a sign stands for itself, also in double quotes where it would have a meaning there. Nothing
+/// else has one, and no shell is started.
 fn words(command: &str) -> Result<Vec<String>, AppError> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let (mut signs, mut is_cut) = (command.chars().peekable(), false);
@@ -226,7 +242,11 @@ fn watch(app: &App, id: &str, interrupts: &Interrupts) -> Result<(), AppError> {
                 (0, _) => String::new(),
                 (asked, _) => format!(", {asked} rows answered"),
             };
-            let _ = write!(io::stderr(), "\r{} of {total} results, {calls} replies{asked}", done + failed);
+            let _ = write!(
+                io::stderr(),
+                "\r{} of {total} results, {calls} replies{asked}",
+                done + failed
+            );
         }
     }
     if io::stderr().is_terminal() {
@@ -248,15 +268,16 @@ fn tell(
     } else if !view.metrics.is_empty() {
         numbers(&view.metrics, Paint(here.colour))?;
     }
-    let mut says: Box<dyn Write> = if asked.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
+    let mut says: Box<dyn Write> =
+        if asked.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
     for line in lines {
         writeln!(says, "{line}")?;
     }
     says.flush()
 }
 
-/// Refuses what nothing can reach, before anybody is paid: which numbers an evaluator gives is known in the end only, but they all begin
-/// with its name.
+/// Refuses what nothing can reach, before anybody is paid: which numbers an evaluator gives is
+/// known in the end only, but they all begin with its name.
 fn reachable(wanted: &[Least], evaluators: &[String]) -> Result<(), AppError> {
     let first = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     for least in wanted {
@@ -264,8 +285,11 @@ fn reachable(wanted: &[Least], evaluators: &[String]) -> Result<(), AppError> {
         // The package knows an evaluator in its sums by what stands before the first dot.
         let is_of = |name: &String| metric.contains('.') && first(name) == first(metric);
         if !evaluators.iter().any(is_of) {
-            let message = format!("--fail-under {metric}: no evaluator that was asked for gives such a number.");
-            let hint = format!("Name the evaluator and the number, such as {}.", examples(evaluators));
+            let message = format!(
+                "--fail-under {metric}: no evaluator that was asked for gives such a number."
+            );
+            let hint =
+                format!("Name the evaluator and the number, such as {}.", examples(evaluators));
             return Err(AppError::new(Code::BadRequest, message).hint(hint));
         }
     }
@@ -273,20 +297,24 @@ fn reachable(wanted: &[Least], evaluators: &[String]) -> Result<(), AppError> {
 }
 
 fn examples(evaluators: &[String]) -> String {
-    let named: Vec<String> = evaluators.iter().take(5).map(|name| format!("{name}.{name}=0.5")).collect();
+    let named: Vec<String> =
+        evaluators.iter().take(5).map(|name| format!("{name}.{name}=0.5")).collect();
     named.join(" or ")
 }
 
-/// What is not reached, as sentences. A metric that is not there is not reached, and neither is the share of an evaluator that says of no
-/// row whether it passes.
+/// What is not reached, as sentences. A metric that is not there is not reached, and neither is the
+/// share of an evaluator that says of no row whether it passes.
 fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) -> Vec<String> {
     let mut lines = Vec::new();
     for least in wanted {
         match least {
-            Least::Metric(name, least) => match metrics.iter().find(|metric| metric.name == *name) {
-                None => lines.push(format!("There is no metric {name}.{}", there_are(name, metrics))),
-                Some(metric) => lines.extend(missed(metric, *least)),
-            },
+            Least::Metric(name, least) => {
+                match metrics.iter().find(|metric| metric.name == *name) {
+                    None => lines
+                        .push(format!("There is no metric {name}.{}", there_are(name, metrics))),
+                    Some(metric) => lines.extend(missed(metric, *least)),
+                }
+            }
             Least::Passed(share) => {
                 lines.extend(evaluators.iter().flat_map(|name| not_passed(name, metrics, *share)));
             }
@@ -299,11 +327,13 @@ fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) ->
 fn there_are(name: &str, metrics: &[EvaluateMetric]) -> String {
     let of = name.split('.').next().unwrap_or_default();
     let alike = |metric: &&EvaluateMetric| metric.name.split('.').next() == Some(of);
-    let names: Vec<&str> = metrics.iter().filter(alike).map(|metric| metric.name.as_str()).collect();
+    let names: Vec<&str> =
+        metrics.iter().filter(alike).map(|metric| metric.name.as_str()).collect();
     if names.is_empty() { String::new() } else { format!(" There are {}.", names.join(", ")) }
 }
 
-/// Shares of an evaluator that are not reached: of rows that pass, or of rows without what it looks for.
+/// Shares of an evaluator that are not reached: of rows that pass, or of rows without what it looks
+/// for.
 fn not_passed(evaluator: &str, metrics: &[EvaluateMetric], least: f64) -> Vec<String> {
     // The package knows an evaluator in its sums by what stands before the first dot.
     let short = evaluator.split('.').next().unwrap_or(evaluator);
@@ -312,7 +342,9 @@ fn not_passed(evaluator: &str, metrics: &[EvaluateMetric], least: f64) -> Vec<St
         format!("{evaluator}.pass_rate"),
         format!("{short}.binary_aggregate"),
     ];
-    if let Some(metric) = shares.iter().find_map(|share| metrics.iter().find(|metric| metric.name == *share)) {
+    if let Some(metric) =
+        shares.iter().find_map(|share| metrics.iter().find(|metric| metric.name == *share))
+    {
         return missed(metric, least).into_iter().collect();
     }
     let is_defect = |metric: &&EvaluateMetric| {
@@ -325,7 +357,8 @@ fn not_passed(evaluator: &str, metrics: &[EvaluateMetric], least: f64) -> Vec<St
         return vec![format!("{evaluator} does not say whether rows pass.")];
     }
     let free = |metric: &&EvaluateMetric| {
-        let free = EvaluateMetric { value: metric.value.map(|rate| 1.0 - rate), ..(*metric).clone() };
+        let free =
+            EvaluateMetric { value: metric.value.map(|rate| 1.0 - rate), ..(*metric).clone() };
         missed(&EvaluateMetric { name: format!("1 - {}", metric.name), ..free }, least)
     };
     defects.iter().filter_map(free).collect()
@@ -343,19 +376,24 @@ mod tests {
 
     #[test]
     fn a_command_is_taken_apart_at_blanks_and_quotes_hold_them() {
-        let told = |command: &str| words(command).map_or_else(|why| why.message, |words| words.join("|"));
+        let told =
+            |command: &str| words(command).map_or_else(|why| why.message, |words| words.join("|"));
         assert_eq!(told("python3  answer.py"), "python3|answer.py");
         assert_eq!(told("sh -c 'a b; \"c\"' \"\""), "sh|-c|a b; \"c\"|");
         assert_eq!(told(r#"a "b \"c\" \\ \d" e\ f\' '\g'"#), r#"a|b "c" \ \d|e f'|\g"#);
         assert!(told("a \\").contains("a backslash is the last of it"));
-        assert!(told("a 'b").contains("a quote is not closed") && told("  ").contains("nothing is there"));
+        assert!(
+            told("a 'b").contains("a quote is not closed")
+                && told("  ").contains("nothing is there")
+        );
     }
 
     #[test]
     fn what_no_evaluator_gives_is_refused_before_anything_begins() {
         let told = |word: &str| {
             let names = ["my.rel".to_owned(), "f1_score".to_owned()];
-            reachable(&[least(word).unwrap()], &names).map_or_else(|why| why.message, |()| String::new())
+            reachable(&[least(word).unwrap()], &names)
+                .map_or_else(|why| why.message, |()| String::new())
         };
         for fine in ["f1_score.f1_score=1", "my.rel.relevance=1", "my.binary_aggregate=1", "80%"] {
             assert_eq!(told(fine), "");
@@ -364,17 +402,26 @@ mod tests {
             let metric = wrong.split('=').next().unwrap();
             assert_eq!(
                 told(wrong),
-                format!("--fail-under {metric}: no evaluator that was asked for gives such a number.")
+                format!(
+                    "--fail-under {metric}: no evaluator that was asked for gives such a number."
+                )
             );
         }
     }
 
     #[test]
     fn what_is_wanted_is_a_metric_or_a_share_of_rows() {
-        let metric =
-            |name: &str, value| EvaluateMetric { name: name.to_owned(), value, interval: None, n: 2, left_out: 0 };
-        let metrics = [metric("a.a", Some(3.0)), metric("a.pass_rate", Some(0.5)), metric("b.b", None)];
-        let told = |word: &str| below(&[least(word).unwrap()], &["a".to_owned()], &metrics).join(" ");
+        let metric = |name: &str, value| EvaluateMetric {
+            name: name.to_owned(),
+            value,
+            interval: None,
+            n: 2,
+            left_out: 0,
+        };
+        let metrics =
+            [metric("a.a", Some(3.0)), metric("a.pass_rate", Some(0.5)), metric("b.b", None)];
+        let told =
+            |word: &str| below(&[least(word).unwrap()], &["a".to_owned()], &metrics).join(" ");
         assert_eq!((told("a.a=3"), told("50%")), (String::new(), String::new()));
         assert_eq!(told("a.a=3.5"), "a.a is 3.0000, below 3.5.");
         assert_eq!(told("80%"), "a.pass_rate is 0.5000, below 0.8.");
@@ -403,9 +450,14 @@ mod tests {
             metric("my.binary_aggregate", 1.0),
             metric("mute.mute", 4.0),
         ];
-        let told = |name: &str, share: f64| below(&[Least::Passed(share)], &[name.to_owned()], &metrics).join(" ");
+        let told = |name: &str, share: f64| {
+            below(&[Least::Passed(share)], &[name.to_owned()], &metrics).join(" ")
+        };
         assert_eq!(told("code", 0.7), "");
-        assert_eq!(told("code", 0.8), "1 - code.code_vulnerability_defect_rate is 0.7500, below 0.8.");
+        assert_eq!(
+            told("code", 0.8),
+            "1 - code.code_vulnerability_defect_rate is 0.7500, below 0.8."
+        );
         assert_eq!((told("harm", 1.0), told("my.rel", 1.0)), (String::new(), String::new()));
         assert_eq!(told("mute", 0.1), "mute does not say whether rows pass.");
     }

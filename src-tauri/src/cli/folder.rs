@@ -29,9 +29,12 @@ impl From<PathBuf> for Place {
     }
 }
 
-/// The place that the arguments name, if they name one. A directory of transcripts alone is a folder, too.
+/// The place that the arguments name, if they name one. A directory of transcripts alone is a
+/// folder, too.
 pub(super) fn chosen(folder: Option<PathBuf>, dirs: Dirs) -> Option<Place> {
-    let folder = folder.or_else(|| dirs.output_dir.clone()).or_else(|| dirs.input_dir.as_ref().map(|_| ".".into()))?;
+    let folder = folder
+        .or_else(|| dirs.output_dir.clone())
+        .or_else(|| dirs.input_dir.as_ref().map(|_| ".".into()))?;
     Some(Place { folder, dirs })
 }
 
@@ -45,7 +48,8 @@ pub(super) fn ready(asked: Where, here: &Surroundings) -> Result<App, AppError> 
     read(&chosen(asked.folder, asked.dirs).unwrap_or_else(|| PathBuf::from(".").into()), here)
 }
 
-/// Tells of suites and of a workspace file that cannot be read: what is shown without them is not all.
+/// Tells of suites and of a workspace file that cannot be read: what is shown without them is not
+/// all.
 pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
     for line in app.suite_trouble("")?.unreadable {
         let _ = writeln!(io::stderr(), "{}", one_line(&line));
@@ -53,7 +57,8 @@ pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
     Ok(())
 }
 
-/// What is wrong with the suites of the runs that pass the filter, told before anything that is counted by them.
+/// What is wrong with the suites of the runs that pass the filter, told before anything that is
+/// counted by them.
 pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteTrouble, AppError> {
     let trouble = app.suite_trouble(filter)?;
     for line in &trouble.lines {
@@ -62,7 +67,8 @@ pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteTrouble, App
     Ok(trouble)
 }
 
-/// Says no where scorers of suites are left out and those would have been counted by: nothing is measured in their place.
+/// Says no where scorers of suites are left out and those would have been counted by: nothing is
+/// measured in their place.
 pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
     left_out.map_or(Ok(()), |why| {
         let error = AppError::new(Code::BadRequest, why);
@@ -78,7 +84,8 @@ pub(super) fn read(place: &Place, here: &Surroundings) -> Result<App, AppError> 
     Ok(app)
 }
 
-/// Where a run lies that is named by its file, or, in a file that holds many, by the file, `#` and what it is called there.
+/// Where a run lies that is named by its file, or, in a file that holds many, by the file, `#` and
+/// what it is called there.
 pub(super) fn located(file: &Path) -> io::Result<(PathBuf, Option<String>)> {
     let whole = std::fs::canonicalize(file);
     let text = file.to_str().unwrap_or_default();
@@ -98,18 +105,21 @@ pub(super) fn below(full: &Path, member: Option<&str>) -> Option<(PathBuf, Strin
     Some((full.parent()?.to_path_buf(), name))
 }
 
-/// The same where directories were named: the place is what they are, and the path is below the directory of transcripts.
+/// The same where directories were named: the place is what they are, and the path is below the
+/// directory of transcripts.
 pub(super) fn within(full: &Path, member: Option<&str>, dirs: &Dirs) -> Option<(Place, String)> {
     let (folder, name) = below(full, member)?;
     let Some(output) = &dirs.output_dir else {
-        let dirs = Dirs { output_dir: dirs.input_dir.as_ref().map(|_| folder.clone()), ..dirs.clone() };
+        let dirs =
+            Dirs { output_dir: dirs.input_dir.as_ref().map(|_| folder.clone()), ..dirs.clone() };
         return Some((Place { folder, dirs }, name));
     };
     let path = folder.strip_prefix(std::fs::canonicalize(output).ok()?).ok()?.join(name);
     Some((Place { folder, dirs: dirs.clone() }, path.to_str()?.to_owned()))
 }
 
-/// Hands every run that passes the filter to `each`, at most `limit` of them; none when the filter is invalid.
+/// Hands every run that passes the filter to `each`, at most `limit` of them; none when the filter
+/// is invalid.
 pub(super) fn each_run<E: From<AppError>>(
     app: &App,
     filter: &str,

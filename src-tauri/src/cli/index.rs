@@ -28,9 +28,17 @@ pub(super) fn run(asked: &Index, here: &Surroundings) -> Outcome {
         writeln!(out, "{line}")?;
         return Ok(Ended::Well);
     }
-    writeln!(out, "{} files: {} runs, {} not transcripts", report.files, report.runs, report.not_transcripts)?;
+    writeln!(
+        out,
+        "{} files: {} runs, {} not transcripts",
+        report.files, report.runs, report.not_transcripts
+    )?;
     if report.damaged > 0 {
-        writeln!(out, "{} of the runs are damaged; `touchstone list --filter state:damaged` says why", report.damaged)?;
+        writeln!(
+            out,
+            "{} of the runs are damaged; `touchstone list --filter state:damaged` says why",
+            report.damaged
+        )?;
     }
     write!(out, "listed in {} ms, read in {} ms", report.scan_ms, report.index_ms)?;
     match report.search_ready_ms {

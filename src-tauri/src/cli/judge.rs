@@ -1,5 +1,6 @@
-//! `score --judge`: runs on disk are judged by a model, a few at a time, and what was said stays beside them. Ctrl-C lets questions in
-//! flight be answered; a second one gives them up. What was said before is not asked again.
+//! `score --judge`: runs on disk are judged by a model, a few at a time, and what was said stays
+//! beside them. Ctrl-C lets questions in flight be answered; a second one gives them up. What was
+//! said before is not asked again.
 use super::amounts::{between, dollars, of};
 use super::terminal::one_line;
 use super::watch::{Interrupts, unbound};
@@ -10,8 +11,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::time::Duration;
 use touchstone_engine::app::App;
 use touchstone_engine::rows::{
-    Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState, ListRequest, RunRow,
-    Sort, Span, forks_left_out,
+    Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState,
+    ListRequest, RunRow, Sort, Span, forks_left_out,
 };
 use touchstone_engine::written::fixed;
 
@@ -26,14 +27,22 @@ pub(super) struct ByModel {
     /// Have a model judge the runs: `sopr`, `fac`, `relevance`, …, or `sowr` with --reference
     #[arg(long, value_name = "NAME", conflicts_with_all = ["scorer", "fail_under"])]
     pub(super) judge: Option<String>,
-    /// The model that judges, by its name in the workspace; the one that the suites name when left out
+    /// The model that judges, by its name in the workspace; the one that the suites name when left
+    /// out
     #[arg(long, value_name = "MODEL", requires = "judge")]
     judge_model: Option<String>,
     /// How often each run is judged; as the suites want when left out
     #[arg(long, value_name = "N", requires = "judge")]
     rounds: Option<u32>,
-    /// Compare each run with the one of the same task, variation and repeat among these: `system:promptql model:o1`
-    #[arg(long, value_name = "FILTER", requires = "judge", default_value = "", hide_default_value = true)]
+    /// Compare each run with the one of the same task, variation and repeat among these:
+    /// `system:promptql model:o1`
+    #[arg(
+        long,
+        value_name = "FILTER",
+        requires = "judge",
+        default_value = "",
+        hide_default_value = true
+    )]
     reference: String,
     /// By the rules of the published scripts, with their mistakes
     #[arg(long, requires = "judge")]
@@ -84,11 +93,13 @@ pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: b
     let view = app.judging(&id)?;
     request.model.clone_from(&view.model);
     verdicts(app, &request, json)?;
-    let mut says: Box<dyn Write> = if json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
+    let mut says: Box<dyn Write> =
+        if json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
     for line in summary(&view) {
         writeln!(says, "{line}")?;
     }
-    let well = view.state == LaunchState::Done && view.failed == 0 && view.unread == 0 && view.done > 0;
+    let well =
+        view.state == LaunchState::Done && view.failed == 0 && view.unread == 0 && view.done > 0;
     Ok(if well { Ended::Well } else { Ended::WithFailures })
 }
 
@@ -99,7 +110,17 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         writeln!(out)?;
         return Ok(Ended::Well);
     }
-    let JudgePlan { model, rounds, runs, unasked, complete, skipped_total, calls_least, calls_most, .. } = plan;
+    let JudgePlan {
+        model,
+        rounds,
+        runs,
+        unasked,
+        complete,
+        skipped_total,
+        calls_least,
+        calls_most,
+        ..
+    } = plan;
     writeln!(out, "by {} in {rounds} {}", one_line(model), of(u64::from(*rounds), "round"))?;
     writeln!(
         out,
@@ -110,11 +131,15 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
     let tokens = between(&plan.tokens_least.to_string(), &plan.tokens_most.to_string());
     writeln!(out, "{requests} {}, about {tokens} tokens", of(*calls_most, "request"))?;
     match (plan.cost_least, plan.cost_most) {
-        (Some(least), Some(most)) => writeln!(out, "about {}", between(&dollars(least), &dollars(most)))?,
+        (Some(least), Some(most)) => {
+            writeln!(out, "about {}", between(&dollars(least), &dollars(most)))?;
+        }
         _ => writeln!(out, "what it costs is not known: the model has no price")?,
     }
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
-    forks_left_out(plan.forks_left_out).iter().try_for_each(|note| writeln!(out, "{}", one_line(note)))?;
+    forks_left_out(plan.forks_left_out)
+        .iter()
+        .try_for_each(|note| writeln!(out, "{}", one_line(note)))?;
     for skip in &plan.skipped {
         writeln!(out, "skipped  {}: {}", one_line(&skip.path), one_line(&skip.why))?;
     }
@@ -129,7 +154,11 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
     let rivals = app.compared_with(request)?;
     let mut offset = 0;
     loop {
-        let list = ListRequest { filter: request.filter.clone(), sort, span: Span { offset, limit: PAGE } };
+        let list = ListRequest {
+            filter: request.filter.clone(),
+            sort,
+            span: Span { offset, limit: PAGE },
+        };
         let rows = app.list_counted(list)?.rows;
         if rows.is_empty() {
             break;
@@ -141,7 +170,8 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
                     && (judged.official == request.official && judged.stale.is_none())
                     && judged.against.as_ref() == rivals.get(&row.id)
             };
-            // Newest first; what could not be read does not take away what was said before and holds.
+            // Newest first; what could not be read does not take away what was said before and
+            // holds.
             let all = app.run_scores(&row.id)?.judged;
             let mut of_it = all.iter().filter(of_it).peekable();
             let newest = of_it.peek().copied();
@@ -179,14 +209,18 @@ fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> i
 /// The mean on the scale of the judge, and how many runs pass.
 fn own(judge: &str, rates: &JudgeRates) -> Option<String> {
     let between = |interval: Option<(f64, f64)>, places: usize, times: f64| {
-        let shown = |(low, high)| format!(" [{:.places$} to {:.places$}]", times * low, times * high);
+        let shown =
+            |(low, high)| format!(" [{:.places$} to {:.places$}]", times * low, times * high);
         interval.map(shown).unwrap_or_default()
     };
-    let own = rates.own.as_ref().map(|own| format!("mean {}{}", own.told, between(own.interval, 1, 1.0)));
-    let passed = rates.passed.filter(|passed| passed.runs > 0).map(|JudgePasses { passed, runs, interval }| {
-        let between = between(interval, 0, 100.0).replace(']', " %]");
-        format!("{passed} of {runs} runs pass{between}")
-    });
+    let own =
+        rates.own.as_ref().map(|own| format!("mean {}{}", own.told, between(own.interval, 1, 1.0)));
+    let passed = rates.passed.filter(|passed| passed.runs > 0).map(
+        |JudgePasses { passed, runs, interval }| {
+            let between = between(interval, 0, 100.0).replace(']', " %]");
+            format!("{passed} of {runs} runs pass{between}")
+        },
+    );
     let parts: Vec<String> = own.into_iter().chain(passed).collect();
     (!parts.is_empty()).then(|| format!("{judge}: {}", parts.join("; ")))
 }
@@ -204,8 +238,9 @@ fn summary(view: &JudgingView) -> Vec<String> {
         }
         lines.extend(own(judge, rates));
         let answered = rates.runs - rates.without_answer;
-        let of_answered =
-            rates.mean_of_answered.map(|mean| format!("; {} of the {answered} with an answer", fixed(mean, 3)));
+        let of_answered = rates
+            .mean_of_answered
+            .map(|mean| format!("; {} of the {answered} with an answer", fixed(mean, 3)));
         let (mean, spread, runs) = (rates.mean, rates.spread, rates.runs);
         lines.push(format!(
             "{judge}: mean {} ± {} of {runs} runs{}",

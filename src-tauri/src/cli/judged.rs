@@ -1,4 +1,5 @@
-//! What judges said of one run, as it is kept beside the results: found, and told. Nobody is asked anything.
+//! What judges said of one run, as it is kept beside the results: found, and told. Nobody is asked
+//! anything.
 use super::{
     Dirs, folder, nudge, review,
     terminal::{Paint, lines, one_line},
@@ -18,8 +19,8 @@ use touchstone_engine::{
 /// What judges said of a run, newest first, and why that cannot be read.
 pub(super) type Said = (Vec<Judged>, Option<String>);
 
-/// Finds it: where directories were named, in what is open; else in the folder that holds the tasks of the run, or in the one with things
-/// of ours.
+/// Finds it: where directories were named, in what is open; else in the folder that holds the tasks
+/// of the run, or in the one with things of ours.
 pub(super) fn find(
     (app, id): (&App, &str),
     (full, member): (&Path, Option<&str>),
@@ -41,19 +42,30 @@ pub(super) fn find(
 }
 
 /// All of it, in words; replies as they came only where they are asked for.
-pub(super) fn print(out: &mut dyn Write, said: &[Judged], replies: bool, paint: Paint) -> io::Result<()> {
+pub(super) fn print(
+    out: &mut dyn Write,
+    said: &[Judged],
+    replies: bool,
+    paint: Paint,
+) -> io::Result<()> {
     if said.is_empty() {
         return Ok(());
     }
     writeln!(out, "\n{}", paint.bold("Judges"))?;
     for one in said {
         let official = if one.official { ", official rule" } else { "" };
-        let against = one.against.as_ref().map(|path| format!(" against {path}")).unwrap_or_default();
+        let against =
+            one.against.as_ref().map(|path| format!(" against {path}")).unwrap_or_default();
         let name = paint.bold(&one_line(&one.judge));
-        let by = one_line(&format!(" version {} by {}{official}{against}", one.version, one.model)).into_owned();
+        let by = one_line(&format!(" version {} by {}{official}{against}", one.version, one.model))
+            .into_owned();
         writeln!(out, "  {name}{by}: {}", verdict(one, paint))?;
         if let Some(why) = &one.stale {
-            writeln!(out, "     {}", paint.yellow(&one_line(&format!("stale: {why} It is not counted."))))?;
+            writeln!(
+                out,
+                "     {}",
+                paint.yellow(&one_line(&format!("stale: {why} It is not counted.")))
+            )?;
         }
         for round in &one.rounds {
             told(out, round, replies, paint)?;
@@ -86,7 +98,8 @@ fn verdict(one: &Judged, paint: Paint) -> String {
 
 fn told(out: &mut dyn Write, round: &JudgedRound, replies: bool, paint: Paint) -> io::Result<()> {
     let order = round.order.as_ref().map(|order| format!(" ({order})")).unwrap_or_default();
-    let reason = if round.reason.is_empty() { String::new() } else { format!(": {}", round.reason) };
+    let reason =
+        if round.reason.is_empty() { String::new() } else { format!(": {}", round.reason) };
     writeln!(out, "     {}", one_line(&format!("{}{order}{reason}", round.told)))?;
     if !replies {
         return Ok(());

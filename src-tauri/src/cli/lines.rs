@@ -14,7 +14,8 @@ const AHEAD: usize = 1 << 20;
 
 pub(super) type Line = Result<String, AppError>;
 
-/// Answers every line of standard input on standard output; what has no answer is said with its number, and the others go on.
+/// Answers every line of standard input on standard output; what has no answer is said with its
+/// number, and the others go on.
 pub(super) fn answer(one: impl Fn(&str) -> Line + Sync) -> Outcome {
     if io::stdin().is_terminal() {
         let _ = writeln!(io::stderr(), "Reading lines of JSON from the keyboard. Ctrl-D ends it.");
@@ -73,7 +74,11 @@ fn line(from: &mut impl BufRead) -> io::Result<Option<Line>> {
 }
 
 /// An answer for each line, in their order; an empty one for an empty line.
-fn answers(mut lines: Vec<Line>, threads: usize, one: &(impl Fn(&str) -> Line + Sync)) -> Vec<Line> {
+fn answers(
+    mut lines: Vec<Line>,
+    threads: usize,
+    one: &(impl Fn(&str) -> Line + Sync),
+) -> Vec<Line> {
     let share = lines.len().div_ceil(threads).max(1);
     let mut shares = lines.chunks_mut(share);
     let first = shares.next();
@@ -101,7 +106,9 @@ mod tests {
 
     fn read(text: &[u8], capacity: usize) -> Vec<usize> {
         let mut from = BufReader::with_capacity(capacity, text);
-        let batches = std::iter::from_fn(|| lines(&mut from).ok().map(|lines| lines.len()).filter(|count| *count > 0));
+        let batches = std::iter::from_fn(|| {
+            lines(&mut from).ok().map(|lines| lines.len()).filter(|count| *count > 0)
+        });
         batches.collect()
     }
 
@@ -114,7 +121,12 @@ mod tests {
 
     #[test]
     fn answers_keep_the_order_of_their_lines_on_any_number_of_threads() {
-        let lines = || ["a", "b", " \n", "c\n", "d"].map(|line| Ok(line.to_owned())).into_iter().collect::<Vec<Line>>();
+        let lines = || {
+            ["a", "b", " \n", "c\n", "d"]
+                .map(|line| Ok(line.to_owned()))
+                .into_iter()
+                .collect::<Vec<Line>>()
+        };
         for threads in [1, 2, 3, 9] {
             let answers = answers(lines(), threads, &|line: &str| Ok(format!("{line}!")));
             let answers: Vec<String> = answers.into_iter().map(Result::unwrap).collect();

@@ -24,8 +24,8 @@ pub(super) struct List {
     /// As in the window: `system:promptql state:error "free text"`
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     filter: String,
-    /// By path, task, system, model, variation, repeat, state, score, stored, turns, `tool_calls`, tokens, cost, seconds, size or modified;
-    /// -KEY turns it round
+    /// By path, task, system, model, variation, repeat, state, score, stored, turns, `tool_calls`,
+    /// tokens, cost, seconds, size or modified; -KEY turns it round
     #[arg(long, value_name = "KEY", default_value = "path", value_parser = sort, allow_hyphen_values = true)]
     sort: Sort,
     /// At most so many
@@ -38,7 +38,8 @@ pub(super) struct List {
 
 fn sort(word: &str) -> Result<Sort, String> {
     let key = word.strip_prefix('-').unwrap_or(word);
-    let column = Column::deserialize(Value::from(key)).map_err(|_| format!("there is no column {key}"))?;
+    let column =
+        Column::deserialize(Value::from(key)).map_err(|_| format!("there is no column {key}"))?;
     Ok(Sort { column, descending: word.starts_with('-') })
 }
 
@@ -58,13 +59,16 @@ pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
     })?;
     if !asked.json {
         let paint = Paint(here.colour);
-        columns.write(&mut out, "", paint, &|n, text| if n == 0 { coloured(paint, text) } else { text.to_owned() })?;
+        columns.write(&mut out, "", paint, &|n, text| {
+            if n == 0 { coloured(paint, text) } else { text.to_owned() }
+        })?;
     }
     out.flush()?;
     Ok(Ended::Well)
 }
 
-/// The columns of the table for programs; what is not known is null. The reason is that of the state, else that of the score.
+/// The columns of the table for programs; what is not known is null. The reason is that of the
+/// state, else that of the score.
 fn object(row: &RunRow) -> Value {
     let reason = row.reason.as_ref().or(row.score_reason.as_ref());
     json!({

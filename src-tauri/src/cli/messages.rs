@@ -18,7 +18,8 @@ use touchstone_engine::app::{
 /// What `messages` takes.
 #[derive(Debug, Args)]
 pub(super) struct Messages {
-    /// Threads of Azure AI agents, chats of OpenAI, threads of Semantic Kernel, transcripts, files of many runs; `-` is standard input
+    /// Threads of Azure AI agents, chats of OpenAI, threads of Semantic Kernel, transcripts, files
+    /// of many runs; `-` is standard input
     #[arg(required_unless_present = "folder")]
     files: Vec<PathBuf>,
     /// The runs of a folder instead, each with its task, system, model and expected answer
@@ -27,7 +28,13 @@ pub(super) struct Messages {
     #[command(flatten)]
     dirs: Dirs,
     /// Which runs of the folder, as in the window: `system:promptql model:o1`
-    #[arg(long, default_value = "", hide_default_value = true, requires = "folder", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        default_value = "",
+        hide_default_value = true,
+        requires = "folder",
+        allow_hyphen_values = true
+    )]
     filter: String,
     /// The run of a thread that is the response
     #[arg(long, value_name = "ID", conflicts_with = "turn")]
@@ -71,7 +78,8 @@ pub(super) fn run(asked: &Messages, here: &Surroundings) -> Outcome {
         whole
     };
     if let Some(folder) = &asked.folder {
-        let place = folder::chosen(Some(folder.clone()), asked.dirs.clone()).unwrap_or_else(|| folder.clone().into());
+        let place = folder::chosen(Some(folder.clone()), asked.dirs.clone())
+            .unwrap_or_else(|| folder.clone().into());
         App::understood(&asked.filter)?;
         let (rows, _) = folder::read(&place, here)?.rows_of_runs(&asked.filter, &choice)?;
         if !take(rows) {

@@ -1,4 +1,5 @@
-//! `metrics`: pairs of texts on standard input, every text metric of them on standard output, a line for a line.
+//! `metrics`: pairs of texts on standard input, every text metric of them on standard output, a
+//! line for a line.
 use super::{Outcome, lines};
 use clap::Args;
 use touchstone_engine::app::metrics::{Nltk, measure_line};

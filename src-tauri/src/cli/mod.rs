@@ -1,5 +1,6 @@
-//! The command line: what may be typed, and which door or command it opens. Output for people is plain words, `--json` is for programs.
-//! Exit status: 0 done; 1 it ran, and something in it failed; 2 the request could not be understood or the folder not read.
+//! The command line: what may be typed, and which door or command it opens. Output for people is
+//! plain words, `--json` is for programs. Exit status: 0 done; 1 it ran, and something in it
+//! failed; 2 the request could not be understood or the folder not read.
 mod agreement;
 mod amounts;
 mod answers;
@@ -86,7 +87,8 @@ enum Command {
     /// Say what runs come to, and compare systems with a baseline
     Stats(stats::StatsOf),
 
-    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, result files of StableToolBench and azure-ai-evaluation
+    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, result files of StableToolBench and
+    /// azure-ai-evaluation
     Report(report::Report),
 
     /// Say whether a run is right, or read what was said
@@ -98,7 +100,8 @@ enum Command {
     /// Say how far judges agree with people and with each other, and on which runs they do not
     Agreement(agreement::AgreementOf),
 
-    /// Measure texts against texts: JSON Lines on standard input, every text metric on standard output
+    /// Measure texts against texts: JSON Lines on standard input, every text metric on standard
+    /// output
     Metrics(metrics::Metrics),
 
     /// Evaluate the rows of a data file, as azure-ai-evaluation does

@@ -24,18 +24,22 @@ pub(super) struct Nudge {
 
 pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
     let file = &asked.file;
-    let (full, member) = folder::located(file)
-        .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
-    let app = folder::ready(Where { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
-    let id = if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
+    let (full, member) = folder::located(file).map_err(|why| {
+        AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
+    })?;
+    let app =
+        folder::ready(Where { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
+    let id =
+        if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
     let nudge = |listeners| {
-        app.nudge_run_with(&id, &asked.message, asked.in_place, listeners).map(|launched| (launched, Vec::new()))
+        app.nudge_run_with(&id, &asked.message, asked.in_place, listeners)
+            .map(|launched| (launched, Vec::new()))
     };
     watch::launch(&app, asked.json, nudge)
 }
 
-/// The nearest folder above with a workspace file, because it names the tools; else the folder of the file. Never one of another
-/// user: what its file names would be started, and sent our keys.
+/// The nearest folder above with a workspace file, because it names the tools; else the folder of
+/// the file. Never one of another user: what its file names would be started, and sent our keys.
 pub(super) fn workspace_of(file: &Path) -> PathBuf {
     // A folder of ours may let others write into it.
     let named = above(file).find(|dir| is_ours(&dir.join("touchstone.yaml")));

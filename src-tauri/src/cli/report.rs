@@ -34,7 +34,8 @@ pub(super) struct Report {
     /// Whose scores; the first of each task when left out
     #[arg(long)]
     scorer: Option<String>,
-    /// What the others are compared with, the first when left out; for result files of StableToolBench the one to write, SYSTEM/MODEL/SET
+    /// What the others are compared with, the first when left out; for result files of
+    /// StableToolBench the one to write, SYSTEM/MODEL/SET
     #[arg(long, value_name = "SYSTEM/MODEL")]
     baseline: Option<String>,
     /// The name of the folder when left out
@@ -141,7 +142,8 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
     Ok(if whole { Ended::Well } else { Ended::WithFailures })
 }
 
-/// The reports of one format: one, or a result file for each system, model and test set unless one is named.
+/// The reports of one format: one, or a result file for each system, model and test set unless one
+/// is named.
 fn made(app: &App, request: &ReportRequest, printed: bool) -> Result<Vec<rows::Report>, AppError> {
     let first = app.make_report(request, true)?;
     if request.format != ReportFormat::StableToolBench || request.baseline.is_some() {
@@ -153,7 +155,9 @@ fn made(app: &App, request: &ReportRequest, printed: bool) -> Result<Vec<rows::R
     let others: Vec<String> = first.baselines.iter().skip(1).cloned().collect();
     let mut reports = vec![first];
     for name in others {
-        reports.push(app.make_report(&ReportRequest { baseline: Some(name), ..request.clone() }, true)?);
+        reports.push(
+            app.make_report(&ReportRequest { baseline: Some(name), ..request.clone() }, true)?,
+        );
     }
     Ok(reports)
 }
@@ -172,13 +176,17 @@ fn say(report: &rows::Report, several: bool, told: &mut HashSet<String>) {
 fn one_of(names: &[String]) -> AppError {
     let why = format!("The runs make {} files, and only one can be printed.", names.len());
     let first = names.first().map_or("", String::as_str);
-    AppError::new(Code::BadRequest, why)
-        .hint(format!("Name one with --baseline, such as {first}, or a directory with --out to write all of them."))
+    AppError::new(Code::BadRequest, why).hint(format!(
+        "Name one with --baseline, such as {first}, or a directory with --out to write all of them."
+    ))
 }
 
 fn fs_make(dir: &std::path::Path) -> Result<(), AppError> {
     std::fs::create_dir_all(dir).map_err(|why| {
-        AppError::new(Code::Failed, format!("The directory {} could not be made: {why}.", dir.display()))
-            .hint("Name another one with --out.")
+        AppError::new(
+            Code::Failed,
+            format!("The directory {} could not be made: {why}.", dir.display()),
+        )
+        .hint("Name another one with --out.")
     })
 }

@@ -47,12 +47,14 @@ enum Word {
 
 pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
     let file = &asked.file;
-    let (full, member) = folder::located(file)
-        .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
+    let (full, member) = folder::located(file).map_err(|why| {
+        AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
+    })?;
     let folder = folder_of(&full);
     // Where nothing says which folder is meant, and nothing was kept yet, a person has to be told.
     let is_alone = asked.dirs.output_dir.is_none() && !folder.join("touchstone.yaml").exists();
-    let is_new = is_alone && App::folder_above(&full).is_none() && !folder.join(".touchstone").is_dir();
+    let is_new =
+        is_alone && App::folder_above(&full).is_none() && !folder.join(".touchstone").is_dir();
     let kept_alone = is_new.then(|| folder.clone());
     let app = folder::ready(Where { folder: Some(folder), dirs: asked.dirs.clone() }, here)?;
     let id = app.run_with(&full, member.as_deref())?;
@@ -62,8 +64,10 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
         let said = app.review_of(&id)?.0;
         app.review_run(&id, Some(&changed(said, asked)))?;
         if let Some(folder) = kept_alone {
-            let message =
-                format!("Kept for the folder {}: other commands count it when they are given that.", folder.display());
+            let message = format!(
+                "Kept for the folder {}: other commands count it when they are given that.",
+                folder.display()
+            );
             let _ = writeln!(io::stderr(), "{}", one_line(&message));
         }
     }
@@ -78,11 +82,13 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
     Ok(Ended::WithFailures)
 }
 
-/// The folder whose reviews are meant: that of the workspace file, else one that has things of ours in it, else that of the file.
+/// The folder whose reviews are meant: that of the workspace file, else one that has things of ours
+/// in it, else that of the file.
 pub(super) fn folder_of(file: &Path) -> PathBuf {
     let workspace = nudge::workspace_of(file);
     // A folder of ours may let others write into it, /tmp for one.
-    let known = |dir: &&Path| dir.join(".touchstone").is_dir() && nudge::is_ours(&dir.join(".touchstone"));
+    let known =
+        |dir: &&Path| dir.join(".touchstone").is_dir() && nudge::is_ours(&dir.join(".touchstone"));
     match nudge::above(file).find(known) {
         Some(known) if !workspace.join("touchstone.yaml").exists() => known.to_path_buf(),
         _ => workspace,
@@ -103,7 +109,8 @@ fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
         Word::Partly => Verdict::Partly,
         Word::Wrong => Verdict::Wrong,
     });
-    // What is said of the answer is said of the one that is there now; a note alone is added to what was said before.
+    // What is said of the answer is said of the one that is there now; a note alone is added to
+    // what was said before.
     let anew = verdict.is_some() || asked.score.is_some();
     rows::Review {
         answer: said.answer.filter(|_| !anew),

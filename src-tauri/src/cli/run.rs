@@ -15,7 +15,9 @@ use touchstone_engine::written::fixed;
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Trouble},
+    rows::{
+        Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Trouble,
+    },
 };
 
 /// Which runs.
@@ -29,8 +31,9 @@ struct Which {
     /// Model; several with commas
     #[arg(short, long, value_delimiter = ',', required = true)]
     model: Vec<String>,
-    /// Tasks: names, or patterns such as `billing/*` and `*588*`; all when left out. Folders at the beginning of a name may be left
-    /// out; `*` stands for any letters within a folder, `**` also across folders
+    /// Tasks: names, or patterns such as `billing/*` and `*588*`; all when left out. Folders at the
+    /// beginning of a name may be left out; `*` stands for any letters within a folder, `**` also
+    /// across folders
     #[arg(short, long, value_delimiter = ',')]
     task: Vec<String>,
     /// Variations, from 0; all when left out
@@ -45,7 +48,8 @@ struct Which {
     /// Continue runs even where the file does not match the task any more
     #[arg(long)]
     anyway: bool,
-    /// How to look for an answer: `CoT@1`, `DFS_woFilter_w2`; as the workspace file says when left out
+    /// How to look for an answer: `CoT@1`, `DFS_woFilter_w2`; as the workspace file says when left
+    /// out
     #[arg(long)]
     method: Option<String>,
     /// Which functions of virtual APIs are offered: `all`, `query`, `top-20`
@@ -92,7 +96,9 @@ pub(super) struct Run {
 }
 
 fn shard(text: &str) -> Result<Shard, String> {
-    let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    let parts = text
+        .split_once('/')
+        .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
     match parts {
         Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
         _ => Err("write it as `2/10`: the second of ten parts".to_owned()),
@@ -118,9 +124,11 @@ impl Which {
         }
     }
 
-    /// An engine that has read the folder. An output directory that is named here need not be there: it is made with the first run.
+    /// An engine that has read the folder. An output directory that is named here need not be
+    /// there: it is made with the first run.
     fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
-        // Models and tools are in the workspace file of the current folder, also when both directories are named.
+        // Models and tools are in the workspace file of the current folder, also when both
+        // directories are named.
         let folder = self.place.folder.clone().unwrap_or_else(|| ".".into());
         let app = here.engine();
         let dirs = &self.place.dirs;
@@ -139,14 +147,20 @@ pub(super) fn plan(asked: &Plan, here: &Surroundings) -> Outcome {
 fn tell_problems(plan: &LaunchPlan) {
     // The first thing that keeps everything from being begun is the last that is said.
     let last = plan.invalid.as_ref().map_or("", |invalid| invalid.message.as_str());
-    for line in plan.problems.iter().map(Problem::told).filter(|line| !last.starts_with(line.as_str())) {
+    for line in
+        plan.problems.iter().map(Problem::told).filter(|line| !last.starts_with(line.as_str()))
+    {
         let _ = writeln!(io::stderr(), "{}", one_line(&line));
     }
 }
 
 pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     let app = asked.which.ready(here)?;
-    let request = LaunchRequest { concurrency: asked.concurrency, max_cost: asked.max_cost, ..asked.which.request() };
+    let request = LaunchRequest {
+        concurrency: asked.concurrency,
+        max_cost: asked.max_cost,
+        ..asked.which.request()
+    };
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
     }
@@ -154,20 +168,26 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
         Ok(plan) => {
             tell_problems(&plan);
             if let Some(Trouble { message, fix }) = plan.invalid {
-                return Err(Stop::Why(AppError { hint: fix, ..AppError::new(Code::Failed, message) }));
+                return Err(Stop::Why(AppError {
+                    hint: fix,
+                    ..AppError::new(Code::Failed, message)
+                }));
             }
         }
         // The launch fails for the same reason, and says so.
         Err(why) => tracing::debug!(why.message, "no plan could be made"),
     }
-    let launched = watch::launch(&app, asked.json, |listeners| app.start_launch_told(&request, listeners));
+    let launched =
+        watch::launch(&app, asked.json, |listeners| app.start_launch_told(&request, listeners));
     match launched {
-        Err(Stop::Why(error)) if error.code == Code::BadRequest => match app.plan_launch(&request) {
-            Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => {
-                nothing_owed(plan.skipped_total, &LeftOut(app.left_out(&request)?), asked.json)
+        Err(Stop::Why(error)) if error.code == Code::BadRequest => {
+            match app.plan_launch(&request) {
+                Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => {
+                    nothing_owed(plan.skipped_total, &LeftOut(app.left_out(&request)?), asked.json)
+                }
+                _ => Err(Stop::Why(error)),
             }
-            _ => Err(Stop::Why(error)),
-        },
+        }
         other => other,
     }
 }
@@ -175,7 +195,12 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
 /// Everything is done already, which is what was asked for; or it cannot be done.
 fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
     // Nobody may be reading it.
-    let _ = writeln!(io::stderr(), "Nothing to run: of {}, {} not complete.", counted(total, "run"), left.are());
+    let _ = writeln!(
+        io::stderr(),
+        "Nothing to run: of {}, {} not complete.",
+        counted(total, "run"),
+        left.are()
+    );
     for line in left.lines() {
         let _ = writeln!(io::stderr(), "{line}");
     }
@@ -201,7 +226,9 @@ impl LeftOut {
 
     /// A line for each, with the reason.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|run| format!("{:<9} {}: {}", act(run.act), one_line(&run.path), one_line(&why(run))))
+        self.0.iter().map(|run| {
+            format!("{:<9} {}: {}", act(run.act), one_line(&run.path), one_line(&why(run)))
+        })
     }
 
     /// The same as events, one a line.
@@ -228,9 +255,10 @@ fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
     tell_problems(plan);
     match &plan.invalid {
         None => Ok(Ended::Well),
-        Some(Trouble { message, fix }) => {
-            Err(Stop::Why(AppError { hint: fix.clone(), ..AppError::new(Code::Failed, message.clone()) }))
-        }
+        Some(Trouble { message, fix }) => Err(Stop::Why(AppError {
+            hint: fix.clone(),
+            ..AppError::new(Code::Failed, message.clone())
+        })),
     }
 }
 
@@ -264,7 +292,10 @@ fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()>
     if plan.owed_total > 0 {
         writeln!(out, "\n{}", estimate(&plan.estimate, plan.owed_total))?;
     }
-    plan.unpriced.iter().filter(|_| plan.unbound.is_none()).try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
+    plan.unpriced
+        .iter()
+        .filter(|_| plan.unbound.is_none())
+        .try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     Ok(())
 }
@@ -313,7 +344,10 @@ fn estimate(estimate: &Estimate, owed: u64) -> String {
         cost.map(|cost| format!("${}", fixed(cost, 2))).or_else(|| Some("cost unknown".to_owned())),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    format!("About {} for {known} of {owed} runs, going by past runs of the same tasks.", parts.join(", "))
+    format!(
+        "About {} for {known} of {owed} runs, going by past runs of the same tasks.",
+        parts.join(", ")
+    )
 }
 
 #[cfg(test)]

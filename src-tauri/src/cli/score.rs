@@ -1,5 +1,5 @@
-//! `score`: what the scorers say of the runs on disk, and whether that is enough. No run is made again; scorers that are programs are
-//! run where they were not before.
+//! `score`: what the scorers say of the runs on disk, and whether that is enough. No run is made
+//! again; scorers that are programs are run where they were not before.
 use super::{
     Ended, Outcome, Stop, Where, folder, judge,
     list::score as shown,
@@ -22,13 +22,15 @@ const LONGEST_REASON: usize = 100;
 pub(super) struct Score {
     #[command(flatten)]
     place: Where,
-    /// By this scorer instead of those of the suites, written as in a suite: `kendall_tau`, `text: f1`
+    /// By this scorer instead of those of the suites, written as in a suite: `kendall_tau`, `text:
+    /// f1`
     #[arg(long, value_name = "NAME")]
     scorer: Vec<String>,
     /// As in the window: `system:promptql model:o1`
     #[arg(long, default_value = "", allow_hyphen_values = true)]
     filter: String,
-    /// End with 1 when the mean score is below this (0.8), or the share of runs that passed (80%). The first scorer of each run counts
+    /// End with 1 when the mean score is below this (0.8), or the share of runs that passed (80%).
+    /// The first scorer of each run counts
     #[arg(long, value_name = "X", value_parser = least)]
     fail_under: Option<Least>,
     /// Run no programs of scorers; what they said before counts
@@ -51,7 +53,8 @@ enum Least {
 
 fn least(word: &str) -> Result<Least, String> {
     let (number, most) = word.strip_suffix('%').map_or((word, 1.0), |number| (number, 100.0));
-    let value: f64 = number.trim().parse().map_err(|_| "write a number such as 0.8, or 80%".to_owned())?;
+    let value: f64 =
+        number.trim().parse().map_err(|_| "write a number such as 0.8, or 80%".to_owned())?;
     if !(0.0..=most).contains(&value) {
         return Err("scores are from 0 to 1, and shares from 0% to 100%".to_owned());
     }
@@ -79,7 +82,10 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     app.each_scores(&asked.filter, &asked.scorer, |run| {
         counts.add(&run);
         if asked.json {
-            return lines(&run).iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Stop::from);
+            return lines(&run)
+                .iter()
+                .try_for_each(|line| writeln!(out, "{line}"))
+                .map_err(Stop::from);
         }
         for row in rows(&run) {
             columns.row(row);
@@ -88,7 +94,9 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     })?;
     if !asked.json {
         let paint = Paint(here.colour);
-        columns.write(&mut out, "", paint, &|n, text| if n < 2 { coloured(paint, text) } else { text.to_owned() })?;
+        columns.write(&mut out, "", paint, &|n, text| {
+            if n < 2 { coloured(paint, text) } else { text.to_owned() }
+        })?;
     }
     out.flush()?;
     // What programs read stays on standard output alone.
@@ -99,13 +107,20 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     says.flush()?;
     let not_enough = asked.fail_under.map_or_else(Vec::new, |least| {
         let below = counts.below(least);
-        below.into_iter().chain(counts.lacking()).chain(unsure(&suites, asked.scorer.is_empty())).collect()
+        below
+            .into_iter()
+            .chain(counts.lacking())
+            .chain(unsure(&suites, asked.scorer.is_empty()))
+            .collect()
     });
     for line in &not_enough {
         let _ = writeln!(io::stderr(), "{line}");
     }
     folder::check_scorers(suites.left_out.filter(|_| asked.scorer.is_empty()))?;
-    let failed = trouble.is_some() || !not_enough.is_empty() || counts.first.error > 0 || counts.first.failed > 0;
+    let failed = trouble.is_some()
+        || !not_enough.is_empty()
+        || counts.first.error > 0
+        || counts.first.failed > 0;
     Ok(if failed { Ended::WithFailures } else { Ended::Well })
 }
 
@@ -116,8 +131,10 @@ fn unsure(suites: &SuiteTrouble, by_suites: bool) -> Vec<String> {
         1 => Some("One suite cannot be read, so its runs have no score.".to_owned()),
         more => Some(format!("{more} suites cannot be read, so their runs have no score.")),
     };
-    let left_out = (suites.scorers && by_suites)
-        .then(|| "A scorer cannot be read as it is written, so the scores are not those that were meant.".to_owned());
+    let left_out = (suites.scorers && by_suites).then(|| {
+        "A scorer cannot be read as it is written, so the scores are not those that were meant."
+            .to_owned()
+    });
     unread.into_iter().chain(left_out).collect()
 }
 
@@ -163,7 +180,10 @@ impl Tally {
         self.passed += u64::from(score.passed == Some(true));
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "there are never so many runs that a float is coarse")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are never so many runs that a float is coarse"
+    )]
     fn share(&self, of: f64) -> Option<f64> {
         (self.scored > 0).then(|| of / self.scored as f64)
     }
@@ -172,7 +192,10 @@ impl Tally {
         self.share(self.sum)
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "there are never so many runs that a float is coarse")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are never so many runs that a float is coarse"
+    )]
     fn percent(&self) -> Option<f64> {
         self.share(100.0 * self.passed as f64)
     }
@@ -185,7 +208,8 @@ impl Counts {
             Some(first) => self.first.add(first),
             None => self.nothing += 1,
         }
-        let is_scored = run.scores.first().is_some_and(|first| first.standing == ScoreStanding::Scored);
+        let is_scored =
+            run.scores.first().is_some_and(|first| first.standing == ScoreStanding::Scored);
         let is_lacking = run.expected_unread && !is_scored && ended(run.state);
         self.expected_unread += u64::from(is_lacking);
         for score in &run.scores {
@@ -216,8 +240,11 @@ impl Counts {
             (waiting, "waiting for a program or a model"),
             (failed, "that the scorer failed on"),
         ];
-        let apart: Vec<String> =
-            apart.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        let apart: Vec<String> = apart
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
         if !apart.is_empty() {
             lines.push(format!("counted apart: {}", apart.join(", ")));
         }
@@ -227,7 +254,8 @@ impl Counts {
         lines
     }
 
-    /// Runs that should have a score, and nobody knows which: what is wanted is not shown by the others alone.
+    /// Runs that should have a score, and nobody knows which: what is wanted is not shown by the
+    /// others alone.
     fn lacking(&self) -> Vec<String> {
         let said = |count, one: &str, more: &str, then: &str| match count {
             0 => None,
@@ -266,7 +294,9 @@ impl Counts {
             Least::Passed(wanted) => (self.first.percent(), wanted),
         };
         match (is, least) {
-            (None, _) => Some("No run was scored, so there is nothing that could be enough.".to_owned()),
+            (None, _) => {
+                Some("No run was scored, so there is nothing that could be enough.".to_owned())
+            }
             (Some(is), _) if is >= wanted => None,
             (Some(is), Least::Mean(_)) => {
                 Some(format!("The mean score is {} ({scored} runs), below {wanted}.", fixed(is, 4)))
@@ -285,7 +315,13 @@ fn lines(run: &FileScores) -> Vec<Value> {
         return vec![line(Value::Null, Value::Null, Value::Null, json!(run.nothing), json!({}))];
     }
     let one = |score: &RunScore| {
-        line(json!(score.scorer), json!(score.score), json!(score.passed), json!(score.reason), detail(&score.detail))
+        line(
+            json!(score.scorer),
+            json!(score.score),
+            json!(score.passed),
+            json!(score.reason),
+            detail(&score.detail),
+        )
     };
     run.scores.iter().map(one).collect()
 }
@@ -296,7 +332,9 @@ fn detail(detail: &[ScoreDetail]) -> Value {
         Ok(number @ Value::Number(_)) => number,
         _ => Value::from(text),
     };
-    Value::Object(detail.iter().map(|one| (one.name.clone(), value(&one.value))).collect::<Map<_, _>>())
+    Value::Object(
+        detail.iter().map(|one| (one.name.clone(), value(&one.value))).collect::<Map<_, _>>(),
+    )
 }
 
 fn heads() -> Vec<Head> {

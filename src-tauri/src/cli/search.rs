@@ -33,8 +33,13 @@ pub(super) fn run(asked: &Search, here: &Surroundings) -> Outcome {
     let paint = Paint(here.colour);
     for hit in &hits {
         if asked.json {
-            let snippet: String = hit.snippet.pieces.iter().map(|piece| piece.text.as_str()).collect();
-            writeln!(out, "{}", serde_json::json!({ "path": hit.path, "step": hit.snippet.step, "snippet": snippet }))?;
+            let snippet: String =
+                hit.snippet.pieces.iter().map(|piece| piece.text.as_str()).collect();
+            writeln!(
+                out,
+                "{}",
+                serde_json::json!({ "path": hit.path, "step": hit.snippet.step, "snippet": snippet })
+            )?;
         } else {
             writeln!(out, "{}", line(hit, paint))?;
         }

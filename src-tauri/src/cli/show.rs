@@ -16,7 +16,10 @@ use touchstone_engine::written::fixed;
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort, Step, StepKind},
+    rows::{
+        Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort,
+        Step, StepKind,
+    },
 };
 
 /// What `show` takes.
@@ -29,7 +32,8 @@ pub(super) struct Show {
     /// Print the replies of judges as they came, too
     #[arg(long)]
     replies: bool,
-    /// Print the transcript as one JSON document, the same for every layout; what judges said, with their replies, is `judged`
+    /// Print the transcript as one JSON document, the same for every layout; what judges said, with
+    /// their replies, is `judged`
     #[arg(long)]
     json: bool,
 }
@@ -44,8 +48,9 @@ struct Shown<'a> {
 
 pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     let file = &asked.file;
-    let unreadable =
-        |why: String| AppError::new(Code::NotFound, format!("{} could not be shown: {why}.", file.display()));
+    let unreadable = |why: String| {
+        AppError::new(Code::NotFound, format!("{} could not be shown: {why}.", file.display()))
+    };
     let (full, member) = folder::located(file).map_err(|why| unreadable(why.to_string()))?;
     let Some((folder, name)) = folder::within(&full, member.as_deref(), &asked.dirs) else {
         let why = asked.dirs.output_dir.as_ref().filter(|_| full.is_file());
@@ -58,7 +63,8 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     let (said, unread) = judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        serde_json::to_writer(&mut out, &Shown { view: &view, judged: &said }).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, &Shown { view: &view, judged: &said })
+            .map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         print(&mut out, &view, Paint(here.colour))?;
@@ -87,7 +93,8 @@ pub(super) fn why_not(app: &App, name: &str) -> Result<String, Stop> {
     ))
 }
 
-/// The run of a file. A run of several files is found by any of them: its path is what they have in common.
+/// The run of a file. A run of several files is found by any of them: its path is what they have in
+/// common.
 pub(super) fn find(app: &App, name: &str) -> Result<Option<String>, Stop> {
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     let mut found = None;
@@ -105,7 +112,13 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
     let row = &view.row;
     writeln!(out, "{}", paint.bold(&one_line(&row.path)))?;
     let state = list::coloured(paint, list::word(row.state));
-    writeln!(out, "{}, {state}, {} turns, {} tool calls", one_line(&view.layout), row.turns, row.tool_calls)?;
+    writeln!(
+        out,
+        "{}, {state}, {} turns, {} tool calls",
+        one_line(&view.layout),
+        row.turns,
+        row.tool_calls
+    )?;
     for line in lineage(view) {
         writeln!(out, "{}", one_line(&line))?;
     }
@@ -123,7 +136,12 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
     }
     if let Some(answer) = &view.answer {
         let lenient = if answer.lenient { ", not strict JSON" } else { "" };
-        writeln!(out, "\n{} {}", paint.bold("Answer"), paint.dim(&format!("({}{lenient})", one_line(&answer.source))))?;
+        writeln!(
+            out,
+            "\n{} {}",
+            paint.bold("Answer"),
+            paint.dim(&format!("({}{lenient})", one_line(&answer.source)))
+        )?;
         body(out, &answer.part, false, paint)?;
     }
     for fact in &view.facts {
@@ -134,8 +152,7 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
 }
 
 /// Said where a run may have an answer that only its task can tell.
-const IN_WORDS: &str =
-    "It ends in words. Whether these are its answer depends on its task: name the folders of both with -i and -o.";
+const IN_WORDS: &str = "It ends in words. Whether these are its answer depends on its task: name the folders of both with -i and -o.";
 
 fn ends_in_words(view: &RunView) -> bool {
     view.steps.last().is_some_and(|step| step.kind == StepKind::Assistant)
@@ -154,7 +171,8 @@ fn lineage(view: &RunView) -> Vec<String> {
         None => {}
     }
     if view.row.lineage == Some(Lineage::FollowUps) {
-        lines.push(format!("Received {}", counted(view.row.follow_ups.into(), "follow-up message")));
+        lines
+            .push(format!("Received {}", counted(view.row.follow_ups.into(), "follow-up message")));
     }
     if *fork_count > 0 {
         let mut paths: Vec<&str> = forks.iter().map(|fork| fork.path.as_str()).collect();
@@ -176,7 +194,8 @@ fn heading(step: &Step, paint: Paint) -> String {
         StepKind::Error => "Error",
         StepKind::Unknown => "Unknown",
     };
-    let title = step.title.as_deref().map(|title| format!(" {}", one_line(title))).unwrap_or_default();
+    let title =
+        step.title.as_deref().map(|title| format!(" {}", one_line(title))).unwrap_or_default();
     let outcome = match step.failed {
         Some(true) => paint.red("  failed"),
         _ => String::new(),
@@ -198,9 +217,10 @@ fn body(out: &mut dyn Write, part: &Part, labelled: bool, paint: Paint) -> io::R
             Ok(())
         }
         Body::Table { columns, rows, .. } => {
-            let heads = columns
-                .iter()
-                .map(|column| Head { title: one_line(&column.name).into_owned().into(), right: column.numeric });
+            let heads = columns.iter().map(|column| Head {
+                title: one_line(&column.name).into_owned().into(),
+                right: column.numeric,
+            });
             let mut table = Columns::new(heads.collect());
             for row in rows {
                 table.row(row.iter().map(|cell| one_line(&cell.text).into_owned()).collect());

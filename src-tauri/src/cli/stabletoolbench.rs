@@ -1,4 +1,5 @@
-//! `stabletoolbench`: the commands that only make sense for that benchmark. `names` and `keys` answer a line with a line.
+//! `stabletoolbench`: the commands that only make sense for that benchmark. `names` and `keys`
+//! answer a line with a line.
 use super::{Outcome, answers, convert, lines, virtual_apis};
 use crate::Surroundings;
 use clap::{Args, Subcommand};
@@ -13,13 +14,15 @@ pub(super) struct StableToolBench {
 
 #[derive(Debug, Subcommand)]
 enum Asked {
-    /// Tools and APIs as JSON Lines on standard input, the names of their functions on standard output
+    /// Tools and APIs as JSON Lines on standard input, the names of their functions on standard
+    /// output
     Names(Lines),
     /// Inputs of tools as JSON Lines on standard input, their keys in the cache on standard output
     Keys(Lines),
     /// Raw answers and transcripts as converted answers, for the judges and scorers that read these
     Convert(convert::Convert),
-    /// Answer calls of APIs on 127.0.0.1: from a cache, by a model that simulates them, or by the real ones
+    /// Answer calls of APIs on 127.0.0.1: from a cache, by a model that simulates them, or by the
+    /// real ones
     Serve(virtual_apis::Serve),
     /// Score answers by the APIs that were called, against query sets
     Score(answers::Answers),

@@ -9,7 +9,8 @@ use clap::Args;
 use std::io::{self, BufWriter, Write};
 use touchstone_engine::app::App;
 use touchstone_engine::rows::{
-    FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries, forks_left_out,
+    FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries,
+    forks_left_out,
 };
 use touchstone_engine::written::fixed;
 
@@ -38,8 +39,10 @@ pub(super) struct StatsOf {
 pub(super) fn run(asked: &StatsOf, here: &Surroundings) -> Outcome {
     App::understood(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    let left_out = folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
-    let (filter, scorer, baseline) = (asked.filter.clone(), asked.scorer.clone(), asked.baseline.clone());
+    let left_out =
+        folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
+    let (filter, scorer, baseline) =
+        (asked.filter.clone(), asked.scorer.clone(), asked.baseline.clone());
     let stats = app.stats(&StatsRequest { filter, scorer, baseline })?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
@@ -65,7 +68,8 @@ fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
     table(stats).write(out, "", paint, &|_, text| text.to_owned())?;
     let several = stats.comparisons.len() > 1;
     for comparison in &stats.comparisons {
-        let title = format!("{} against {}", one_line(&comparison.group), one_line(&comparison.baseline));
+        let title =
+            format!("{} against {}", one_line(&comparison.group), one_line(&comparison.baseline));
         writeln!(out, "\n{}", paint.bold(&title))?;
         for sentence in &comparison.sentences {
             writeln!(out, "  {}", one_line(sentence))?;
@@ -81,7 +85,11 @@ fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
 /// `12 runs of 4 tasks: 10 with a score, 2 in error. Scores by fields.`
 fn headline(stats: &Stats) -> String {
     let all = format!("{} of {}", counted(stats.ends.runs, "run"), counted(stats.tasks, "task"));
-    let ends = if stats.ends.runs > 0 { format!(": {}", ends(stats.ends).join(", ")) } else { String::new() };
+    let ends = if stats.ends.runs > 0 {
+        format!(": {}", ends(stats.ends).join(", "))
+    } else {
+        String::new()
+    };
     let scorers = match stats.scorers.as_slice() {
         [] => String::new(),
         scorers => format!(" Scores by {}.", one_line(&scorers.join(", "))),
@@ -106,11 +114,18 @@ fn table(stats: &Stats) -> Columns {
     // As many runs as most rows have of every group that repeats any.
     let tries = stats.groups.iter().filter_map(|group| group.told_tries).min();
     let mut heads = vec![head("system".into(), false), head("model".into(), false)];
-    heads.extend(["n", "score", "95 %", "passed", "rate", "95 %"].map(|title| head(title.into(), true)));
+    heads.extend(
+        ["n", "score", "95 %", "passed", "rate", "95 %"].map(|title| head(title.into(), true)),
+    );
     if let Some(k) = tries {
-        heads.extend([format!("pass@{k}"), format!("pass^{k}"), "flaky".into()].map(|title| head(title, true)));
+        heads.extend(
+            [format!("pass@{k}"), format!("pass^{k}"), "flaky".into()]
+                .map(|title| head(title, true)),
+        );
     }
-    heads.extend(["error", "other", "tokens", "cost", "seconds"].map(|title| head(title.into(), true)));
+    heads.extend(
+        ["error", "other", "tokens", "cost", "seconds"].map(|title| head(title.into(), true)),
+    );
     let mut columns = Columns::new(heads);
     for group in &stats.groups {
         columns.row(cells(group, tries));
@@ -119,7 +134,9 @@ fn table(stats: &Stats) -> Columns {
 }
 
 fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
-    let name = |name: &Option<String>| name.as_deref().map_or(NONE.to_owned(), |name| one_line(name).into_owned());
+    let name = |name: &Option<String>| {
+        name.as_deref().map_or(NONE.to_owned(), |name| one_line(name).into_owned())
+    };
     let mut cells = vec![name(&group.system), name(&group.model), group.ends.scored.to_string()];
     let score = group.score;
     cells.push(score.map_or(NONE.to_owned(), |it| fixed(it.value, 3)));
@@ -154,7 +171,9 @@ fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
 fn chance(at: &StatsTries, value: f64) -> String {
     match at.left_out {
         0 => fixed(value, 3),
-        left_out => format!("{} (over {} of {} rows)", fixed(value, 3), at.rows, at.rows + left_out),
+        left_out => {
+            format!("{} (over {} of {} rows)", fixed(value, 3), at.rows, at.rows + left_out)
+        }
     }
 }
 
@@ -163,7 +182,9 @@ fn mean(amount: &StatsAmount, write: impl Fn(f64) -> String) -> String {
     match amount.mean {
         None => NONE.to_owned(),
         Some(mean) if amount.unknown == 0 => write(mean),
-        Some(mean) => format!("{} ({} of {})", write(mean), amount.known, amount.known + amount.unknown),
+        Some(mean) => {
+            format!("{} ({} of {})", write(mean), amount.known, amount.known + amount.unknown)
+        }
     }
 }
 
@@ -199,8 +220,11 @@ fn classes(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
         if std::mem::take(&mut first) {
             writeln!(out, "\n{}", paint.bold("What went wrong"))?;
         }
-        let named: Vec<String> =
-            group.classes.iter().map(|class| format!("{} {}", class.runs, word(class.class))).collect();
+        let named: Vec<String> = group
+            .classes
+            .iter()
+            .map(|class| format!("{} {}", class.runs, word(class.class)))
+            .collect();
         writeln!(out, "  {}: {}", one_line(&group.name), named.join(", "))?;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! How text looks on a terminal: nothing that a file says may steer it, columns stand under each other, colour only where it shows.
+//! How text looks on a terminal: nothing that a file says may steer it, columns stand under each
+//! other, colour only where it shows.
 use std::{
     borrow::Cow,
     fmt::Write as _,
@@ -41,7 +42,8 @@ impl Paint {
     }
 }
 
-/// Rows whose cells stand under each other. Cells are plain text; colour is put on after they were measured.
+/// Rows whose cells stand under each other. Cells are plain text; colour is put on after they were
+/// measured.
 pub(super) struct Columns {
     heads: Vec<Head>,
     rows: Vec<Vec<String>>,
@@ -64,7 +66,8 @@ impl Columns {
         self.rows.push(cells);
     }
 
-    /// Writes them, each cell through `paint` with the number of its column; every line begins with `indent`.
+    /// Writes them, each cell through `paint` with the number of its column; every line begins with
+    /// `indent`.
     pub(super) fn write(
         &self,
         out: &mut dyn Write,
@@ -73,11 +76,13 @@ impl Columns {
         dress: &dyn Fn(usize, &str) -> String,
     ) -> io::Result<()> {
         let width = |n: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.chars().count());
+            let cells =
+                self.rows.iter().filter_map(|row| row.get(n)).map(|cell| cell.chars().count());
             cells.chain([self.heads[n].title.chars().count()]).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.heads.len()).map(width).collect();
-        let titles: Vec<String> = self.heads.iter().map(|head| head.title.clone().into_owned()).collect();
+        let titles: Vec<String> =
+            self.heads.iter().map(|head| head.title.clone().into_owned()).collect();
         writeln!(out, "{indent}{}", self.line(&titles, &widths, &|_, text| paint.dim(text)))?;
         for row in &self.rows {
             writeln!(out, "{indent}{}", self.line(row, &widths, dress))?;
@@ -85,7 +90,12 @@ impl Columns {
         Ok(())
     }
 
-    fn line(&self, cells: &[String], widths: &[usize], dress: &dyn Fn(usize, &str) -> String) -> String {
+    fn line(
+        &self,
+        cells: &[String],
+        widths: &[usize],
+        dress: &dyn Fn(usize, &str) -> String,
+    ) -> String {
         let mut line = String::new();
         for (n, (cell, width)) in cells.iter().zip(widths).enumerate() {
             let pad = " ".repeat(width.saturating_sub(cell.chars().count()));
@@ -119,13 +129,16 @@ mod tests {
     #[test]
     fn columns_stand_under_each_other_with_and_without_colour() {
         let head = |title: &'static str, right| Head { title: title.into(), right };
-        let mut columns = Columns::new(vec![head("state", false), head("n", true), head("file", false)]);
+        let mut columns =
+            Columns::new(vec![head("state", false), head("n", true), head("file", false)]);
         columns.row(vec!["error".into(), "7".into(), "é.yaml".into()]);
         columns.row(vec!["answered".into(), "1234".into(), "b.yaml".into()]);
         let written = |paint: Paint| {
             let mut out = Vec::new();
             columns
-                .write(&mut out, "  ", paint, &|n, text| if n == 0 { paint.red(text) } else { text.to_owned() })
+                .write(&mut out, "  ", paint, &|n, text| {
+                    if n == 0 { paint.red(text) } else { text.to_owned() }
+                })
                 .unwrap();
             String::from_utf8(out).unwrap()
         };

@@ -40,7 +40,8 @@ pub(super) struct Serve {
     /// Address of a server of the real APIs
     #[arg(long, value_name = "URL")]
     real: Option<String>,
-    /// Who is asked in which order: mirror (cache, simulator, real), real (cache, real), or as main, mirrorapi or `mirrorapi_cache` of the original
+    /// Who is asked in which order: mirror (cache, simulator, real), real (cache, real), or as
+    /// main, mirrorapi or `mirrorapi_cache` of the original
     #[arg(long, value_name = "NAME")]
     order: Option<String>,
     /// Keep failures of the simulator too, as the original does
@@ -52,7 +53,8 @@ pub(super) struct Serve {
     /// Write down every call, a line of JSON each
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Environment variable with the token that programs have to bring; a new one is made when left out
+    /// Environment variable with the token that programs have to bring; a new one is made when left
+    /// out
     #[arg(long, value_name = "NAME")]
     token_env: Option<String>,
     /// Answer every program of this machine, though it may cost something
@@ -67,8 +69,8 @@ pub(super) struct Serve {
 const SHORTEST_TOKEN: usize = 16;
 
 impl Serve {
-    /// What programs have to bring. Every user of this machine can reach the port, so a server whose answers may cost something asks
-    /// for a token.
+    /// What programs have to bring. Every user of this machine can reach the port, so a server
+    /// whose answers may cost something asks for a token.
     fn token(&self, may_cost: bool) -> Result<Option<Secret>, Stop> {
         let Some(name) = &self.token_env else {
             return Ok(if may_cost && !self.no_token { Some(Secret::random()?) } else { None });
@@ -84,7 +86,9 @@ impl Serve {
                     "The variable {name} holds no token: at least {SHORTEST_TOKEN} letters, digits, -, _, . and ~."
                 ),
             );
-            return Err(error.hint(format!("Set one: export {name}=$(openssl rand -hex 32)")).into());
+            return Err(error
+                .hint(format!("Set one: export {name}=$(openssl rand -hex 32)"))
+                .into());
         };
         Ok(Some(Secret::new(token)))
     }
@@ -112,8 +116,10 @@ pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         let server = VirtualServer::bind(asked.port, token).await.map_err(|why| {
-            let error =
-                AppError::new(Code::Failed, format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port));
+            let error = AppError::new(
+                Code::Failed,
+                format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port),
+            );
             error.hint("Leave --port out to get a free one.")
         })?;
         let asked_to_end = interrupted()?;

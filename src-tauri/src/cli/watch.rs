@@ -1,5 +1,5 @@
-//! Watching a launch from a terminal: a bar and one line for each run that ended, or one event a line for programs. Ctrl-C lets
-//! what is in flight finish; a second one gives it up.
+//! Watching a launch from a terminal: a bar and one line for each run that ended, or one event a
+//! line for programs. Ctrl-C lets what is in flight finish; a second one gives it up.
 use super::{Ended, Outcome, Stop, amounts::counted, run::LeftOut, terminal::one_line};
 use crate::signals::EndSignals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -23,7 +23,8 @@ const GLANCE: Duration = Duration::from_millis(100);
 /// When somebody wonders why nothing happens yet.
 const LONG: Duration = Duration::from_secs(1);
 
-/// Starts a launch and stays until it is over. What it leaves out is told, and a failure unless another process is at it.
+/// Starts a launch and stays until it is over. What it leaves out is told, and a failure unless
+/// another process is at it.
 pub(super) fn launch(
     app: &App,
     json: bool,
@@ -55,7 +56,9 @@ pub(super) fn launch(
     match &bar {
         Some(bar) => left.lines().for_each(|line| say(bar, &line)),
         // A reader that is gone ends what was begun, as it does later: it costs money.
-        None => drop(unread.fetch_or(left.print(&mut io::stdout().lock()).is_err(), Ordering::Relaxed)),
+        None => {
+            unread.fetch_or(left.print(&mut io::stdout().lock()).is_err(), Ordering::Relaxed);
+        }
     }
     stay(app, &launched.launch, &interrupts, &unread, bar.as_ref())?;
     if let Some(bar) = &bar {
@@ -69,7 +72,8 @@ pub(super) fn launch(
     Ok(if well { Ended::Well } else { Ended::WithFailures })
 }
 
-/// Stays until a launch is over, and stops it when somebody asks for that or nobody listens any more.
+/// Stays until a launch is over, and stops it when somebody asks for that or nobody listens any
+/// more.
 fn stay(
     app: &App,
     launch: &str,
@@ -104,7 +108,8 @@ fn stay(
     }
 }
 
-/// Starts a launch on a thread of its own: tools may take long to open, and who waits may press Ctrl-C.
+/// Starts a launch on a thread of its own: tools may take long to open, and who waits may press
+/// Ctrl-C.
 fn begin<T: Send>(
     app: &App,
     interrupts: &Interrupts,
@@ -144,8 +149,11 @@ impl Interrupts {
     pub(super) fn listen() -> Result<Self, AppError> {
         let count = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&count);
-        let broken = |why: io::Error| AppError::new(Code::Failed, format!("Signals cannot be listened to: {why}."));
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
+        let broken = |why: io::Error| {
+            AppError::new(Code::Failed, format!("Signals cannot be listened to: {why}."))
+        };
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
         let entered = runtime.enter();
         let mut signals = EndSignals::listen().map_err(broken)?;
         drop(entered);
@@ -166,9 +174,14 @@ impl Interrupts {
 }
 
 fn bar() -> ProgressBar {
-    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let target = if io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {elapsed}  {msg}");
-    ProgressBar::with_draw_target(Some(0), target).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+    ProgressBar::with_draw_target(Some(0), target)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// One event a line.
@@ -226,10 +239,17 @@ fn summary(view: &LaunchView) -> String {
         many => format!(" and {many} replies whose cost is not known"),
     };
     let tokens = tokens.map(|tokens| format!("{tokens} tokens, ")).unwrap_or_default();
-    let elsewhere = if *elsewhere > 0 { format!(", {elsewhere} made by another process") } else { String::new() };
+    let elsewhere = if *elsewhere > 0 {
+        format!(", {elsewhere} made by another process")
+    } else {
+        String::new()
+    };
     let why = view.why.as_deref().map(|why| format!(" {}", one_line(why))).unwrap_or_default();
-    let bound =
-        view.max_cost.filter(|_| view.unpriced > 0).map(|most| format!(" {}", unbound(most))).unwrap_or_default();
+    let bound = view
+        .max_cost
+        .filter(|_| view.unpriced > 0)
+        .map(|most| format!(" {}", unbound(most)))
+        .unwrap_or_default();
     format!(
         "{}: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens}${cost:.4}{unpriced}.{bound}{why}",
         counted(*total, "run")
@@ -258,7 +278,11 @@ mod tests {
     #[test]
     fn the_bar_counts_what_was_done_and_not_what_was_stopped() {
         let bar = ProgressBar::hidden();
-        let ended = |how| RunEvent { at_ms: 0, run: Some("a.yaml".to_owned()), what: What::Ended { how, why: None } };
+        let ended = |how| RunEvent {
+            at_ms: 0,
+            run: Some("a.yaml".to_owned()),
+            what: What::Ended { how, why: None },
+        };
         for (how, done) in [
             (Ending::Answered, 1),
             (Ending::Stopped, 1),

@@ -1,4 +1,5 @@
-//! A run as it is read piece by piece, put together again: every step, every text to its end, every row.
+//! A run as it is read piece by piece, put together again: every step, every text to its end, every
+//! row.
 use touchstone_engine::{
     app::App,
     error::AppError,
@@ -54,7 +55,11 @@ fn complete(app: &App, id: &str, part: &mut Part) -> Result<(), AppError> {
         Body::Table { rows, total, .. } => {
             while (rows.len() as u64) < *total {
                 let offset = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-                let request = RowRequest { span: Span { offset, limit: ROWS }, column: None, descending: false };
+                let request = RowRequest {
+                    span: Span { offset, limit: ROWS },
+                    column: None,
+                    descending: false,
+                };
                 let piece = app.read_rows(id, &part.id, request)?;
                 if piece.rows.is_empty() {
                     break;

@@ -1,11 +1,13 @@
-//! The window's commands about what is said of runs and of data files: judging, how far judges agree, and evaluating.
+//! The window's commands about what is said of runs and of data files: judging, how far judges
+//! agree, and evaluating.
 use super::{Engine, Reply, not_a_path, run};
 use tauri::AppHandle;
 use tauri_plugin_dialog::DialogExt as _;
 use touchstone_engine::app::App;
 use touchstone_engine::rows::{
-    Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateUnfinished, Evaluating,
-    EvaluationView, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, RowsMade, Trust,
+    Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest,
+    EvaluateUnfinished, Evaluating, EvaluationView, JudgeOptions, JudgePlan, JudgeRequest, Judging,
+    JudgingView, RowsMade, Trust,
 };
 
 #[tauri::command]
@@ -33,7 +35,12 @@ pub(super) async fn trust(app: Engine<'_>, filter: String) -> Reply<Trust> {
     run(app, move |app| app.trust(&filter)).await
 }
 #[tauri::command]
-pub(super) async fn agreement(app: Engine<'_>, first: String, second: String, filter: String) -> Reply<Agreement> {
+pub(super) async fn agreement(
+    app: Engine<'_>,
+    first: String,
+    second: String,
+    filter: String,
+) -> Reply<Agreement> {
     run(app, move |app| app.agreement(&first, &second, &filter)).await
 }
 #[tauri::command]
@@ -56,7 +63,10 @@ pub(super) async fn unfinished_evaluations(app: Engine<'_>) -> Reply<Vec<Evaluat
 pub(super) async fn pick_file(window: AppHandle, app: Engine<'_>) -> Reply<Option<DataFile>> {
     let asked = move || {
         let dialog = window.dialog().file().set_title("Choose a data file");
-        dialog.add_filter("Rows", &["jsonl", "json", "csv", "tsv"]).add_filter("All files", &["*"]).blocking_pick_file()
+        dialog
+            .add_filter("Rows", &["jsonl", "json", "csv", "tsv"])
+            .add_filter("All files", &["*"])
+            .blocking_pick_file()
     };
     run(app, move |app| match asked().map(tauri_plugin_dialog::FilePath::into_path) {
         None => Ok(None),
@@ -69,11 +79,17 @@ pub(super) async fn make_rows(app: Engine<'_>, filter: String) -> Reply<RowsMade
     run(app, move |app| app.make_rows(&filter)).await
 }
 #[tauri::command]
-pub(super) async fn plan_evaluating(app: Engine<'_>, request: EvaluateRequest) -> Reply<EvaluatePlan> {
+pub(super) async fn plan_evaluating(
+    app: Engine<'_>,
+    request: EvaluateRequest,
+) -> Reply<EvaluatePlan> {
     run(app, move |app| app.plan_evaluating(&request)).await
 }
 #[tauri::command]
-pub(super) async fn start_evaluating(app: Engine<'_>, request: EvaluateRequest) -> Reply<Evaluating> {
+pub(super) async fn start_evaluating(
+    app: Engine<'_>,
+    request: EvaluateRequest,
+) -> Reply<Evaluating> {
     run(app, move |app| app.start_evaluating(&request)).await
 }
 #[tauri::command]

@@ -1,4 +1,5 @@
-//! Shows a file in the file manager of the desktop. Owns how the desktop is asked; which file it is, the engine says.
+//! Shows a file in the file manager of the desktop. Owns how the desktop is asked; which file it
+//! is, the engine says.
 use super::{Engine, Reply, run};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -27,7 +28,11 @@ fn pointing_at(path: &Path) -> Command {
     let mut ask = Command::new("dbus-send");
     ask.args(["--session", "--print-reply", "--reply-timeout=5000", "--type=method_call"]);
     ask.args(["--dest=org.freedesktop.FileManager1", "/org/freedesktop/FileManager1"]);
-    ask.args(["org.freedesktop.FileManager1.ShowItems", &format!("array:string:{}", address(path)), "string:"]);
+    ask.args([
+        "org.freedesktop.FileManager1.ShowItems",
+        &format!("array:string:{}", address(path)),
+        "string:",
+    ]);
     ask
 }
 
@@ -38,7 +43,8 @@ fn opening(folder: &Path) -> Command {
     open
 }
 
-/// The address of a file. Everything unusual is escaped, commas too: they would part the items of a list.
+/// The address of a file. Everything unusual is escaped, commas too: they would part the items of a
+/// list.
 fn address(path: &Path) -> String {
     let mut address = "file://".to_owned();
     for byte in path.as_os_str().as_bytes() {
@@ -64,7 +70,8 @@ pub(crate) fn give_no_keys(program: &mut Command) {
     program.env_clear().envs(kept.collect::<Vec<_>>());
 }
 
-/// What such a program needs to know. Keys of providers are in the environment too, and are none of its business.
+/// What such a program needs to know. Keys of providers are in the environment too, and are none of
+/// its business.
 fn concerns_desktops(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let starts = [&b"XDG_"[..], b"LC_", b"KDE_", b"GNOME_", b"GTK_", b"QT_"];
@@ -79,7 +86,8 @@ fn concerns_desktops(name: &OsStr) -> bool {
         "DBUS_SESSION_BUS_ADDRESS",
         "DESKTOP_SESSION",
     ];
-    starts.iter().any(|start| name.starts_with(start)) || names.iter().any(|one| one.as_bytes() == name)
+    starts.iter().any(|start| name.starts_with(start))
+        || names.iter().any(|one| one.as_bytes() == name)
 }
 
 #[cfg(test)]
@@ -96,13 +104,18 @@ mod tests {
         let odd = Path::new(OsStr::from_bytes(b"/runs/-a, b;$(c)\n'\"\xff%/\xc3\xa9.yaml"));
         assert_eq!(address(odd), "file:///runs/-a%2C%20b%3B%24%28c%29%0A%27%22%FF%25/%C3%A9.yaml");
         let told = words(&pointing_at(odd));
-        assert!(told.ends_with(&format!("ShowItems array:string:{} string:", address(odd))), "{told}");
+        assert!(
+            told.ends_with(&format!("ShowItems array:string:{} string:", address(odd))),
+            "{told}"
+        );
         assert_eq!(words(&opening(Path::new("/-x"))), "file:///-x");
     }
 
     #[test]
     fn a_file_manager_is_given_no_keys() {
-        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TOUCHSTONE_STATE_DIR", "HTTPS_PROXY", "PATHS"] {
+        for name in
+            ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "TOUCHSTONE_STATE_DIR", "HTTPS_PROXY", "PATHS"]
+        {
             assert!(!concerns_desktops(OsStr::new(name)), "{name}");
         }
         for name in ["PATH", "DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS"] {

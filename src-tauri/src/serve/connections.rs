@@ -1,9 +1,10 @@
 //! Connections: taken, bounded in number and patience, and ended. Owns no route.
 //!
-//! Every user of this machine can open a connection, so a connection is a stranger's until a request over it was let in. Strangers
-//! have a share of their own: the oldest is closed when another comes, and each has little time to show who it is. So connections
-//! are always taken, and whoever may come in does. Where everybody may come in, a connection over which nothing is asked gives way
-//! to another.
+//! Every user of this machine can open a connection, so a connection is a stranger's until a
+//! request over it was let in. Strangers have a share of their own: the oldest is closed when
+//! another comes, and each has little time to show who it is. So connections are always taken, and
+//! whoever may come in does. Where everybody may come in, a connection over which nothing is asked
+//! gives way to another.
 use super::line::Line;
 use axum::{
     Extension, Router,
@@ -34,11 +35,13 @@ use tokio::{
     time::Instant,
 };
 
-/// How long the head of a request may take to arrive, so that nobody holds a connection by saying nothing.
+/// How long the head of a request may take to arrive, so that nobody holds a connection by saying
+/// nothing.
 const SLOWEST_HEAD: Duration = Duration::from_secs(10);
 /// How long a connection may stay a stranger's.
 const PATIENCE_WITH_STRANGERS: Duration = Duration::from_secs(2);
-/// How long a connection stays at least, so that one over which a request has just come is not closed before it was read.
+/// How long a connection stays at least, so that one over which a request has just come is not
+/// closed before it was read.
 const SHORTEST_STAY: Duration = Duration::from_millis(100);
 /// How long to wait after a connection could not be taken.
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
@@ -50,8 +53,9 @@ pub(super) struct Shares {
     pub(super) strangers: usize,
     /// Connections over which a request was let in. More are not taken until one ends.
     pub(super) admitted: usize,
-    /// Whether one of these is closed when there are as many and another comes: the one over which nothing was asked for longest.
-    /// Where nobody has to show who they are, whoever keeps connections open would keep others out.
+    /// Whether one of these is closed when there are as many and another comes: the one over which
+    /// nothing was asked for longest. Where nobody has to show who they are, whoever keeps
+    /// connections open would keep others out.
     pub(super) idle_gives_way: bool,
 }
 
@@ -83,7 +87,8 @@ impl Drop for AtWork {
 }
 
 impl Connection {
-    /// Says that something is being answered over it, so that it is not closed for others meanwhile.
+    /// Says that something is being answered over it, so that it is not closed for others
+    /// meanwhile.
     pub(super) fn work(&self) -> AtWork {
         self.set_idle(None);
         AtWork(self.clone())
@@ -102,7 +107,8 @@ impl Connection {
         self.0.peer
     }
 
-    /// Says that a request over this connection was let in: from now on it is not closed for others.
+    /// Says that a request over this connection was let in: from now on it is not closed for
+    /// others.
     pub(super) fn admit(&self) {
         if !self.0.admitted.swap(true, Ordering::AcqRel) {
             self.0.count.fetch_add(1, Ordering::AcqRel);
@@ -130,7 +136,8 @@ pub(super) fn close_after(mut reply: Response) -> Response {
     reply
 }
 
-/// Connections that were strangers' when they were last looked at, oldest first. Holds none of them open.
+/// Connections that were strangers' when they were last looked at, oldest first. Holds none of them
+/// open.
 #[derive(Default)]
 struct Strangers(VecDeque<(Weak<State>, AbortHandle, Instant)>);
 
@@ -156,11 +163,13 @@ impl Strangers {
 
     /// Leaves out connections that have ended or are no stranger's any more.
     fn forget_others(&mut self) {
-        self.0.retain(|(state, ..)| state.upgrade().is_some_and(|state| !Connection(state).is_admitted()));
+        self.0.retain(|(state, ..)| {
+            state.upgrade().is_some_and(|state| !Connection(state).is_admitted())
+        });
     }
 
-    /// Returns when the next connection may be taken, if that is later than now: the oldest would be closed for it, and has
-    /// not been there for long.
+    /// Returns when the next connection may be taken, if that is later than now: the oldest would
+    /// be closed for it, and has not been there for long.
     fn full_until(&mut self, most: usize) -> Option<Instant> {
         if self.0.len() < most {
             return None;
@@ -208,7 +217,8 @@ pub(super) async fn answer(
     loop {
         let full_until = strangers.full_until(shares.strangers);
         let is_full = count.load(Ordering::Acquire) >= shares.admitted;
-        let has_room = (!is_full || shares.idle_gives_way && guests.idlest().is_some()) && full_until.is_none();
+        let has_room = (!is_full || shares.idle_gives_way && guests.idlest().is_some())
+            && full_until.is_none();
         tokio::select! {
             () = &mut end => break,
             () = changed.notified() => {}
@@ -250,7 +260,8 @@ pub(super) async fn answer(
     }
 }
 
-/// Answers on a connection for as long as it goes on, or for a short while when nobody was let in over it.
+/// Answers on a connection for as long as it goes on, or for a short while when nobody was let in
+/// over it.
 async fn patiently(answering: impl Future, connection: Connection) {
     let mut answering = pin!(answering);
     tokio::select! {
@@ -289,7 +300,11 @@ mod tests {
 
     #[test]
     fn where_everybody_may_come_in_the_longest_idle_connection_gives_way_to_another() {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let rooms = Router::new().route(

@@ -1,4 +1,5 @@
-//! What happened, as one stream of server-sent events. Who reads too slowly is told that everything is stale, and slows nobody.
+//! What happened, as one stream of server-sent events. Who reads too slowly is told that everything
+//! is stale, and slows nobody.
 use super::Inside;
 use axum::{
     extract::State,
@@ -37,9 +38,12 @@ impl Events {
 }
 
 /// `GET /api/events`.
-pub(super) async fn stream(State(inside): State<Inside>) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+pub(super) async fn stream(
+    State(inside): State<Inside>,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let happened = BroadcastStream::new(inside.events.0.subscribe());
-    let told = happened.filter_map(|event| message(&event.unwrap_or_else(|_lagged| everything())).map(Ok));
+    let told =
+        happened.filter_map(|event| message(&event.unwrap_or_else(|_lagged| everything())).map(Ok));
     Sse::new(told).keep_alive(KeepAlive::default())
 }
 

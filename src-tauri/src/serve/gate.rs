@@ -1,7 +1,9 @@
-//! **Pure.** Who may speak to the served page, decided from the head of a request alone. Owns the rules, not the sockets.
+//! **Pure.** Who may speak to the served page, decided from the head of a request alone. Owns the
+//! rules, not the sockets.
 //!
-//! A page elsewhere can make a browser send requests here, also under a name of its own that points to 127.0.0.1. So: only our own
-//! names as `Host`, nothing from another origin, a cookie that only a printed address gives, and a header that forms cannot send.
+//! A page elsewhere can make a browser send requests here, also under a name of its own that points
+//! to 127.0.0.1. So: only our own names as `Host`, nothing from another origin, a cookie that only
+//! a printed address gives, and a header that forms cannot send.
 use super::secret::Secret;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
 
@@ -52,7 +54,10 @@ impl Gate {
 
     fn refusal(&self, head: &Parts) -> Option<(StatusCode, &'static str)> {
         if head.uri.authority().is_some() || !host_is_ours(&head.headers, self.port) {
-            return Some((StatusCode::BAD_REQUEST, "Touchstone answers under 127.0.0.1 and localhost only."));
+            return Some((
+                StatusCode::BAD_REQUEST,
+                "Touchstone answers under 127.0.0.1 and localhost only.",
+            ));
         }
         if !head.uri.path().starts_with("/api/") {
             let reads = [Method::GET, Method::HEAD].contains(&head.method);
@@ -63,7 +68,10 @@ impl Gate {
         }
         let events = head.uri.path() == "/api/events";
         if head.method != if events { Method::GET } else { Method::POST } {
-            return Some((StatusCode::METHOD_NOT_ALLOWED, "Commands are posted, and events are read."));
+            return Some((
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Commands are posted, and events are read.",
+            ));
         }
         if events {
             return None;
@@ -71,8 +79,10 @@ impl Gate {
         if only(&head.headers, &OURS) != Some("1") {
             return Some((StatusCode::FORBIDDEN, "The header x-touchstone is missing."));
         }
-        (!is_json(&head.headers))
-            .then_some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Arguments are sent as application/json."))
+        (!is_json(&head.headers)).then_some((
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "Arguments are sent as application/json.",
+        ))
     }
 
     fn signed_in(&self, headers: &HeaderMap) -> bool {
@@ -86,29 +96,37 @@ impl Gate {
             .any(|(key, value)| key == name && self.session.is(value))
     }
 
-    /// Cookies do not tell ports apart, so the name does: two servers on one machine do not sign each other out.
+    /// Cookies do not tell ports apart, so the name does: two servers on one machine do not sign
+    /// each other out.
     fn cookie_name(&self) -> String {
         format!("touchstone_{}", self.port)
     }
 }
 
-/// Why a request to a server for programs of this machine is refused: it asks under a name that is not ours, or a page elsewhere made
-/// a browser ask.
+/// Why a request to a server for programs of this machine is refused: it asks under a name that is
+/// not ours, or a page elsewhere made a browser ask.
 pub(super) fn foreign(head: &Parts, port: u16) -> Option<(StatusCode, &'static str)> {
     if head.uri.authority().is_some() || !host_is_ours(&head.headers, port) {
-        return Some((StatusCode::BAD_REQUEST, "Touchstone answers under 127.0.0.1 and localhost only."));
+        return Some((
+            StatusCode::BAD_REQUEST,
+            "Touchstone answers under 127.0.0.1 and localhost only.",
+        ));
     }
-    (!origin_is_ours(&head.headers)).then_some((StatusCode::FORBIDDEN, "Another page may not ask Touchstone."))
+    (!origin_is_ours(&head.headers))
+        .then_some((StatusCode::FORBIDDEN, "Another page may not ask Touchstone."))
 }
 
 fn host_is_ours(headers: &HeaderMap, port: u16) -> bool {
-    let ours = |host: &str| ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| format!("{name}:{port}") == host);
+    let ours = |host: &str| {
+        ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| format!("{name}:{port}") == host)
+    };
     only(headers, &header::HOST).is_some_and(ours)
 }
 
 /// Browsers name the page that asks; programs name nothing.
 fn origin_is_ours(headers: &HeaderMap) -> bool {
-    let same_site = !headers.contains_key(FETCH_SITE) || only(headers, &FETCH_SITE) == Some("same-origin");
+    let same_site =
+        !headers.contains_key(FETCH_SITE) || only(headers, &FETCH_SITE) == Some("same-origin");
     let same_origin = !headers.contains_key(header::ORIGIN)
         || match (only(headers, &header::ORIGIN), only(headers, &header::HOST)) {
             (Some(origin), Some(host)) => origin.strip_prefix("http://") == Some(host),
@@ -190,12 +208,20 @@ mod tests {
             "",
         ] {
             for line in ["GET /", "GET /assets/a.js", "POST /api/status", "GET /nothing"] {
-                assert_eq!(status(&judge(line, &[("host", host), COOKIE, JSON, OUR])), 400, "{host} {line}");
+                assert_eq!(
+                    status(&judge(line, &[("host", host), COOKIE, JSON, OUR])),
+                    400,
+                    "{host} {line}"
+                );
             }
         }
         assert_eq!(status(&judge("GET /", &[COOKIE])), 400, "missing");
         assert_eq!(status(&judge("GET /", &[HOST, HOST, COOKIE])), 400, "twice");
-        assert_eq!(status(&judge("GET http://evil.com/", &[HOST, COOKIE])), 400, "a second name in the request line");
+        assert_eq!(
+            status(&judge("GET http://evil.com/", &[HOST, COOKIE])),
+            400,
+            "a second name in the request line"
+        );
     }
 
     #[test]
@@ -206,7 +232,10 @@ mod tests {
             status(&judge("POST /api/status", &headers))
         };
         assert_eq!(ask(&[]), 200);
-        assert_eq!(ask(&[("origin", "http://127.0.0.1:4321"), ("sec-fetch-site", "same-origin")]), 200);
+        assert_eq!(
+            ask(&[("origin", "http://127.0.0.1:4321"), ("sec-fetch-site", "same-origin")]),
+            200
+        );
         for origin in [
             "null",
             "http://evil.com",
@@ -218,7 +247,11 @@ mod tests {
         ] {
             assert_eq!(ask(&[("origin", origin)]), 403, "{origin}");
         }
-        assert_eq!(ask(&[("origin", "http://127.0.0.1:4321"), ("origin", "http://127.0.0.1:4321")]), 403, "twice");
+        assert_eq!(
+            ask(&[("origin", "http://127.0.0.1:4321"), ("origin", "http://127.0.0.1:4321")]),
+            403,
+            "twice"
+        );
         for site in ["cross-site", "same-site", "none", "", "same-origin, same-origin"] {
             assert_eq!(ask(&[("sec-fetch-site", site)]), 403, "{site}");
         }
@@ -227,7 +260,10 @@ mod tests {
     #[test]
     fn events_are_refused_when_another_page_asks() {
         assert_eq!(status(&judge("GET /api/events", &[HOST, COOKIE])), 200);
-        assert_eq!(status(&judge("GET /api/events", &[HOST, COOKIE, ("sec-fetch-site", "cross-site")])), 403);
+        assert_eq!(
+            status(&judge("GET /api/events", &[HOST, COOKIE, ("sec-fetch-site", "cross-site")])),
+            403
+        );
         assert_eq!(status(&judge("GET /api/events", &[HOST])), 401);
         assert_eq!(status(&judge("POST /api/events", &[HOST, COOKIE, JSON, OUR])), 405);
     }
@@ -238,7 +274,10 @@ mod tests {
         assert_eq!(ask(&[HOST, COOKIE, OUR]), 415);
         assert_eq!(ask(&[HOST, COOKIE, OUR, ("content-type", "text/plain")]), 415);
         assert_eq!(ask(&[HOST, COOKIE, OUR, ("content-type", "application/json-not")]), 415);
-        assert_eq!(ask(&[HOST, COOKIE, OUR, ("content-type", "application/json; charset=utf-8")]), 200);
+        assert_eq!(
+            ask(&[HOST, COOKIE, OUR, ("content-type", "application/json; charset=utf-8")]),
+            200
+        );
         assert_eq!(ask(&[HOST, COOKIE, JSON]), 403);
         assert_eq!(ask(&[HOST, COOKIE, JSON, ("x-touchstone", "2")]), 403);
         assert_eq!(status(&judge("GET /api/status", &[HOST, COOKIE])), 405);
@@ -251,9 +290,13 @@ mod tests {
         assert_eq!(status(&judge("GET /", &[HOST])), 401);
         assert_eq!(status(&judge("GET /assets/a.js", &[HOST])), 401);
         assert_eq!(status(&judge("POST /api/status", &[HOST, JSON, OUR])), 401);
-        for cookie in
-            ["touchstone_4321=", "touchstone_4321=s3ssioN", "touchstone_4321=t0ken", "touchstone_1=s3ssion", "s3ssion"]
-        {
+        for cookie in [
+            "touchstone_4321=",
+            "touchstone_4321=s3ssioN",
+            "touchstone_4321=t0ken",
+            "touchstone_1=s3ssion",
+            "s3ssion",
+        ] {
             assert_eq!(status(&judge("GET /", &[HOST, ("cookie", cookie)])), 401, "{cookie}");
         }
         for line in [
@@ -272,8 +315,14 @@ mod tests {
             200,
             "an old address in a browser that is let in"
         );
-        let Verdict::Welcome(cookie) = judge("GET /?token=t0ken", &[HOST]) else { panic!("not welcome") };
+        let Verdict::Welcome(cookie) = judge("GET /?token=t0ken", &[HOST]) else {
+            panic!("not welcome")
+        };
         assert_eq!(cookie, "touchstone_4321=s3ssion; Path=/; HttpOnly; SameSite=Strict");
-        assert_eq!(status(&judge("POST /api/status?token=t0ken", &[HOST, JSON, OUR])), 401, "a token is no cookie");
+        assert_eq!(
+            status(&judge("POST /api/status?token=t0ken", &[HOST, JSON, OUR])),
+            401,
+            "a token is no cookie"
+        );
     }
 }

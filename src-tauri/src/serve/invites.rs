@@ -1,8 +1,10 @@
-//! Codes that let a browser in, each once. Owns which of them are still good; what a browser may do then is decided in `gate`.
+//! Codes that let a browser in, each once. Owns which of them are still good; what a browser may do
+//! then is decided in `gate`.
 //!
-//! An address is read by more than its browser: it stays in histories and scrollback, and one that another program is started with
-//! stands in the list of processes for every user of this machine. So a code dies with its first use, and one that was handed to
-//! another program dies after a minute too and is only taken from a program of the same user.
+//! An address is read by more than its browser: it stays in histories and scrollback, and one that
+//! another program is started with stands in the list of processes for every user of this machine.
+//! So a code dies with its first use, and one that was handed to another program dies after a
+//! minute too and is only taken from a program of the same user.
 use super::secret::Secret;
 use std::{
     io,
@@ -54,10 +56,15 @@ impl Invites {
         Ok(address)
     }
 
-    /// Takes a code, if it is good. `is_ours` says whether a program of this user brings it, and is only asked when that matters.
+    /// Takes a code, if it is good. `is_ours` says whether a program of this user brings it, and is
+    /// only asked when that matters.
     pub(crate) fn take(&self, code: &str, now: Instant, is_ours: impl FnOnce() -> bool) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|invite| invite.handed_over.is_none_or(|since| now.saturating_duration_since(since) < HANDED_OVER));
+        open.retain(|invite| {
+            invite
+                .handed_over
+                .is_none_or(|since| now.saturating_duration_since(since) < HANDED_OVER)
+        });
         let Some(at) = open.iter().position(|invite| invite.code.is(code)) else { return false };
         let good = open[at].handed_over.is_none() || is_ours();
         if good {
@@ -91,7 +98,10 @@ mod tests {
         let invites = Invites::new(1);
         let now = Instant::now();
         let handed = code(invites.address_to_hand_over());
-        assert!(!invites.take(&handed, now, || false), "another user read it in the list of processes");
+        assert!(
+            !invites.take(&handed, now, || false),
+            "another user read it in the list of processes"
+        );
         assert!(invites.take(&handed, now, || true), "and did not spoil it");
         assert!(!invites.take(&handed, now, || true));
         let old = code(invites.address_to_hand_over());

@@ -1,5 +1,6 @@
-//! The socket of a connection, and how it is let go of. A stranger who keeps an end open that we have closed keeps a port of this
-//! machine as well, and there are only so many; so a stranger's connection that does not end by itself is reset, which frees both.
+//! The socket of a connection, and how it is let go of. A stranger who keeps an end open that we
+//! have closed keeps a port of this machine as well, and there are only so many; so a stranger's
+//! connection that does not end by itself is reset, which frees both.
 use super::connections::Connection;
 use std::{
     future::Future as _,
@@ -55,7 +56,11 @@ impl Drop for Line {
 }
 
 impl AsyncRead for Line {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         let read = ready!(Pin::new(&mut self.stream).poll_read(context, into));
         self.ended |= read.is_ok() && into.filled().len() == before && into.remaining() > 0;
@@ -64,7 +69,11 @@ impl AsyncRead for Line {
 }
 
 impl AsyncWrite for Line {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
@@ -72,7 +81,8 @@ impl AsyncWrite for Line {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
-    /// Says that nothing more is said. A stranger is given a moment to have read the reply and to end as well.
+    /// Says that nothing more is said. A stranger is given a moment to have read the reply and to
+    /// end as well.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.moment.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
@@ -80,7 +90,8 @@ impl AsyncWrite for Line {
                 return Poll::Ready(Ok(()));
             }
         }
-        let mut moment = self.moment.take().unwrap_or_else(|| Box::pin(tokio::time::sleep(LAST_MOMENT)));
+        let mut moment =
+            self.moment.take().unwrap_or_else(|| Box::pin(tokio::time::sleep(LAST_MOMENT)));
         let over = moment.as_mut().poll(context).is_ready();
         self.moment = Some(moment);
         if over || self.poll_end(context).is_ready() { Poll::Ready(Ok(())) } else { Poll::Pending }

@@ -1,5 +1,5 @@
-//! The served form: the same page and the same commands over HTTP, on 127.0.0.1 only. Owns sockets, routes and headers;
-//! who may speak is decided in `gate`, and what a command does in the engine.
+//! The served form: the same page and the same commands over HTTP, on 127.0.0.1 only. Owns sockets,
+//! routes and headers; who may speak is decided in `gate`, and what a command does in the engine.
 mod connections;
 mod events;
 mod gate;
@@ -39,8 +39,10 @@ pub(crate) use virtual_apis::VirtualServer;
 
 /// Arguments are ids, filters and spans; nothing long.
 const LONGEST_BODY: usize = 64 * 1024;
-/// Connections at a time: of the owner's browsers, and of everybody else. Each takes one of our files.
-const SHARES: Shares = Shares { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128, idle_gives_way: false };
+/// Connections at a time: of the owner's browsers, and of everybody else. Each takes one of our
+/// files.
+const SHARES: Shares =
+    Shares { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128, idle_gives_way: false };
 /// How long requests may take to end after Ctrl-C.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -87,7 +89,11 @@ impl Server {
     }
 
     /// Answers until `end`. Event streams never end by themselves, so they are cut.
-    pub(crate) async fn run(self, inside: Inside, end: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
+    pub(crate) async fn run(
+        self,
+        inside: Inside,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<()> {
         let rooms = router(inside, self.front);
         // The time begins when it is asked for.
         let hurry = async { tokio::time::sleep(LAST_WORDS).await };
@@ -113,21 +119,31 @@ async fn guard(
     next: Next,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let take = |code: &str| front.invites.take(code, Instant::now(), || peer::is_ours(connection.peer(), front.port));
+    let take = |code: &str| {
+        front.invites.take(code, Instant::now(), || peer::is_ours(connection.peer(), front.port))
+    };
     let verdict = front.gate.judge(&head, take);
     if !matches!(verdict, Verdict::Refuse(..)) {
         connection.admit();
     }
     let mut response = match verdict {
         Verdict::Pass => next.run(Request::from_parts(head, body)).await,
-        Verdict::Welcome(cookie) => {
-            (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)]).into_response()
-        }
+        Verdict::Welcome(cookie) => (
+            StatusCode::SEE_OTHER,
+            [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)],
+        )
+            .into_response(),
         Verdict::Refuse(status, why) if head.uri.path().starts_with("/api/") => {
-            let code = if status.is_client_error() && status != 403 { Code::BadRequest } else { Code::NotAllowed };
+            let code = if status.is_client_error() && status != 403 {
+                Code::BadRequest
+            } else {
+                Code::NotAllowed
+            };
             connections::close_after(refusal(status, &AppError::new(code, why)))
         }
-        Verdict::Refuse(status, why) => connections::close_after((status, format!("{why}\n")).into_response()),
+        Verdict::Refuse(status, why) => {
+            connections::close_after((status, format!("{why}\n")).into_response())
+        }
     };
     for (name, value) in page::HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
@@ -137,12 +153,18 @@ async fn guard(
 
 async fn command(State(inside): State<Inside>, Path(name): Path<String>, body: Body) -> Response {
     let Ok(arguments) = body::to_bytes(body, LONGEST_BODY).await else {
-        let error = AppError::new(Code::BadRequest, format!("The arguments are longer than {LONGEST_BODY} bytes."));
+        let error = AppError::new(
+            Code::BadRequest,
+            format!("The arguments are longer than {LONGEST_BODY} bytes."),
+        );
         return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error);
     };
     let done = tokio::task::spawn_blocking(move || (inside.calls)(&name, &arguments)).await;
     match done.unwrap_or_else(|_| {
-        Err(AppError::new(Code::Failed, "The command broke off because of a mistake in Touchstone."))
+        Err(AppError::new(
+            Code::Failed,
+            "The command broke off because of a mistake in Touchstone.",
+        ))
     }) {
         Ok(reply) => json(StatusCode::OK, reply),
         Err(error) => refusal(status_of(error.code), &error),

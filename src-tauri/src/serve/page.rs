@@ -20,7 +20,8 @@ pub(super) const HEADERS: [(HeaderName, &str); 7] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// That of the window in `tauri.conf.json` without its IPC, and with what only a header can say; a test compares them.
+/// That of the window in `tauri.conf.json` without its IPC, and with what only a header can say; a
+/// test compares them.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-hPwYeZaepD62IFiB5vc5s7+fdIAvd6qqI51LZHjzKCk='; font-src 'self'; img-src 'self' data: blob:; \
     connect-src 'self'; frame-src blob:; object-src 'none'; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types svelte-trusted-html; frame-ancestors 'none'";
@@ -49,20 +50,27 @@ impl Page {
 
     /// These files, by address.
     pub(super) fn of(files: impl Iterator<Item = (String, Vec<u8>)>) -> Self {
-        let file = |name: &str, bytes: Vec<u8>| File { kind: MimeType::parse(&bytes, name), bytes: bytes.into() };
+        let file = |name: &str, bytes: Vec<u8>| File {
+            kind: MimeType::parse(&bytes, name),
+            bytes: bytes.into(),
+        };
         Self(files.map(|(name, bytes)| (name.clone(), file(&name, bytes))).collect())
     }
 }
 
-/// Any address that is not under `/api`: a file of the page, or nothing. Places within the page are behind a `#`.
+/// Any address that is not under `/api`: a file of the page, or nothing. Places within the page are
+/// behind a `#`.
 pub(super) async fn show(State(inside): State<Inside>, uri: Uri) -> Response {
     let name = if uri.path() == "/" { "/index.html" } else { uri.path() };
     let Some(file) = inside.page.0.get(name) else {
         return (StatusCode::NOT_FOUND, "There is no such page.\n").into_response();
     };
-    let mut response = ([(header::CONTENT_TYPE, file.kind.clone())], file.bytes.clone()).into_response();
+    let mut response =
+        ([(header::CONTENT_TYPE, file.kind.clone())], file.bytes.clone()).into_response();
     if name.starts_with("/assets/") {
-        response.headers_mut().insert(header::CACHE_CONTROL, header::HeaderValue::from_static(KEEP));
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, header::HeaderValue::from_static(KEEP));
     }
     response
 }
@@ -73,9 +81,13 @@ mod tests {
 
     #[test]
     fn the_served_page_may_do_what_the_window_may_and_no_more() {
-        let config: serde_json::Value = serde_json::from_str(include_str!("../../../tauri.conf.json")).unwrap();
+        let config: serde_json::Value =
+            serde_json::from_str(include_str!("../../../tauri.conf.json")).unwrap();
         let window = config["app"]["security"]["csp"].as_str().unwrap();
-        assert_eq!(POLICY, window.replace(" ipc: http://ipc.localhost", "") + "; frame-ancestors 'none'");
+        assert_eq!(
+            POLICY,
+            window.replace(" ipc: http://ipc.localhost", "") + "; frame-ancestors 'none'"
+        );
         assert!(!window.contains("unsafe") && !window.contains('*'));
     }
 }

@@ -1,7 +1,9 @@
-//! Who is at the other end of a connection of this machine: the system's table of sockets says which user opened it.
+//! Who is at the other end of a connection of this machine: the system's table of sockets says
+//! which user opened it.
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// True when a program of our own user is there; false when it is another's, or when the system does not say.
+/// True when a program of our own user is there; false when it is another's, or when the system
+/// does not say.
 pub(super) fn is_ours(peer: SocketAddr, port: u16) -> bool {
     let SocketAddr::V4(peer) = peer else { return false };
     let us = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);

@@ -1,4 +1,5 @@
-//! A random word that is compared without telling how much of it was right, and never printed by accident.
+//! A random word that is compared without telling how much of it was right, and never printed by
+//! accident.
 use std::{fmt::Write as _, io};
 
 /// Has no `Debug` and no `Display` on purpose.
@@ -8,7 +9,8 @@ impl Secret {
     /// 256 random bits from the system, as hexadecimal digits.
     pub(crate) fn random() -> io::Result<Self> {
         let mut bytes = [0_u8; 32];
-        getrandom::fill(&mut bytes).map_err(|why| io::Error::other(format!("no random numbers: {why}")))?;
+        getrandom::fill(&mut bytes)
+            .map_err(|why| io::Error::other(format!("no random numbers: {why}")))?;
         Ok(Self(bytes.iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text

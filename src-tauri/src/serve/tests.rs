@@ -31,10 +31,16 @@ fn echo(name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
 impl Served {
     fn start() -> Self {
         let files = [("/index.html", "<p>page"), ("/assets/a-123.js", "let a")];
-        let page = Page::of(files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())));
+        let page = Page::of(
+            files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())),
+        );
         let inside = Inside { calls: Arc::new(echo), events: Events::new(), page: Arc::new(page) };
         let events = inside.events.clone();
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         let server = runtime.block_on(Server::bind(0)).unwrap();
         let (port, invites) = (server.listener.local_addr().unwrap().port(), server.invites());
         let (end, ended) = tokio::sync::oneshot::channel();
@@ -44,7 +50,14 @@ impl Served {
             };
             runtime.block_on(server.run(inside, end)).unwrap();
         });
-        let mut running = Self { port, cookie: String::new(), invites, events, end: Some(end), thread: Some(thread) };
+        let mut running = Self {
+            port,
+            cookie: String::new(),
+            invites,
+            events,
+            end: Some(end),
+            thread: Some(thread),
+        };
         let welcome = running.come(&running.invites.address().unwrap());
         assert!(welcome.starts_with("HTTP/1.1 303"), "{welcome}");
         let cookie = welcome.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
@@ -70,7 +83,10 @@ impl Served {
     }
 
     fn get(&self, path: &str) -> String {
-        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n", self.port, self.cookie))
+        self.ask(&format!(
+            "GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n",
+            self.port, self.cookie
+        ))
     }
 
     fn post(&self, name: &str, body: &str) -> String {
@@ -110,7 +126,9 @@ fn the_cookie_opens_the_page_and_the_commands() {
 #[test]
 fn an_address_lets_one_browser_in_and_no_second_one() {
     let served = Served::start();
-    for address in [served.invites.address().unwrap(), served.invites.address_to_hand_over().unwrap()] {
+    for address in
+        [served.invites.address().unwrap(), served.invites.address_to_hand_over().unwrap()]
+    {
         assert_eq!(status(&served.come(&address)), 303);
         let again = served.come(&address);
         assert_eq!(status(&again), 401);
@@ -124,7 +142,11 @@ fn an_error_of_the_engine_arrives_whole_under_a_fitting_status() {
     let served = Served::start();
     let reply = served.post("none", "{}");
     assert_eq!(status(&reply), 409);
-    assert!(reply.ends_with(r#"{"code":"no_folder","message":"No folder is open.","hint":"Open one."}"#), "{reply}");
+    assert!(
+        reply
+            .ends_with(r#"{"code":"no_folder","message":"No folder is open.","hint":"Open one."}"#),
+        "{reply}"
+    );
     assert_eq!(status(&served.post("unknown", "{}")), 404);
 }
 
@@ -161,7 +183,10 @@ fn every_reply_carries_the_headers_errors_too() {
     ];
     for reply in replies {
         for (name, value) in page::HEADERS {
-            assert!(reply.contains(&format!("\r\n{name}: {value}\r\n")), "{name} is missing in\n{reply}");
+            assert!(
+                reply.contains(&format!("\r\n{name}: {value}\r\n")),
+                "{name} is missing in\n{reply}"
+            );
         }
         assert!(!reply.to_ascii_lowercase().contains("access-control-"), "{reply}");
     }
@@ -170,7 +195,11 @@ fn every_reply_carries_the_headers_errors_too() {
 #[test]
 fn only_files_named_by_their_content_may_be_kept() {
     let served = Served::start();
-    assert!(served.get("/assets/a-123.js").contains("cache-control: private, max-age=31536000, immutable"));
+    assert!(
+        served
+            .get("/assets/a-123.js")
+            .contains("cache-control: private, max-age=31536000, immutable")
+    );
     assert!(served.get("/index.html").contains("cache-control: no-store"));
 }
 
@@ -181,13 +210,24 @@ fn requests_written_to_mislead_are_refused() {
     let ours = format!("127.0.0.1:{port}");
     for (request, wanted) in [
         (format!("GET / HTTP/1.1\r\nCookie: {cookie}\r\n\r\n"), 400),
-        (format!("GET / HTTP/1.1\r\nHost: {ours}\r\nHost: {ours}\r\nCookie: {cookie}\r\n\r\n"), 400),
-        (format!("GET / HTTP/1.1\r\nHost: {ours}\r\nHost: evil.com\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (
+            format!("GET / HTTP/1.1\r\nHost: {ours}\r\nHost: {ours}\r\nCookie: {cookie}\r\n\r\n"),
+            400,
+        ),
+        (
+            format!("GET / HTTP/1.1\r\nHost: {ours}\r\nHost: evil.com\r\nCookie: {cookie}\r\n\r\n"),
+            400,
+        ),
         (format!("GET http://evil.com/ HTTP/1.1\r\nHost: {ours}\r\nCookie: {cookie}\r\n\r\n"), 400),
         (format!("GET / HTTP/1.1\r\nHost: evil.com:{port}\r\nCookie: {cookie}\r\n\r\n"), 400),
         (format!("GET / HTTP/1.1\r\nHost: l\u{f6}calhost:{port}\r\nCookie: {cookie}\r\n\r\n"), 400),
         (format!("GET / HTTP/1.0\r\nCookie: {cookie}\r\n\r\n"), 400),
-        (format!("OPTIONS /api/echo HTTP/1.1\r\nHost: {ours}\r\nOrigin: http://evil.com\r\n\r\n"), 403),
+        (
+            format!(
+                "OPTIONS /api/echo HTTP/1.1\r\nHost: {ours}\r\nOrigin: http://evil.com\r\n\r\n"
+            ),
+            403,
+        ),
         (format!("OPTIONS /api/echo HTTP/1.1\r\nHost: {ours}\r\n\r\n"), 405),
         (
             format!(
@@ -232,8 +272,12 @@ fn an_open_event_stream_does_not_hold_up_the_end() {
 fn listen(served: &Served) -> impl Iterator<Item = String> + use<> {
     let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    write!(stream, "GET /api/events HTTP/1.1\r\nHost: localhost:{}\r\nCookie: {}\r\n\r\n", served.port, served.cookie)
-        .unwrap();
+    write!(
+        stream,
+        "GET /api/events HTTP/1.1\r\nHost: localhost:{}\r\nCookie: {}\r\n\r\n",
+        served.port, served.cookie
+    )
+    .unwrap();
     let begun = Instant::now();
     while served.events.readers() == 0 {
         assert!(begun.elapsed() < Duration::from_secs(10), "nobody listens");
@@ -261,7 +305,8 @@ fn connections_that_say_nothing_are_closed_and_keep_nobody_out() {
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         let mut reply = Vec::new();
         let end = stream.read_to_end(&mut reply);
-        let is_open = end.is_err_and(|why| matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
+        let is_open =
+            end.is_err_and(|why| matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
         assert!(!is_open && !reply.starts_with(b"HTTP/1.1 200"), "it is still open");
     }
 }
@@ -299,7 +344,8 @@ fn every_refused_request_is_the_last_of_its_connection_and_no_other_is() {
     }
 }
 
-/// Whether this machine still keeps a port for one end of a connection, and would not for one that was ended in order.
+/// Whether this machine still keeps a port for one end of a connection, and would not for one that
+/// was ended in order.
 fn is_kept(end: std::net::SocketAddr) -> bool {
     const TIME_WAIT: &str = "06";
     let [a, b, c, d] = std::net::Ipv4Addr::LOCALHOST.octets();
@@ -315,7 +361,8 @@ fn is_kept(end: std::net::SocketAddr) -> bool {
 fn a_stranger_who_never_ends_a_connection_keeps_no_port() {
     let served = Served::start();
     let ours = format!("Host: 127.0.0.1:{}\r\n", served.port);
-    let said = [String::new(), format!("GET / HTTP/1.1\r\n{ours}\r\n"), "nonsense\r\n\r\n".to_owned()];
+    let said =
+        [String::new(), format!("GET / HTTP/1.1\r\n{ours}\r\n"), "nonsense\r\n\r\n".to_owned()];
     let held = said.map(|said| {
         let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
         stream.write_all(said.as_bytes()).unwrap();
@@ -325,7 +372,10 @@ fn a_stranger_who_never_ends_a_connection_keeps_no_port() {
     for (mut stream, said) in held {
         let end = stream.local_addr().unwrap();
         if !said.is_empty() {
-            assert!(matches!(status(&one_reply(&mut stream)), 400 | 401), "the reply arrives: {said}");
+            assert!(
+                matches!(status(&one_reply(&mut stream)), 400 | 401),
+                "the reply arrives: {said}"
+            );
         }
         let begun = Instant::now();
         while is_kept(end) {
@@ -380,7 +430,10 @@ impl Drop for Attack {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
         let done = self.thread.take().map(std::thread::JoinHandle::join);
-        assert!(std::thread::panicking() || done.is_none_or(|done| done.is_ok()), "the attack broke off");
+        assert!(
+            std::thread::panicking() || done.is_none_or(|done| done.is_ok()),
+            "the attack broke off"
+        );
     }
 }
 
@@ -402,9 +455,12 @@ fn the_owner_is_answered_while_strangers_keep_connections_and_send_refused_reque
     let (port, held) = (served.port, SHARES.strangers + SHARES.admitted);
     let (mut streams, mut opened) = (VecDeque::new(), 0);
     let attack = Attack::begin(held * 4, move || {
-        // Each asks again over the connection it has for as long as it is open, and opens another then.
+        // Each asks again over the connection it has for as long as it is open, and opens another
+        // then.
         if streams.len() < held && opened < ATTACKING {
-            let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) else { return std::thread::yield_now() };
+            let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) else {
+                return std::thread::yield_now();
+            };
             streams.push_back(stream);
             opened += 1;
         }
@@ -445,7 +501,12 @@ fn owner_is_answered(served: &Served) {
     let mut kept = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
     kept.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     for _ in 0..20 {
-        write!(kept, "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n", served.port, served.cookie).unwrap();
+        write!(
+            kept,
+            "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n",
+            served.port, served.cookie
+        )
+        .unwrap();
         assert_eq!(status(&one_reply(&mut kept)), 200, "over a connection that is kept");
         assert_eq!(status(&served.get("/")), 200, "over a new connection");
         assert_eq!(status(&served.post("echo", "{}")), 200, "a command over a new connection");

@@ -1,5 +1,5 @@
-//! `POST /virtual` on 127.0.0.1: the door of virtual APIs, for programs of this machine. Owns the socket and who may ask; what is
-//! answered is decided in the engine.
+//! `POST /virtual` on 127.0.0.1: the door of virtual APIs, for programs of this machine. Owns the
+//! socket and who may ask; what is answered is decided in the engine.
 use super::connections::{self, Connection, Shares};
 use super::{gate, secret::Secret};
 use axum::{
@@ -45,11 +45,13 @@ impl VirtualServer {
     /// Where requests are posted to, with the token.
     pub(crate) fn address(&self) -> String {
         let Guard { port, token } = &self.guard;
-        let token = token.as_ref().map_or_else(String::new, |token| format!("?token={}", token.reveal()));
+        let token =
+            token.as_ref().map_or_else(String::new, |token| format!("?token={}", token.reveal()));
         format!("http://127.0.0.1:{port}/virtual{token}")
     }
 
-    /// Answers until it is asked to end. What is under way then is answered and kept, unless it is asked once more.
+    /// Answers until it is asked to end. What is under way then is answered and kept, unless it is
+    /// asked once more.
     pub(crate) async fn run(self, door: VirtualDoor, asked: watch::Receiver<u8>) {
         let door = Arc::new(door);
         let shares = Shares { idle_gives_way: self.guard.token.is_none(), ..SHARES };
@@ -97,7 +99,8 @@ async fn guard(
 fn brings(head: &Parts, token: &Secret) -> bool {
     let in_address = head.uri.query().into_iter().flat_map(|query| query.split('&'));
     let in_address = in_address.filter_map(|pair| pair.strip_prefix("token="));
-    let in_header = head.headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok());
+    let in_header =
+        head.headers.get_all(header::AUTHORIZATION).iter().filter_map(|value| value.to_str().ok());
     let in_header = in_header.filter_map(|value| value.strip_prefix("Bearer "));
     in_address.chain(in_header).any(|word| token.is(word))
 }
@@ -108,7 +111,8 @@ async fn called(
     body: Body,
 ) -> Response {
     let Ok(body) = body::to_bytes(body, LONGEST_BODY).await else {
-        return (StatusCode::PAYLOAD_TOO_LARGE, json("{\"detail\":\"The request is too long.\"}")).into_response();
+        return (StatusCode::PAYLOAD_TOO_LARGE, json("{\"detail\":\"The request is too long.\"}"))
+            .into_response();
     };
     // Not before: one that says only half of what it asks is idle.
     let _at_work = connection.work();

@@ -1,5 +1,5 @@
-//! Whole launches against a provider whose replies are broken on the wire: what passes is asked for again and leaves no trace, what
-//! does not ends the run with a sentence.
+//! Whole launches against a provider whose replies are broken on the wire: what passes is asked for
+//! again and leaves no trace, what does not ends the run with a sentence.
 use super::stage::{ear, folder_with, journal, said};
 use super::{ended, run};
 use crate::conversation::{Conversation, Wire};
@@ -42,15 +42,21 @@ const CASES: [(&str, &str, Breaks); 17] = [
     ("error chunk", "streamed", |_| Reply::events([("", BUSY.to_owned())])),
     ("good status, bad body", "whole", |_| Reply::new(200).text("application/json", BUSY)),
     ("good status, whole error for a stream", "messages", |_| {
-        Reply::json(&json!({ "type": "error", "error": { "type": "api_error", "message": "Internal." } }))
+        Reply::json(
+            &json!({ "type": "error", "error": { "type": "api_error", "message": "Internal." } }),
+        )
     }),
     ("page for people", "whole", |_| Reply::new(200).text("text/html", PAGE)),
     ("page of a gateway", "whole", |_| Reply::new(500).text("text/html", PAGE)),
-    ("half a document", "whole", |_| Reply::new(200).text("application/json", "{\"choices\": [{\"index\": 0, ")),
+    ("half a document", "whole", |_| {
+        Reply::new(200).text("application/json", "{\"choices\": [{\"index\": 0, ")
+    }),
     ("no JSON", "whole", |_| Reply::new(200).text("application/json", "upstream connect error")),
     ("nothing", "whole", |_| Reply::new(200)),
     ("half of what is packed", "whole", |_| {
-        let packed = gzip(json!({ "choices": [], "padding": "0123456789".repeat(100) }).to_string().as_bytes());
+        let packed = gzip(
+            json!({ "choices": [], "padding": "0123456789".repeat(100) }).to_string().as_bytes(),
+        );
         Reply::new(200)
             .header("content-encoding", "gzip")
             .text("application/json", "")
@@ -69,9 +75,11 @@ fn server(times: usize) -> Scripted {
     let (chat, messages) = (Conversation::new(Wire::Chat, 0), Conversation::new(Wire::Messages, 0));
     let asked: Mutex<HashMap<usize, usize>> = Mutex::default();
     Scripted::start(move |seen: &Seen| {
-        let good = if seen.path.ends_with("/messages") { messages.reply(seen) } else { chat.reply(seen) };
+        let good =
+            if seen.path.ends_with("/messages") { messages.reply(seen) } else { chat.reply(seen) };
         let text = seen.json()["messages"].to_string();
-        let case: usize = text.split("case ").nth(1).unwrap().split('.').next().unwrap().parse().unwrap();
+        let case: usize =
+            text.split("case ").nth(1).unwrap().split('.').next().unwrap().parse().unwrap();
         let mut asked = asked.lock().unwrap();
         let before = asked.entry(case).or_default();
         *before += 1;
@@ -82,13 +90,22 @@ fn server(times: usize) -> Scripted {
 fn folder(server: &Scripted) -> crate::bench::Bench {
     let url = server.url("/v1");
     let model = |name: &str, provider: &str, stream: bool| {
-        format!("  {name}: {{ provider: {provider}, base_url: '{url}', model: any, stream: {stream} }}\n")
+        format!(
+            "  {name}: {{ provider: {provider}, base_url: '{url}', model: any, stream: {stream} }}\n"
+        )
     };
-    let models =
-        [model("whole", "openai", false), model("streamed", "openai", true), model("messages", "anthropic", true)];
+    let models = [
+        model("whole", "openai", false),
+        model("streamed", "openai", true),
+        model("messages", "anthropic", true),
+    ];
     let file = format!("input_dir: tasks\noutput_dir: results\nmodels:\n{}", models.concat());
-    let variations = (0..CASES.len()).map(|case| format!("  - n: {case}\n")).collect::<Vec<_>>().concat();
-    folder_with(&file, &format!("tool_calling_prompt: This is case {{n}}.\nvariations:\n{variations}"))
+    let variations =
+        (0..CASES.len()).map(|case| format!("  - n: {case}\n")).collect::<Vec<_>>().concat();
+    folder_with(
+        &file,
+        &format!("tool_calling_prompt: This is case {{n}}.\nvariations:\n{variations}"),
+    )
 }
 
 fn name(case: usize) -> String {
@@ -129,13 +146,21 @@ fn a_reply_that_is_broken_once_is_asked_for_again_or_ends_the_run_with_a_sentenc
                 _ => None,
             });
             let line = &mut told[case];
-            let _ = write!(line, "{}:{} {:?}", CASES[case].0, retried.collect::<String>(), row.state);
+            let _ =
+                write!(line, "{}:{} {:?}", CASES[case].0, retried.collect::<String>(), row.state);
             let _ = write!(line, " {}", row.doing.as_deref().unwrap_or_default());
             let attempts = journal(&bench, &row.path).lines().count();
-            assert_eq!(attempts, 1 + line.matches(" again: ").count(), "every attempt is kept: {line}");
+            assert_eq!(
+                attempts,
+                1 + line.matches(" again: ").count(),
+                "every attempt is kept: {line}"
+            );
             if row.state == LaunchRunState::Answered {
                 let said = said(&bench, &format!("results/{}", row.path));
-                assert!(said.lines().count() == 2 && said.contains("Here it is."), "{line}: {said}");
+                assert!(
+                    said.lines().count() == 2 && said.contains("Here it is."),
+                    "{line}: {said}"
+                );
             }
         }
     }
@@ -171,10 +196,17 @@ fn a_reply_that_is_broken_every_time_ends_the_run_with_what_is_wrong() {
         for case in (0..CASES.len()).filter(|case| CASES[*case].1 == wire) {
             let row = view.runs.iter().find(|run| run.path == name(case)).unwrap();
             let doing = row.doing.as_deref().unwrap_or_default();
-            let doing = if CASES[case].0.starts_with("reset") { "(as the system says it)" } else { doing };
+            let doing =
+                if CASES[case].0.starts_with("reset") { "(as the system says it)" } else { doing };
             told[case] = format!("{}: {:?} {doing}", CASES[case].0, row.state);
-            let last = said(&bench, &format!("results/{}", row.path)).lines().last().unwrap().to_owned();
-            assert_eq!(last.contains(r#""error""#), row.state == LaunchRunState::Error, "{}: {last}", told[case]);
+            let last =
+                said(&bench, &format!("results/{}", row.path)).lines().last().unwrap().to_owned();
+            assert_eq!(
+                last.contains(r#""error""#),
+                row.state == LaunchRunState::Error,
+                "{}: {last}",
+                told[case]
+            );
         }
     }
     let told: Vec<&str> = told.iter().map(|line| line.trim_end()).collect();
@@ -220,7 +252,10 @@ fn ids_of_events_change_nothing_also_when_two_events_have_the_same() {
             assert_eq!((view.done, server.delivered()), (1, 3), "{:?}", view.runs);
             said(&bench, &format!("results/count-tool_calling-{wire}-variation0.yaml"))
         });
-        assert!(told[0].lines().count() == 6 && told[0] == told[1] && told[1] == told[2], "{told:?}");
+        assert!(
+            told[0].lines().count() == 6 && told[0] == told[1] && told[1] == told[2],
+            "{told:?}"
+        );
     }
 }
 
@@ -229,8 +264,12 @@ fn a_reply_that_trickles_in_without_end_is_given_up_at_once_when_it_is_stopped()
     let never = Latch::default();
     let held = never.clone();
     let server = Scripted::start(move |seen| match seen.number {
-        0 => Reply::new(200).text("application/json", &" ".repeat(1 << 20)).dribbled(Duration::from_millis(1)),
-        _ => Reply::new(200).text("text/event-stream", "data: {\"choices\":[]}\n\ndata: ").hold_after(20, &held),
+        0 => Reply::new(200)
+            .text("application/json", &" ".repeat(1 << 20))
+            .dribbled(Duration::from_millis(1)),
+        _ => Reply::new(200)
+            .text("text/event-stream", "data: {\"choices\":[]}\n\ndata: ")
+            .hold_after(20, &held),
     });
     let bench = folder(&server);
     for wire in ["whole", "streamed"] {

@@ -1,4 +1,5 @@
-//! Cells of the overview mean their runs: those that are there and those that are missing, and no others.
+//! Cells of the overview mean their runs: those that are there and those that are missing, and no
+//! others.
 use super::run;
 use super::stage::{ANSWER, says, workspace};
 use crate::scripted::Scripted;
@@ -34,8 +35,12 @@ fn a_cell_means_the_runs_it_has_where_they_are_and_those_it_lacks_and_each_but_o
     Continue count.yaml-tool_calling-scripted-variation0.yaml
     Start count-tool_calling-scripted-variation0-run2.yaml
     ");
-    let whole =
-        || vec![cell("count", Some(1), "tool_calling", "scripted"), cell("count", None, "tool_calling", "scripted")];
+    let whole = || {
+        vec![
+            cell("count", Some(1), "tool_calling", "scripted"),
+            cell("count", None, "tool_calling", "scripted"),
+        ]
+    };
     insta::assert_snapshot!(plan(whole()), @r"
     Continue count.yaml-tool_calling-scripted-variation0.yaml
     Start count-tool_calling-scripted-variation0-run2.yaml

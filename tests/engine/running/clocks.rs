@@ -21,7 +21,10 @@ fn dates_of_a_file_that_cannot_be_are_kept_and_change_nothing() {
     assert_eq!(view.done, 1);
     assert!(view.runs[0].seconds >= 0.0 && view.runs[0].seconds < 60.0);
     let system = server.seen()[0].json()["messages"][0]["content"].as_str().unwrap().to_owned();
-    assert!(system.contains("2999-01-01T00:00:00.000Z"), "the time of a run is the one it began at: {system}");
+    assert!(
+        system.contains("2999-01-01T00:00:00.000Z"),
+        "the time of a run is the one it began at: {system}"
+    );
     assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
     bench.wait_state(NAME, RunState::Answered);
 }
@@ -86,7 +89,11 @@ fn while_runs_are_under_way() {
         took_seconds(&done);
         assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
         let row = bench.wait_state(NAME, RunState::Answered);
-        assert!(row.seconds.is_some_and(|seconds| (0.0..60.0).contains(&seconds)), "{:?}", row.seconds);
+        assert!(
+            row.seconds.is_some_and(|seconds| (0.0..60.0).contains(&seconds)),
+            "{:?}",
+            row.seconds
+        );
 
         // While it is waited before asking again.
         let server = Scripted::start(|seen| match seen.number {
@@ -97,7 +104,8 @@ fn while_runs_are_under_way() {
         let (events, listener) = ear();
         let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
         wait_until("it waits", || {
-            (heard(&events, |what| matches!(what, What::Retrying { wait_ms: 1000, .. })) == 1).then_some(())
+            (heard(&events, |what| matches!(what, What::Retrying { wait_ms: 1000, .. })) == 1)
+                .then_some(())
         });
         let began = Instant::now();
         clock::jump(there);
@@ -114,8 +122,16 @@ fn while_runs_are_under_way() {
             calls_then_answers(seen)
         });
         let bench = plain(&server);
-        let spent = run(&bench, &LaunchRequest { max_cost: Some(0.0003), concurrency: Some(1), ..repeats(4) });
-        assert_eq!((spent.state, spent.done, spent.stopped), (LaunchState::Stopped, 1, 3), "{:?}", spent.runs);
+        let spent = run(
+            &bench,
+            &LaunchRequest { max_cost: Some(0.0003), concurrency: Some(1), ..repeats(4) },
+        );
+        assert_eq!(
+            (spent.state, spent.done, spent.stopped),
+            (LaunchState::Stopped, 1, 3),
+            "{:?}",
+            spent.runs
+        );
         assert_eq!(server.delivered(), 3);
         took_seconds(&spent);
     }
@@ -157,18 +173,25 @@ fn after_a_sleep() {
     if !may_set_the_clock() {
         return;
     }
-    // Nobody tells of changes, and nothing is listed for an hour; only broken files are looked at again, one after the other.
+    // Nobody tells of changes, and nothing is listed for an hour; only broken files are looked at
+    // again, one after the other.
     let never = Duration::from_hours(1);
     let bench = Bench::new().limit(|limits| {
-        (limits.watch, limits.poll, limits.rescan, limits.settle) = (false, never, never, Duration::from_secs(6));
+        (limits.watch, limits.poll, limits.rescan, limits.settle) =
+            (false, never, never, Duration::from_secs(6));
     });
     for (name, age) in [("first", 4500), ("second", 2500), ("third", 0)] {
         bench.write(&format!("results/{name}.yaml"), broken());
-        let file = fs::File::options().write(true).open(bench.path(&format!("results/{name}.yaml"))).unwrap();
+        let file = fs::File::options()
+            .write(true)
+            .open(bench.path(&format!("results/{name}.yaml")))
+            .unwrap();
         file.set_modified(SystemTime::now() - Duration::from_millis(age)).unwrap();
     }
     let bench = bench.open();
-    wait_until("nobody watches", || (bench.status().watching.by == WatchMeans::Polling).then_some(()));
+    wait_until("nobody watches", || {
+        (bench.status().watching.by == WatchMeans::Polling).then_some(())
+    });
     // Everything is listed once more at that moment; whatever is looked at again comes behind that.
     let in_time = bench.row("first.yaml").unwrap().state == RunState::Writing;
     bench.wait_state(if in_time { "first.yaml" } else { "second.yaml" }, RunState::Damaged);

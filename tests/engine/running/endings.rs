@@ -1,5 +1,7 @@
 //! Every way a run can end, and what the file says of it.
-use super::stage::{ANSWER, PLAIN, QUERY, RUN, calls, chat, fact, folder_with, plain, said, says, workspace};
+use super::stage::{
+    ANSWER, PLAIN, QUERY, RUN, calls, chat, fact, folder_with, plain, said, says, workspace,
+};
 use super::{document, folder, request, run};
 use crate::conversation::{Conversation, Wire};
 use crate::scripted::{Reply, Scripted};
@@ -45,15 +47,23 @@ fn a_run_ends_as_its_last_reply_says() {
             Some(cut),
             json!({ "error": { "message": cut } }),
         ),
-        (finished(chat(None, &[]), "weather"), Error, Some(strange), json!({ "error": { "message": strange } })),
+        (
+            finished(chat(None, &[]), "weather"),
+            Error,
+            Some(strange),
+            json!({ "error": { "message": strange } }),
+        ),
     ];
     let replies: Vec<Reply> = table.iter().map(|(reply, ..)| Reply::json(reply)).collect();
     let server = Scripted::start(move |seen| {
-        let prompt = seen.json()["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
-        let case = prompt.trim_matches('"').strip_prefix("case ").unwrap().parse::<usize>().unwrap();
+        let prompt =
+            seen.json()["messages"].as_array().unwrap().last().unwrap()["content"].to_string();
+        let case =
+            prompt.trim_matches('"').strip_prefix("case ").unwrap().parse::<usize>().unwrap();
         replies[case].clone()
     });
-    let variations = (0..table.len()).map(|case| format!("  - n: {case}\n")).collect::<Vec<_>>().concat();
+    let variations =
+        (0..table.len()).map(|case| format!("  - n: {case}\n")).collect::<Vec<_>>().concat();
     let task = format!("tool_calling_prompt: case {{n}}\nvariations:\n{variations}");
     let bench = folder_with(&workspace(&server, "", ""), &task);
     let view = run(&bench, &request());
@@ -68,7 +78,9 @@ fn a_run_ends_as_its_last_reply_says() {
         assert_eq!(lines.len(), 2, "{case}: {lines:?}");
         assert_eq!(serde_json::from_str::<Value>(lines[1]).unwrap(), *item, "{case}");
         assert_eq!(document(&bench, &path).get("answer").is_some(), *state == Answered, "{case}");
-        assert!(fact(&bench, &path, "finished").is_some() && fact(&bench, &path, "started").is_some());
+        assert!(
+            fact(&bench, &path, "finished").is_some() && fact(&bench, &path, "started").is_some()
+        );
         assert_eq!(fact(&bench, &path, "turns").as_deref(), Some("1"), "{case}");
     }
     // What ended in an error is owed, the others are not.
@@ -108,7 +120,9 @@ fn what_goes_wrong_in_a_tool_is_told_to_the_model_and_the_run_goes_on() {
         .map(|m| m["content"].as_str().unwrap())
         .collect();
     assert!(
-        told[0].contains("no JSON object") && told[1].contains("query_things") && told[2].contains("nowhere"),
+        told[0].contains("no JSON object")
+            && told[1].contains("query_things")
+            && told[2].contains("nowhere"),
         "{told:?}"
     );
     assert_eq!(told[3], r#"[{"n":7}]"#);
@@ -119,7 +133,8 @@ fn what_was_thought_is_sent_back_word_for_word_also_when_the_run_goes_on() {
     let thought = json!({ "type": "thinking", "thinking": "hm\n", "signature": "c2ln/+=" });
     let hidden = json!({ "type": "redacted_thinking", "data": "ZGF0YQ==" });
     let (sent, also) = (thought.clone(), hidden.clone());
-    let server = Scripted::start(move |seen| match seen.number {
+    let server = Scripted::start(move |seen| {
+        match seen.number {
         0 => Reply::json(&json!({
             "id": "m", "type": "message", "role": "assistant", "model": "any", "stop_reason": "tool_use",
             "content": [sent, also, { "type": "tool_use", "id": "t1", "name": "query_things", "input": { "sql": "SELECT 1 AS n" } }],
@@ -128,6 +143,7 @@ fn what_was_thought_is_sent_back_word_for_word_also_when_the_run_goes_on() {
         1 => Reply::json(&json!({ "type": "error", "error": { "type": "invalid_request_error", "message": "no" } }))
             .status(400),
         _ => Conversation::new(Wire::Messages, 0).reply(seen),
+    }
     });
     let bench = folder(&server, Wire::Messages);
     let only = touchstone_engine::rows::LaunchRequest { variations: vec![0], ..request() };
@@ -148,7 +164,11 @@ fn what_was_thought_is_sent_back_word_for_word_also_when_the_run_goes_on() {
 fn a_run_that_never_ends_is_ended_after_the_turns_it_may_have_and_goes_on_with_more() {
     let server = Scripted::start(|seen| {
         let turn = super::stage::count(seen, "tool");
-        if turn == 4 { says(ANSWER) } else { calls(&[(&format!("c{turn}"), "query_things", QUERY)]) }
+        if turn == 4 {
+            says(ANSWER)
+        } else {
+            calls(&[(&format!("c{turn}"), "query_things", QUERY)])
+        }
     });
     let bench = folder_with(&workspace(&server, "", "run: { max_turns: 2 }\n"), PLAIN);
     let view = run(&bench, &request());
@@ -192,7 +212,10 @@ fn what_replies_used_is_added_up_and_a_price_that_is_not_known_is_no_price_of_no
     assert_eq!((view.tokens, view.unpriced), (Some(220), 0));
     assert!((view.cost - 0.00024).abs() < 1e-9, "{}", view.cost);
     assert_eq!(fact(&bench, RUN, "cost").as_deref(), Some("0.00024"));
-    assert_eq!(fact(&bench, RUN, "usage").as_deref(), Some(r#"{"input_tokens":200,"output_tokens":20}"#));
+    assert_eq!(
+        fact(&bench, RUN, "usage").as_deref(),
+        Some(r#"{"input_tokens":200,"output_tokens":20}"#)
+    );
     assert_eq!(fact(&bench, RUN, "model_id").as_deref(), Some(r#""any-1""#));
     let unpriced = workspace(&server, "", "").replace(", price: { input: 1.0, output: 2.0 }", "");
     let bench = folder_with(&unpriced, PLAIN);
@@ -200,7 +223,8 @@ fn what_replies_used_is_added_up_and_a_price_that_is_not_known_is_no_price_of_no
     assert_eq!((view.tokens, view.unpriced), (Some(220), 2));
     assert!(view.cost.abs() < 1e-12 && view.runs[0].cost.is_none());
     assert_eq!(fact(&bench, RUN, "cost"), None);
-    // Once a part is not known, the sum is not known: also when a price is there by the time the run goes on.
+    // Once a part is not known, the sum is not known: also when a price is there by the time the
+    // run goes on.
     bench.write("touchstone.yaml", workspace(&server, "", ""));
     let id = bench.wait_state(super::stage::NAME, touchstone_engine::rows::RunState::Answered).id;
     let launched = bench.app().nudge_run(&id, "again", true).unwrap();

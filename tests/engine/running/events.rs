@@ -1,4 +1,5 @@
-//! Progress is a fold over events: the same events, the same picture, and counts that agree with each other.
+//! Progress is a fold over events: the same events, the same picture, and counts that agree with
+//! each other.
 use proptest::prelude::*;
 use touchstone_engine::runs::event::{Ending, RunEvent, What};
 use touchstone_engine::runs::progress::{Progress, Stage};
@@ -47,7 +48,8 @@ fn events() -> impl Strategy<Value = Vec<RunEvent>> {
     .prop_map(|what| (None, what));
     let one = prop_oneof![8 => of_run, 1 => of_all];
     prop::collection::vec(one, 0..60).prop_map(|all| {
-        let at = |(at_ms, (run, what)): (i64, (Option<String>, What))| RunEvent { at_ms, run, what };
+        let at =
+            |(at_ms, (run, what)): (i64, (Option<String>, What))| RunEvent { at_ms, run, what };
         (1..).zip(all).map(at).collect()
     })
 }

@@ -14,10 +14,15 @@ fn bench(url: &str) -> Bench {
 #[test]
 fn before_the_first_run_a_folder_has_its_tasks_and_no_trouble_and_nothing_is_made() {
     let bench = bench("http://127.0.0.1:9/v1").open();
-    let status = wait_until("the tasks are read", || Some(bench.status()).filter(|status| status.counts.tasks == 1));
+    let status = wait_until("the tasks are read", || {
+        Some(bench.status()).filter(|status| status.counts.tasks == 1)
+    });
     assert_eq!((status.phase, status.counts.runs), (Phase::Ready, 0));
     let notice = wait_until("it is watched", || bench.status().watching.notice);
-    assert!(notice.starts_with("Nobody has run anything here yet: ") && notice.contains("/results"), "{notice}");
+    assert!(
+        notice.starts_with("Nobody has run anything here yet: ") && notice.contains("/results"),
+        "{notice}"
+    );
     // A task that comes says nothing of results.
     bench.put("tasks/more.yaml", TASK);
     wait_until("it is read", || (bench.status().counts.tasks == 2).then_some(()));

@@ -1,4 +1,5 @@
-//! Attempts that were paid for and brought no reply are counted, and none is made up where nobody says what it was.
+//! Attempts that were paid for and brought no reply are counted, and none is made up where nobody
+//! says what it was.
 use super::stage::{ANSWER, QUERY, RUN, calls, fact, plain, says};
 use super::{request, run};
 use crate::scripted::{Reply, Scripted};
@@ -7,7 +8,9 @@ use touchstone_engine::rows::LaunchRequest;
 
 /// A completion without a choice: two dollars for nothing.
 fn shapeless() -> Reply {
-    Reply::json(&json!({ "model": "any-1", "usage": { "prompt_tokens": 1_000_000, "completion_tokens": 500_000 } }))
+    Reply::json(
+        &json!({ "model": "any-1", "usage": { "prompt_tokens": 1_000_000, "completion_tokens": 500_000 } }),
+    )
 }
 
 #[test]
@@ -26,7 +29,10 @@ fn a_reply_that_cannot_be_read_counts_in_the_run_and_in_the_launch_and_once_only
     assert!(fact(&bench, RUN, "usage").unwrap().contains("1000100"));
     // As if it had been killed before the transcript was written: all of it comes from the journal.
     let begun = fact(&bench, RUN, "started").unwrap();
-    bench.write(RUN, format!("conversation:\n- user_message: How many?\nrun: {{started: {begun}}}\n"));
+    bench.write(
+        RUN,
+        format!("conversation:\n- user_message: How many?\nrun: {{started: {begun}}}\n"),
+    );
     let view = run(&bench, &request());
     assert_eq!((view.done, server.delivered()), (1, 2), "{:?}", view.runs);
     assert_eq!((fact(&bench, RUN, "cost"), view.cost), (cost, 0.0));
@@ -34,8 +40,9 @@ fn a_reply_that_cannot_be_read_counts_in_the_run_and_in_the_launch_and_once_only
 
 #[test]
 fn what_nobody_says_is_not_known_and_stays_so() {
-    let server =
-        Scripted::start(|seen| if seen.number == 0 { Reply::json(&json!({ "model": "any-1" })) } else { says(ANSWER) });
+    let server = Scripted::start(|seen| {
+        if seen.number == 0 { Reply::json(&json!({ "model": "any-1" })) } else { says(ANSWER) }
+    });
     let bench = plain(&server);
     let view = run(&bench, &request());
     assert_eq!((view.failed, view.unpriced), (1, 1), "{:?}", view.runs);
@@ -59,7 +66,8 @@ fn a_stream_that_was_cut_is_paid_from_the_budget() {
 }
 
 #[test]
-fn a_stream_that_was_cut_and_does_not_say_what_it_took_is_put_aside_from_the_budget_and_its_cost_stays_unknown() {
+fn a_stream_that_was_cut_and_does_not_say_what_it_took_is_put_aside_from_the_budget_and_its_cost_stays_unknown()
+ {
     let cut = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"He\"}}]}\n\n";
     let server = Scripted::start(move |seen| match seen.number {
         0 => Reply::new(200).text("text/event-stream", cut),
@@ -71,9 +79,17 @@ fn a_stream_that_was_cut_and_does_not_say_what_it_took_is_put_aside_from_the_bud
     let view = run(&bench, &LaunchRequest { max_cost: Some(0.0003), ..request() });
     assert_eq!((view.stopped, server.delivered()), (1, 2), "{:?}", view.runs);
     let why = view.why.unwrap();
-    // What was sent is some hundred bytes, three to a token; what came is one word. The two calls that came say 0.00012.
-    let guess = why.split("about $").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok()).unwrap();
-    assert!(why.starts_with("The budget of $0.0003 is spent: $0.000120 for replies, and about $"), "{why}");
+    // What was sent is some hundred bytes, three to a token; what came is one word. The two calls
+    // that came say 0.00012.
+    let guess = why
+        .split("about $")
+        .nth(1)
+        .and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok())
+        .unwrap();
+    assert!(
+        why.starts_with("The budget of $0.0003 is spent: $0.000120 for replies, and about $"),
+        "{why}"
+    );
     assert!((0.000_18..0.000_6).contains(&guess), "{why}");
     assert_eq!((fact(&bench, RUN, "cost"), view.unpriced), (None, 1), "a guess is no cost");
     assert_eq!(run(&bench, &request()).done, 1);

@@ -1,22 +1,25 @@
 //! Driving runs on: by themselves, by hand, through an editor, and differently from a step.
 use super::stage::{
-    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain, refuses, repeats,
-    said, says, workspace,
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain,
+    refuses, repeats, said, says, workspace,
 };
 use super::{THINGS, document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_engine::rows::{
-    Act, Copied, LaunchRequest, LaunchRunState, Lineage, OverviewRequest, ReportFormat, ReportRequest, RunState, Span,
-    StatsRequest,
+    Act, Copied, LaunchRequest, LaunchRunState, Lineage, OverviewRequest, ReportFormat,
+    ReportRequest, RunState, Span, StatsRequest,
 };
 
-const EXPECTS: &str = "tool_calling_prompt: How many?\nexpected_tool_calls: [query_things, query_more]\n";
+const EXPECTS: &str =
+    "tool_calling_prompt: How many?\nexpected_tool_calls: [query_things, query_more]\n";
 
 fn messages(bench: &Bench) -> Vec<String> {
     let document = document(bench, RUN);
-    let of = |item: &touchstone_formats::value::Value| item.get("user_message")?.text().map(str::to_owned);
+    let of = |item: &touchstone_formats::value::Value| {
+        item.get("user_message")?.text().map(str::to_owned)
+    };
     document.items().iter().skip(1).filter_map(of).collect()
 }
 
@@ -36,7 +39,8 @@ fn a_run_that_stops_early_is_driven_on_as_often_as_it_may_be() {
     ];
     for (workspace_says, task_says, times) in table {
         let server = Scripted::always(says(ANSWER));
-        let bench = folder_with(&workspace(&server, "", workspace_says), &format!("{EXPECTS}{task_says}"));
+        let bench =
+            folder_with(&workspace(&server, "", workspace_says), &format!("{EXPECTS}{task_says}"));
         assert_eq!(run(&bench, &request()).done, 1);
         assert_eq!(messages(&bench), vec![both; times], "{workspace_says}{task_says}");
         assert_eq!(server.delivered(), times as u64 + 1);
@@ -71,7 +75,8 @@ fn a_message_by_hand_goes_on_with_a_run_whatever_it_ends_in() {
     for tail in table {
         let server = Scripted::start(calls_then_answers);
         let head = "conversation:\n- user_message: Something else?\n";
-        let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, format!("{head}{tail}")).open();
+        let bench =
+            folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, format!("{head}{tail}")).open();
         let launched = bench.app().nudge_run(&id(&bench, RUN), "  Look again. ", true).unwrap();
         assert_eq!(launched.run, Some(id(&bench, RUN)));
         let view = ended(&bench, &launched.launch);
@@ -79,13 +84,21 @@ fn a_message_by_hand_goes_on_with_a_run_whatever_it_ends_in() {
         assert_eq!(messages(&bench), ["Look again."], "{tail}");
         let said = said(&bench, RUN);
         assert!(
-            said.starts_with("{\"user_message\":\"Something else?\"}\n") && !said.contains(r#"{"error""#),
+            said.starts_with("{\"user_message\":\"Something else?\"}\n")
+                && !said.contains(r#"{"error""#),
             "{said}"
         );
-        assert!(document(&bench, RUN).get("answer").unwrap().items().len() == 1, "the answer is the new one");
+        assert!(
+            document(&bench, RUN).get("answer").unwrap().items().len() == 1,
+            "the answer is the new one"
+        );
         let asked = server.seen()[0].json();
         assert!(asked.to_string().contains("Look again."), "{tail}");
-        assert_eq!(fact(&bench, RUN, "nudges"), None, "only those that come by themselves are counted");
+        assert_eq!(
+            fact(&bench, RUN, "nudges"),
+            None,
+            "only those that come by themselves are counted"
+        );
     }
 }
 
@@ -100,7 +113,11 @@ fn a_message_to_a_finished_run_goes_to_a_fork_unless_the_run_itself_is_asked_for
         let launched = bench.app().nudge_run(&id(&bench, path), "Look again.", in_place).unwrap();
         let view = ended(&bench, &launched.launch);
         assert_eq!((view.done, view.total), (1, 1), "{:?}", view.runs);
-        assert_eq!(launched.run.as_deref(), Some(view.runs[0].run.as_str()), "the answer names the run that goes on");
+        assert_eq!(
+            launched.run.as_deref(),
+            Some(view.runs[0].run.as_str()),
+            "the answer names the run that goes on"
+        );
         (view.runs[0].path.clone(), view.notes)
     };
     let (fork, notes) = send(RUN, false);
@@ -151,7 +168,14 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
     let overview = |filter: &str| {
         let span = Span { offset: 0, limit: 10 };
         let filter = filter.to_owned();
-        let asked = OverviewRequest { filter, scorer: None, folded: true, except: vec![], find: None, span };
+        let asked = OverviewRequest {
+            filter,
+            scorer: None,
+            folded: true,
+            except: vec![],
+            find: None,
+            span,
+        };
         let overview = bench.app().overview(&asked).unwrap();
         let cell = overview.rows[0].cells[0].clone().unwrap();
         (overview.runs, overview.forks, cell.runs, cell.forks)
@@ -159,11 +183,17 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
     assert_eq!(overview(""), (2, 3, 2, 3));
     assert_eq!(overview("forked:yes"), (3, 0, 3, 0));
     let report = |filter: &str| {
-        let request = ReportRequest { filter: filter.to_owned(), ..ReportRequest::of(ReportFormat::Json) };
+        let request =
+            ReportRequest { filter: filter.to_owned(), ..ReportRequest::of(ReportFormat::Json) };
         bench.app().make_report(&request, true).unwrap()
     };
     assert_eq!(report("").runs, 2);
-    assert!(report("").notes.iter().any(|note| note.starts_with("3 forks and continued runs are left out")));
+    assert!(
+        report("")
+            .notes
+            .iter()
+            .any(|note| note.starts_with("3 forks and continued runs are left out"))
+    );
     assert!(
         report("forked:yes").text.contains(r#""lineage":"fork""#)
             || report("forked:yes").text.contains(r#""lineage": "fork""#)
@@ -176,7 +206,10 @@ fn a_message_of_a_person_in_the_words_of_an_automatic_one_continues_the_run_all_
     let words = "actually use the query_more tools to get the answer";
     let listed = |bench: &Bench, wanted: (Option<Lineage>, u32)| {
         wait_until(&format!("it is listed as {wanted:?}"), || {
-            let row = bench.rows().into_iter().find(|row| row.path == NAME && row.state == RunState::Answered)?;
+            let row = bench
+                .rows()
+                .into_iter()
+                .find(|row| row.path == NAME && row.state == RunState::Answered)?;
             ((row.lineage, row.follow_ups) == wanted).then_some(())
         });
     };
@@ -190,7 +223,9 @@ fn a_message_of_a_person_in_the_words_of_an_automatic_one_continues_the_run_all_
     assert_eq!(ended(&bench, &launched.launch).done, 1);
     listed(&bench, (Some(Lineage::FollowUps), 1));
     // What another program added before it was gone on with here stays automatic.
-    let file = format!("conversation:\n- user_message: How many?\n- assistant_message: 7\n- user_message: {words}\n");
+    let file = format!(
+        "conversation:\n- user_message: How many?\n- assistant_message: 7\n- user_message: {words}\n"
+    );
     let bench = folder_of(&workspace(&server, "", once), EXPECTS).file(RUN, file).open();
     assert_eq!(run(&bench, &request()).done, 1);
     listed(&bench, (None, 0));
@@ -210,13 +245,18 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
         .replace("run:\n", &format!("run:\n  forked_from: {{file: {NAME}, step: 2}}\n"));
     assert!(copied.contains("forked_from"));
     bench.put(old, &copied);
-    wait_until("the fork is listed", || bench.rows().into_iter().find(|row| row.lineage == Some(Lineage::Fork)));
+    wait_until("the fork is listed", || {
+        bench.rows().into_iter().find(|row| row.lineage == Some(Lineage::Fork))
+    });
     bench.app().fork_run(&id(&bench, RUN), 2, None).unwrap();
     let plan = bench.app().plan_launch(&repeats(3)).unwrap();
     let paths: Vec<&str> = plan.owed.iter().map(|run| run.path.as_str()).collect();
     assert_eq!(
         paths,
-        ["count-tool_calling-scripted-variation0-run3.yaml", "count-tool_calling-scripted-variation0-run4.yaml"]
+        [
+            "count-tool_calling-scripted-variation0-run3.yaml",
+            "count-tool_calling-scripted-variation0-run4.yaml"
+        ]
     );
     assert_eq!(run(&bench, &repeats(3)).done, 2);
     assert_eq!(fs::read_to_string(bench.path(old)).unwrap(), copied);
@@ -224,15 +264,25 @@ fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
     assert_eq!(bench.app().plan_launch(&repeats(1)).unwrap().owed_total, 0);
     wait_until("both repeats are listed", || {
         let span = Span { offset: 0, limit: 10 };
-        let asked =
-            OverviewRequest { filter: String::new(), scorer: None, folded: true, except: vec![], find: None, span };
+        let asked = OverviewRequest {
+            filter: String::new(),
+            scorer: None,
+            folded: true,
+            except: vec![],
+            find: None,
+            span,
+        };
         (bench.app().overview(&asked).unwrap().runs == 3).then_some(())
     });
     let view = bench.app().open_run(&id(&bench, RUN)).unwrap();
     assert_eq!(view.lineage.fork_count, 2, "the original names its forks");
     let fork = bench.app().open_run(&id(&bench, old)).unwrap();
     let origin = fork.lineage.origin.unwrap();
-    assert_eq!((origin.id, origin.step), (Some(id(&bench, RUN)), Some(2)), "and a fork its original");
+    assert_eq!(
+        (origin.id, origin.step),
+        (Some(id(&bench, RUN)), Some(2)),
+        "and a fork its original"
+    );
 }
 
 #[test]
@@ -242,10 +292,14 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
     let bench = folder_of(&workspace(&server, "", ""), PLAIN)
         .file(RUN, "conversation: [\n")
         .file(promptql, "output: {}\n")
-        .file("results/other-tool_calling-scripted-variation0.yaml", "conversation:\n- user_message: a\n")
+        .file(
+            "results/other-tool_calling-scripted-variation0.yaml",
+            "conversation:\n- user_message: a\n",
+        )
         .open();
-    let refused =
-        |path: &str, message: &str| bench.app().nudge_run(&id(&bench, path), message, true).unwrap_err().message;
+    let refused = |path: &str, message: &str| {
+        bench.app().nudge_run(&id(&bench, path), message, true).unwrap_err().message
+    };
     let said = [
         refused(RUN, "go on"),
         refused(promptql, "go on"),
@@ -319,10 +373,13 @@ fn a_message_is_added_by_a_retry_when_the_run_had_not_begun() {
     assert_eq!(messages(&bench), ["More."]);
 }
 
-/// The launch that goes on with a copy; one that was only copied is waited for in the list, and launched.
+/// The launch that goes on with a copy; one that was only copied is waited for in the list, and
+/// launched.
 fn continued(bench: &Bench, copied: &Copied) -> String {
     copied.launch.clone().unwrap_or_else(|| {
-        wait_until("the copy is in the list", || bench.rows().into_iter().find(|row| row.id == copied.run));
+        wait_until("the copy is in the list", || {
+            bench.rows().into_iter().find(|row| row.id == copied.run)
+        });
         let only = LaunchRequest { runs: vec![copied.run.clone()], ..LaunchRequest::default() };
         bench.app().start_launch(&only).unwrap().launch
     })
@@ -337,9 +394,18 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     let original = fs::read(bench.path(RUN)).unwrap();
     let fork = |step: u32, message: Option<&str>| {
         let copied = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
-        assert_eq!(copied.launch.is_some(), message.is_some(), "without a message it is only copied");
+        assert_eq!(
+            copied.launch.is_some(),
+            message.is_some(),
+            "without a message it is only copied"
+        );
         let view = ended(&bench, &continued(&bench, &copied));
-        assert_eq!((view.total, view.runs[0].state), (1, LaunchRunState::Answered), "{:?}", view.runs);
+        assert_eq!(
+            (view.total, view.runs[0].state),
+            (1, LaunchRunState::Answered),
+            "{:?}",
+            view.runs
+        );
         assert_eq!(copied.run, view.runs[0].run);
         view.runs[0].path.clone()
     };
@@ -347,12 +413,17 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     assert_eq!(fork(2, None), "count-tool_calling-scripted-variation0-fork1.yaml");
     let second = "results/count-tool_calling-scripted-variation0-fork1.yaml";
     assert_eq!((said(&bench, second), server.delivered()), (said(&bench, RUN), 3));
-    assert_eq!(fact(&bench, second, "turns").as_deref(), Some("1"), "only what was bought for the copy counts");
+    assert_eq!(
+        fact(&bench, second, "turns").as_deref(),
+        Some("1"),
+        "only what was bought for the copy counts"
+    );
     assert_eq!(
         fact(&bench, second, "forked_from").as_deref(),
         Some(format!(r#"{{"file":"{NAME}","step":2}}"#).as_str())
     );
-    // The first message is another; nothing is owed of the copy although it is not the task's any more.
+    // The first message is another; nothing is owed of the copy although it is not the task's any
+    // more.
     assert_eq!(fork(0, Some("How few?")), "count-tool_calling-scripted-variation0-fork2.yaml");
     let third = "results/count-tool_calling-scripted-variation0-fork2.yaml";
     assert!(said(&bench, third).starts_with(r#"{"user_message":"How few?"}"#));
@@ -402,8 +473,15 @@ fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() 
         assert!(why.contains("KEY_THAT_IS_NOT_SET"), "{why}");
     }
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);
-    assert_eq!((fs::read_dir(bench.path("results")).unwrap().count(), bench.app().launches().len()), (1, 0));
-    assert_eq!(bench.app().fork_run(&id, 1, None).unwrap().launch, None, "a copy alone asks nobody");
+    assert_eq!(
+        (fs::read_dir(bench.path("results")).unwrap().count(), bench.app().launches().len()),
+        (1, 0)
+    );
+    assert_eq!(
+        bench.app().fork_run(&id, 1, None).unwrap().launch,
+        None,
+        "a copy alone asks nobody"
+    );
 }
 
 #[test]
@@ -437,7 +515,11 @@ fn a_retry_says_which_runs_it_leaves_out_and_why() {
     let view = ended(&bench, &again.launch);
     assert_eq!((view.total, view.notes.len()), (2, 1), "{:?}", view.notes);
     let note = &view.notes[0];
-    assert!(note.starts_with("2 runs are left out, ") && note.contains("shut") && note.contains("KEY_THAT_IS_NOT_SET"));
+    assert!(
+        note.starts_with("2 runs are left out, ")
+            && note.contains("shut")
+            && note.contains("KEY_THAT_IS_NOT_SET")
+    );
 }
 
 #[test]

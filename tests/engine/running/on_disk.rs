@@ -11,9 +11,10 @@ use std::sync::{Arc, OnceLock};
 use touchstone_engine::rows::{Act, LaunchState};
 use touchstone_engine::runs::event::What;
 
-/// Runs the test that asks for it once more, in a user and a mount namespace of its own, where anybody may mount small disks, and
-/// says true: it is over here. There it says false. Set `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be no namespaces: then such
-/// tests say so and do nothing.
+/// Runs the test that asks for it once more, in a user and a mount namespace of its own, where
+/// anybody may mount small disks, and says true: it is over here. There it says false. Set
+/// `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be no namespaces: then such tests say so and do
+/// nothing.
 fn is_run_where_disks_can_be_mounted() -> bool {
     let test = std::thread::current().name().unwrap_or("main").to_owned();
     if std::env::var_os("TEST_MAY_MOUNT").is_some() {
@@ -23,7 +24,8 @@ fn is_run_where_disks_can_be_mounted() -> bool {
         eprintln!("not run: TOUCHSTONE_WITHOUT_MOUNTS is set");
         return true;
     }
-    // With a single thread for all tests nobody knows which one this is: who may not mount here fails.
+    // With a single thread for all tests nobody knows which one this is: who may not mount here
+    // fails.
     if test == "main" {
         return false;
     }
@@ -45,7 +47,11 @@ struct Mounted(PathBuf);
 
 impl Mounted {
     fn at(path: &Path, options: &str) -> Self {
-        let done = Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(path).output().unwrap();
+        let done = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(path)
+            .output()
+            .unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         Self(path.to_owned())
     }
@@ -106,8 +112,7 @@ fn on_a_disk_that_is_full_from(request_number: usize, then: impl FnOnce(&Bench, 
     let bench = bench.open();
     let (events, listener) = ear();
     let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
-    let waits =
-        |what: &What| matches!(what, What::Retrying { why, .. } if why.contains("full") || why.contains("room"));
+    let waits = |what: &What| matches!(what, What::Retrying { why, .. } if why.contains("full") || why.contains("room"));
     wait_until("it waits for room", || (heard(&events, waits) > 0).then_some(()));
     then(&bench, &server, &launch);
     assert_eq!(document(&bench, RUN).items().len(), 3);

@@ -1,7 +1,7 @@
 //! What is owed of what is on disk, whoever wrote it, and that nothing is bought twice.
 use super::stage::{
-    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, count, fact, folder_with, journal, plain, said,
-    says, workspace,
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, count, fact, folder_with,
+    journal, plain, said, says, workspace,
 };
 use super::{document, request, run};
 use crate::scripted::{Reply, Scripted};
@@ -65,7 +65,11 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
         let view = run(&bench, &request());
         assert_eq!((view.done, view.tokens), (1, None), "{items} {open}: {:?}", view.runs);
         let again = document(&bench, RUN);
-        assert_eq!((said(&bench, RUN), again.get("answer")), (says.clone(), whole.get("answer")), "{items} {open}");
+        assert_eq!(
+            (said(&bench, RUN), again.get("answer")),
+            (says.clone(), whole.get("answer")),
+            "{items} {open}"
+        );
         assert_eq!(server.delivered(), 3, "{items} {open}: something was bought twice");
         assert_eq!(kept(), before, "{items} {open}: nothing that worked was run twice either");
     }
@@ -113,7 +117,8 @@ fn a_call_that_failed_is_tried_again_when_its_error_is_taken_out_of_a_run_that_w
 }
 
 #[test]
-fn a_call_that_failed_is_not_tried_again_where_the_model_was_told_of_it_before_the_run_was_cut_off() {
+fn a_call_that_failed_is_not_tried_again_where_the_model_was_told_of_it_before_the_run_was_cut_off()
+{
     let failing = ("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#);
     let server = Scripted::start(move |seen| match count(seen, "tool") {
         0 => calls(&[failing, ("b", "query_things", QUERY)]),
@@ -127,7 +132,11 @@ fn a_call_that_failed_is_not_tried_again_where_the_model_was_told_of_it_before_t
     // Also when it is cut off once more, and when only one of the two calls had been written.
     for open in [2, 2, 1] {
         bench.write(RUN, earlier(&whole, 3, open).write());
-        assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 2), "{open}: nothing was bought twice");
+        assert_eq!(
+            (run(&bench, &request()).done, server.delivered()),
+            (1, 2),
+            "{open}: nothing was bought twice"
+        );
         assert!(said(&bench, RUN).contains("no such table"), "{}", said(&bench, RUN));
     }
     // The model was told something else: what it would say to this, nobody knows yet.
@@ -146,15 +155,26 @@ const HEAD: &str = "remark: mine\nconversation:\n- user_message: How many?\n";
 
 #[test]
 fn a_file_that_was_written_by_hand_is_gone_on_with_from_where_it_ends() {
-    let call =
-        "- assistant_message: Let me look.\n- tool_call: {id: x, name: query_things, params: {sql: SELECT 1 AS n}";
+    let call = "- assistant_message: Let me look.\n- tool_call: {id: x, name: query_things, params: {sql: SELECT 1 AS n}";
     let table = [
         ("", Act::Continue, "It ends in a message that nobody answered.", 2, 3),
         (&format!("{call}}}\n"), Act::Continue, "It ends in a call that was not run.", 1, 3),
-        (&format!("{call}, result: [{{n: 1}}]}}\n"), Act::Continue, "It ends in what a call brought.", 1, 3),
+        (
+            &format!("{call}, result: [{{n: 1}}]}}\n"),
+            Act::Continue,
+            "It ends in what a call brought.",
+            1,
+            3,
+        ),
         (&format!("{call}, error: no}}\n"), Act::Continue, "It ends in what a call brought.", 1, 3),
         ("- error: it broke\n", Act::Continue, "It ended in an error: it broke", 2, 3),
-        (&format!("{call}, result: 1}}\n- error: {{status: 500}}\n"), Act::Continue, "It ended in an error: ", 1, 3),
+        (
+            &format!("{call}, result: 1}}\n- error: {{status: 500}}\n"),
+            Act::Continue,
+            "It ended in an error: ",
+            1,
+            3,
+        ),
         (
             "- assistant_message: no\n- user_message: but\n",
             Act::Continue,
@@ -162,7 +182,13 @@ fn a_file_that_was_written_by_hand_is_gone_on_with_from_where_it_ends() {
             2,
             5,
         ),
-        ("- assistant_message: no\n", Act::Nothing, "It is complete, without an answer of its own.", 0, 2),
+        (
+            "- assistant_message: no\n",
+            Act::Nothing,
+            "It is complete, without an answer of its own.",
+            0,
+            2,
+        ),
         ("- assistant_message: yes\nanswer: 1\n", Act::Nothing, "It is complete.", 0, 2),
     ];
     for (tail, act, why, bought, items) in table {
@@ -245,7 +271,10 @@ fn a_reply_that_was_cut_is_asked_for_again() {
     assert_eq!(fact(&bench, RUN, "journal").as_deref(), Some("2"));
     assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 3));
     assert_eq!(document(&bench, RUN).items().len(), 2);
-    assert_eq!(fact(&bench, RUN, "usage").as_deref(), Some(r#"{"input_tokens":300,"output_tokens":30}"#));
+    assert_eq!(
+        fact(&bench, RUN, "usage").as_deref(),
+        Some(r#"{"input_tokens":300,"output_tokens":30}"#)
+    );
 }
 
 #[test]
@@ -285,8 +314,10 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
     let unknown = "results/count-tool_calling-nobody-variation0.yaml";
     let odd = "results/notes.yaml";
     let bench = bench.file(gone, HEAD).file(unknown, HEAD).file(odd, HEAD).open();
-    let ids: Vec<String> =
-        [strange, gone, unknown, odd].iter().map(|path| bench.app().run_of(&bench.path(path)).unwrap()).collect();
+    let ids: Vec<String> = [strange, gone, unknown, odd]
+        .iter()
+        .map(|path| bench.app().run_of(&bench.path(path)).unwrap())
+        .collect();
     let named = LaunchRequest { runs: ids, ..LaunchRequest::default() };
     let plan = bench.app().plan_launch(&named).unwrap();
     let why: Vec<&str> = plan.skipped.iter().map(|run| run.why.as_str()).collect();
@@ -302,7 +333,10 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
     assert_eq!(run(&bench, &named).done, 1);
     assert!(document(&bench, strange).get("answer").is_some());
     assert!(!bench.path(RUN).exists(), "no second file of the same run");
-    let error = bench.app().plan_launch(&LaunchRequest { runs: vec!["nonsense".to_owned()], ..request() }).unwrap_err();
+    let error = bench
+        .app()
+        .plan_launch(&LaunchRequest { runs: vec!["nonsense".to_owned()], ..request() })
+        .unwrap_err();
     assert!(error.message.contains("not in the list"), "{error:?}");
 }
 
@@ -310,7 +344,9 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
 fn json_beside_results_is_no_result_unless_it_is_a_transcript_and_that_is_not_written_over() {
     let server = Scripted::always(says(ANSWER));
     let json = RUN.replace(".yaml", ".json");
-    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(&json, r#"{"raw": "dump"}"#).open();
+    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN)
+        .file(&json, r#"{"raw": "dump"}"#)
+        .open();
     assert_eq!(run(&bench, &request()).done, 1);
     let plan = bench.app().plan_launch(&request()).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Nothing));
@@ -331,24 +367,39 @@ fn json_beside_results_is_no_result_unless_it_is_a_transcript_and_that_is_not_wr
 fn a_result_is_found_under_every_name_that_is_read() {
     let done = "conversation:\n- user_message: How many?\n- assistant_message: 7\nanswer: 7\n";
     let waits = done.replace("answer: 7\n", "- user_message: And now?\n");
-    for name in ["count.yaml-tool_calling-scripted-variation0.yaml", "count-tool_calling-scripted-variation0.yml"] {
+    for name in [
+        "count.yaml-tool_calling-scripted-variation0.yaml",
+        "count-tool_calling-scripted-variation0.yml",
+    ] {
         let server = Scripted::always(says(ANSWER));
         let path = format!("results/{name}");
         let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(&path, done).open();
         let plan = bench.app().plan_launch(&request()).unwrap();
-        assert_eq!((plan.owed_total, plan.skipped[0].act, plan.skipped[0].path.as_str()), (0, Act::Nothing, name));
+        assert_eq!(
+            (plan.owed_total, plan.skipped[0].act, plan.skipped[0].path.as_str()),
+            (0, Act::Nothing, name)
+        );
         bench.write(&path, &waits);
         assert_eq!(run(&bench, &request()).done, 1);
-        assert!(said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(), "{name}: no second file");
+        assert!(
+            said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(),
+            "{name}: no second file"
+        );
         let again = LaunchRequest { start_over: true, ..request() };
         assert_eq!(run(&bench, &again).done, 1);
-        assert!(!said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(), "{name}: no second file");
+        assert!(
+            !said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(),
+            "{name}: no second file"
+        );
         let second = format!("results/{}", name.replace("variation0", "variation0-run2"));
         bench.write(&second, done);
         let id = bench.app().run_of(&bench.path(&path)).unwrap();
         bench.wait_state(name, touchstone_engine::rows::RunState::Answered);
         bench.app().fork_run(&id, 1, None).unwrap();
-        assert!(bench.path(&RUN.replace("variation0", "variation0-fork1")).exists(), "{name}: a fork is no repeat");
+        assert!(
+            bench.path(&RUN.replace("variation0", "variation0-fork1")).exists(),
+            "{name}: a fork is no repeat"
+        );
     }
 }
 
@@ -356,7 +407,10 @@ fn a_result_is_found_under_every_name_that_is_read() {
 fn two_results_of_one_run_are_named_and_none_of_them_is_touched() {
     let server = Scripted::always(says(ANSWER));
     let other = "results/count.yaml-tool_calling-scripted-variation0.yaml";
-    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, HEAD).file(other, HEAD).open();
+    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN)
+        .file(RUN, HEAD)
+        .file(other, HEAD)
+        .open();
     for start_over in [false, true] {
         let plan = bench.app().plan_launch(&LaunchRequest { start_over, ..request() }).unwrap();
         assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
@@ -386,8 +440,11 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
     There is no system named `magic`. There are: promptql, tool_calling, tool_calling_python.
     No task is called `x*`. A task is named by its path below the input directory, without extension; folders at the beginning may be left out. `*` stands for any letters within a folder, `**` also across folders.
     ");
-    let none =
-        LaunchRequest { variations: vec![3], systems: vec!["tool_calling".into(), "promptql".into()], ..request() };
+    let none = LaunchRequest {
+        variations: vec![3],
+        systems: vec!["tool_calling".into(), "promptql".into()],
+        ..request()
+    };
     let plan = bench.app().plan_launch(&none).unwrap();
     let why: Vec<&str> = plan.skipped.iter().map(|run| run.why.as_str()).collect();
     insta::assert_snapshot!(why.join("\n"), @r"
@@ -398,17 +455,24 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
 }
 
 #[test]
-fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is_run_and_begun_anew() {
+fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is_run_and_begun_anew()
+ {
     let server = Scripted::start(calls_then_answers);
     let rest = "-tool_calling-scripted-variation0.yaml".len();
     let (fits, over) = ("f".repeat(254 - rest), "o".repeat(257 - rest));
     let bench = super::folder_of(&workspace(&server, "", ""), PLAIN);
-    let bench = bench.file(&format!("tasks/{fits}.yaml"), PLAIN).file(&format!("tasks/{over}.yaml"), PLAIN).open();
+    let bench = bench
+        .file(&format!("tasks/{fits}.yaml"), PLAIN)
+        .file(&format!("tasks/{over}.yaml"), PLAIN)
+        .open();
     let only = LaunchRequest { tasks: vec![fits.clone()], ..request() };
     let anew = LaunchRequest { start_over: true, ..request() };
     for request in [&request(), &anew] {
         let plan = bench.app().plan_launch(request).unwrap();
-        assert_eq!((plan.owed_total, plan.skipped_total, plan.skipped[0].act), (2, 1, Act::Refused));
+        assert_eq!(
+            (plan.owed_total, plan.skipped_total, plan.skipped[0].act),
+            (2, 1, Act::Refused)
+        );
         insta::allow_duplicates! {
             insta::assert_snapshot!(plan.skipped[0].why, @"Its result would have a file name of 257 bytes, and no more than 254 fit. Make the file name of the task 3 letters shorter.");
         }
@@ -425,5 +489,9 @@ fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is
     let row = bench.wait_state(&name, touchstone_engine::rows::RunState::Answered);
     let error = bench.app().fork_run(&row.id, 2, None).unwrap_err();
     assert!(error.message.contains("6 letters shorter"), "a copy has a longer name: {error:?}");
-    assert_eq!(fs::read_dir(bench.path("results")).unwrap().count(), 2, "the run and our own folder");
+    assert_eq!(
+        fs::read_dir(bench.path("results")).unwrap().count(),
+        2,
+        "the run and our own folder"
+    );
 }

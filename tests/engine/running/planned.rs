@@ -1,11 +1,14 @@
-//! Plans without anybody to ask: what would run is a matter of files, and what keeps it from running is told beside it.
+//! Plans without anybody to ask: what would run is a matter of files, and what keeps it from
+//! running is told beside it.
 use super::stage::{PLAIN, calls_then_answers, workspace};
 use super::{folder_of, request};
 use crate::bench::{Bench, beside_the_project, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::rows::{Act, JudgeRequest, LaunchPlan, LaunchRequest, Phase, Review, RunState, Verdict};
+use touchstone_engine::rows::{
+    Act, JudgeRequest, LaunchPlan, LaunchRequest, Phase, Review, RunState, Verdict,
+};
 
 const TWO_MODELS: &str = "input_dir: tasks\noutput_dir: results\nmodels:\n  first: { provider: openai, model: a, api_key_env: KEY_OF_FIRST }\n  second: { provider: openai, model: b, api_key_env: KEY_OF_SECOND }\n";
 
@@ -17,7 +20,8 @@ fn both() -> LaunchRequest {
 fn a_plan_needs_no_key_and_only_a_launch_is_refused_with_one_line_a_cause() {
     let bench = folder_of(TWO_MODELS, PLAIN).key("ANOTHER_KEY", "0123456789").open();
     let plan = bench.app().plan_launch(&LaunchRequest { repeats: Some(2), ..both() }).unwrap();
-    let causes: Vec<_> = plan.blocked.iter().map(|cause| (cause.why.as_str(), cause.runs)).collect();
+    let causes: Vec<_> =
+        plan.blocked.iter().map(|cause| (cause.why.as_str(), cause.runs)).collect();
     let each = plan.owed_total / 2;
     assert_eq!(causes, [("KEY_OF_FIRST is not set", each), ("KEY_OF_SECOND is not set", each)]);
     assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked_total), (2 * each, 0, 2 * each));
@@ -50,14 +54,20 @@ fn a_plan_says_where_runs_of_several_models_would_send_the_same_requests() {
     let one = promptql("version: v2, build_version: b1");
     assert_eq!((one.owed_total, one.blocked_total), (2, 0));
     let [note] = one.notes.as_slice() else { panic!("{:?}", one.notes) };
-    assert!(note.starts_with("PromptQL v2 requests carry no model") && note.contains("first, second"), "{note}");
+    assert!(
+        note.starts_with("PromptQL v2 requests carry no model") && note.contains("first, second"),
+        "{note}"
+    );
     assert_eq!(promptql("version: v2, build_version: { first: b1, second: b1 }").notes.len(), 1);
     let each = promptql("version: v2, build_version: { first: b1, second: b2 }");
     assert_eq!((each.notes.len(), each.blocked_total), (0, 0), "each has a build of its own");
     assert_eq!(promptql("version: v1, ddn: { url: 'https://sql.example' }").notes, [""; 0]);
     let lacks = promptql("build_id: { first: b1 }");
     assert_eq!(lacks.blocked_total, 1);
-    assert_eq!(lacks.blocked[0].why, "`systems.promptql` in touchstone.yaml names no build for the model `second`");
+    assert_eq!(
+        lacks.blocked[0].why,
+        "`systems.promptql` in touchstone.yaml names no build for the model `second`"
+    );
 }
 
 /// A folder with all files of another one.
@@ -102,14 +112,21 @@ fn runs_in_the_layout_of_the_benchmark_are_complete_runs_of_their_tasks_and_neve
     // What was given its data is another run, and so is a repeat that is not there.
     assert!(others.iter().all(|run| !run.path.contains("/oracle/")), "{others:?}");
     assert!(plan.owed.iter().all(|run| run.act == Act::Start && is_yaml(&run.path)));
-    assert!(plan.owed.iter().any(|run| run.system == "promptql" && run.model == "o1" && run.repeat == 3));
+    assert!(
+        plan.owed
+            .iter()
+            .any(|run| run.system == "promptql" && run.model == "o1" && run.repeat == 3)
+    );
     assert!(!plan.owed.iter().any(|run| complete.iter().any(|done| {
         (&done.task, &done.system, &done.model, done.variation, done.repeat)
             == (&run.task, &run.system, &run.model, run.variation, run.repeat)
     })));
     let anew = bench.app().plan_launch(&LaunchRequest { start_over: true, ..request }).unwrap();
     assert!(anew.owed_total >= plan.owed_total + complete.len() as u64);
-    assert!(anew.owed.iter().all(|run| run.act == Act::Start && is_yaml(&run.path)), "a file of its own");
+    assert!(
+        anew.owed.iter().all(|run| run.act == Act::Start && is_yaml(&run.path)),
+        "a file of its own"
+    );
 }
 
 #[test]
@@ -136,9 +153,15 @@ fn an_answer_of_the_original_benchmark_is_the_run_of_its_query_method_and_model(
         (plan.owed_total, plan.skipped.first().map(|run| (run.act, run.path.clone())))
     };
     let path = "results/harbour-model/G1_harbour/101_DFS_woFilter_w2.json";
-    let listed = bench.row(path).map_or_else(|| path.trim_start_matches("results/").to_owned(), |row| row.path);
+    let listed = bench
+        .row(path)
+        .map_or_else(|| path.trim_start_matches("results/").to_owned(), |row| row.path);
     for task in ["101", "*10*", "G1_harbour/101", "G1_*/101", "G1_harbour/*"] {
-        assert_eq!(plan(Some("DFS_woFilter_w2"), task), (0, Some((Act::Nothing, listed.clone()))), "{task}");
+        assert_eq!(
+            plan(Some("DFS_woFilter_w2"), task),
+            (0, Some((Act::Nothing, listed.clone()))),
+            "{task}"
+        );
         assert_eq!(plan(Some("CoT@1"), task), (1, None), "another method is another run: {task}");
     }
     let refused = bench.app().plan_launch(&LaunchRequest { tasks: vec!["999".into()], ..both() });
@@ -157,7 +180,8 @@ fn finished(server: &Scripted) -> (Bench, String) {
 /// Everything that pays or writes, each with what it is.
 fn everything_refused(bench: &Bench, launch: &str) -> Vec<(&'static str, AppError)> {
     let (app, id) = (bench.app(), bench.rows()[0].id.clone());
-    let judge = JudgeRequest { judge: "sopr".into(), model: "scripted".into(), ..JudgeRequest::default() };
+    let judge =
+        JudgeRequest { judge: "sopr".into(), model: "scripted".into(), ..JudgeRequest::default() };
     let anew = LaunchRequest { start_over: true, ..request() };
     vec![
         ("launch", app.start_launch(&anew).unwrap_err()),
@@ -175,23 +199,30 @@ fn nothing_is_paid_for_while_a_key_of_the_workspace_file_is_misspelt_whatever_it
     let asked = server.delivered();
     bench.put("touchstone.yaml", workspace(&server, "", "run: { max_costs: 0.001 }\n"));
     for (what, refused) in everything_refused(&bench, &launch) {
-        assert!(refused.message.contains("`max_costs` is not a key of `run`"), "{what}: {refused:?}");
+        assert!(
+            refused.message.contains("`max_costs` is not a key of `run`"),
+            "{what}: {refused:?}"
+        );
     }
     assert_eq!(server.delivered(), asked);
 }
 
 #[test]
-fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_comes_back_with_them() {
+fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_comes_back_with_them()
+ {
     let server = Scripted::start(calls_then_answers);
     let (bench, launch) = finished(&server);
     let (asked, id) = (server.delivered(), bench.rows()[0].id.clone());
     fs::rename(bench.path("results"), bench.path("away")).unwrap();
     // Whether or not it has been noticed yet.
     let verdict = Some(Verdict::Right);
-    let review = Review { verdict, score: None, note: String::new(), at_ms: 0, stale: false, answer: None };
+    let review =
+        Review { verdict, score: None, note: String::new(), at_ms: 0, stale: false, answer: None };
     for noticed in [false, true] {
         if noticed {
-            wait_until("it is told", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));
+            wait_until("it is told", || {
+                matches!(bench.status().phase, Phase::Failed { .. }).then_some(())
+            });
         }
         let mut refused = everything_refused(&bench, &launch);
         refused.push(("review", bench.app().review_run(&id, Some(&review)).unwrap_err()));
@@ -211,12 +242,15 @@ fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_c
 }
 
 #[test]
-fn a_variable_that_a_tool_needs_and_that_is_not_set_blocks_the_runs_that_use_it_and_is_told_by_its_name() {
+fn a_variable_that_a_tool_needs_and_that_is_not_set_blocks_the_runs_that_use_it_and_is_told_by_its_name()
+ {
     let tools = "tools:\n  db: { kind: sql, database: 'postgres://u:${NO_SUCH_PASSWORD}@localhost/x' }\n  other: { kind: mcp, command: [x], env: { K: '${NO_SUCH_VALUE}' } }\n  free: { kind: sql, database: 'sqlite:data/things.db', description: 'Costs ${AMOUNT}.' }\n";
     let workspace = TWO_MODELS.to_owned() + tools;
     let causes = |used: &str| {
         let task = format!("{PLAIN}tools: [{used}]\n");
-        let bench = folder_of(&workspace, &task).key("KEY_OF_FIRST", "0123456789").key("KEY_OF_SECOND", "0123456789");
+        let bench = folder_of(&workspace, &task)
+            .key("KEY_OF_FIRST", "0123456789")
+            .key("KEY_OF_SECOND", "0123456789");
         let bench = bench.open();
         let plan = bench.app().plan_launch(&both()).unwrap();
         if !plan.blocked.is_empty() {
@@ -232,7 +266,8 @@ fn a_variable_that_a_tool_needs_and_that_is_not_set_blocks_the_runs_that_use_it_
 
 #[test]
 fn a_plan_says_of_which_models_no_price_is_known_and_names_no_sum() {
-    let workspace = TWO_MODELS.replace("model: a,", "model: a, price: { input: 1.0, output: 2.0 },");
+    let workspace =
+        TWO_MODELS.replace("model: a,", "model: a, price: { input: 1.0, output: 2.0 },");
     let bench = folder_of(&workspace, PLAIN).open();
     let plan = bench.app().plan_launch(&both()).unwrap();
     let said = plan.unpriced.unwrap();

@@ -10,8 +10,7 @@ use touchstone_engine::rows::{LaunchRequest, LaunchRunState};
 use touchstone_formats::json as formats;
 use touchstone_formats::transcript::Document;
 
-const TASK: &str =
-    "promptql_prompt: How many {what}?\nexpected_promptql_artifact: table\nvariations: [{what: trees}]\n";
+const TASK: &str = "promptql_prompt: How many {what}?\nexpected_promptql_artifact: table\nvariations: [{what: trees}]\n";
 pub(super) const PQL: &str = "results/count-promptql-scripted-variation0.yaml";
 
 fn workspace(server: &Scripted, settings: &str) -> String {
@@ -22,7 +21,8 @@ fn workspace(server: &Scripted, settings: &str) -> String {
 }
 
 const V1: &str = "    version: v1\n    ddn: { url: 'https://sql.example', headers: { x-role: admin, x-token: { env: DDN_TOKEN } } }\n";
-pub(super) const V2: &str = "    build_version: b1\n    ddn: { headers: { x-token: { env: DDN_TOKEN } } }\n";
+pub(super) const V2: &str =
+    "    build_version: b1\n    ddn: { headers: { x-token: { env: DDN_TOKEN } } }\n";
 const KEY: &str = "pql-canary/key+0123456789";
 const TOKEN: &str = "ddn-canary/token=987654321";
 
@@ -32,12 +32,15 @@ pub(super) fn folder(server: &Scripted, settings: &str) -> Bench {
 }
 
 pub(super) fn wanted() -> LaunchRequest {
-    LaunchRequest { systems: vec!["promptql".into()], models: vec!["scripted".into()], ..LaunchRequest::default() }
+    LaunchRequest {
+        systems: vec!["promptql".into()],
+        models: vec!["scripted".into()],
+        ..LaunchRequest::default()
+    }
 }
 
 pub(super) fn answers() -> Value {
-    let artifact =
-        |n: u32| json!({ "identifier": "table", "title": "T", "artifact_type": "table", "data": [{ "n": n }] });
+    let artifact = |n: u32| json!({ "identifier": "table", "title": "T", "artifact_type": "table", "data": [{ "n": n }] });
     json!({
         "thread_id": "t", "assistant_actions": [{ "message": "Done.", "plan": null, "code": "print(1)", "code_output": "1", "code_error": null }],
         "modified_artifacts": [artifact(1), artifact(2)],
@@ -54,16 +57,30 @@ fn both_versions_are_asked_and_the_last_artifact_of_its_name_is_the_answer() {
         let server = Scripted::always(Reply::json(&answers()));
         let bench = folder(&server, settings);
         let view = run(&bench, &wanted());
-        assert_eq!((view.done, view.runs[0].state), (1, LaunchRunState::Answered), "{:?}", view.runs);
+        assert_eq!(
+            (view.done, view.runs[0].state),
+            (1, LaunchRunState::Answered),
+            "{:?}",
+            view.runs
+        );
         let document = document(&bench, PQL);
         assert_eq!(get(&document, "answer").as_deref(), Some(r#"[{"n":2}]"#));
-        assert_eq!(serde_json::from_str::<Value>(&get(&document, "output").unwrap()).unwrap(), answers());
+        assert_eq!(
+            serde_json::from_str::<Value>(&get(&document, "output").unwrap()).unwrap(),
+            answers()
+        );
         let seen = &server.seen()[0];
         let body = seen.json();
-        assert_eq!((seen.path.as_str(), seen.headers["authorization"].as_str()), ("/query", &*format!("Bearer {KEY}")));
+        assert_eq!(
+            (seen.path.as_str(), seen.headers["authorization"].as_str()),
+            ("/query", &*format!("Bearer {KEY}"))
+        );
         assert_eq!(body["version"], if settings == V1 { "v1" } else { "v2" });
         assert_eq!(body["ddn"]["headers"]["x-token"], TOKEN, "it is sent, and written nowhere");
-        assert_eq!(body["interactions"], json!([{ "user_message": { "text": "How many trees?" } }]));
+        assert_eq!(
+            body["interactions"],
+            json!([{ "user_message": { "text": "How many trees?" } }])
+        );
         for secret in [KEY, TOKEN] {
             assert_eq!(canary::search(bench.path("").parent().unwrap(), secret), []);
         }
@@ -92,7 +109,10 @@ fn an_error_is_kept_as_it_came_and_the_run_is_made_again_from_the_start() {
     assert_eq!(view.failed, 1, "{:?}", view.runs);
     let document = document(&bench, PQL);
     let error: Value = serde_json::from_str(&get(&document, "error").unwrap()).unwrap();
-    assert_eq!((&error["status"], &error["body"]["error"]["message"]), (&json!(400), &json!("no such build")));
+    assert_eq!(
+        (&error["status"], &error["body"]["error"]["message"]),
+        (&json!(400), &json!("no such build"))
+    );
     assert!(error["message"].as_str().unwrap().contains("no such build"));
     assert_eq!((run(&bench, &wanted()).done, server.delivered()), (1, 2));
     assert!(super::document(&bench, PQL).get("error").is_none());
@@ -103,19 +123,27 @@ fn a_plan_is_told_to_go_ahead_as_often_as_the_settings_say() {
     let plan = json!({
         "thread_id": "t", "assistant_actions": [{ "message": "I would.", "plan": "1. Look.", "code": null }], "modified_artifacts": [],
     });
-    for (times, asked, state) in
-        [(0, 1, LaunchRunState::NoAnswer), (1, 2, LaunchRunState::NoAnswer), (3, 3, LaunchRunState::Answered)]
-    {
+    for (times, asked, state) in [
+        (0, 1, LaunchRunState::NoAnswer),
+        (1, 2, LaunchRunState::NoAnswer),
+        (3, 3, LaunchRunState::Answered),
+    ] {
         let plan = plan.clone();
-        let server = Scripted::start(move |seen| Reply::json(&if seen.number < 2 { plan.clone() } else { answers() }));
+        let server = Scripted::start(move |seen| {
+            Reply::json(&if seen.number < 2 { plan.clone() } else { answers() })
+        });
         let bench = folder(&server, &format!("{V2}    confirm_plans: {times}\n"));
         let view = run(&bench, &wanted());
         assert_eq!((view.runs[0].state, server.delivered()), (state, asked), "{times}");
         let last = server.seen().last().unwrap().json();
         assert_eq!(last["interactions"].as_array().unwrap().len() as u64, asked);
-        let output: Value = serde_json::from_str(&get(&document(&bench, PQL), "output").unwrap()).unwrap();
+        let output: Value =
+            serde_json::from_str(&get(&document(&bench, PQL), "output").unwrap()).unwrap();
         if asked > 1 {
-            assert_eq!(output["interactions"][1]["user_message"]["text"], "Go ahead with this plan.");
+            assert_eq!(
+                output["interactions"][1]["user_message"]["text"],
+                "Go ahead with this plan."
+            );
         }
     }
 }
@@ -179,14 +207,20 @@ fn a_recorded_run_is_played_again_and_its_tools_really_run() {
     );
     let reply = document(&bench, "results/churn-risk-promptql-replay-variation0.yaml");
     let recorded = document(&bench, "results/churn-risk-promptql-claude-variation0.yaml");
-    assert_eq!((reply.get("answer"), reply.get("output")), (recorded.get("answer"), recorded.get("output")));
+    assert_eq!(
+        (reply.get("answer"), reply.get("output")),
+        (recorded.get("answer"), recorded.get("output"))
+    );
 }
 
 #[test]
 fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
     let server = Scripted::always(Reply::json(&answers()));
-    let bench = super::folder_of(&workspace(&server, "    version: v2\n"), TASK).file(PQL, "output: {}\n").open();
-    let refused = bench.app().start_launch(&LaunchRequest { start_over: true, ..wanted() }).unwrap_err();
+    let bench = super::folder_of(&workspace(&server, "    version: v2\n"), TASK)
+        .file(PQL, "output: {}\n")
+        .open();
+    let refused =
+        bench.app().start_launch(&LaunchRequest { start_over: true, ..wanted() }).unwrap_err();
     assert!(refused.message.contains("build_id"), "{refused:?}");
     assert_eq!(server.seen().len(), 0);
     assert_eq!(fs::read_to_string(bench.path(PQL)).unwrap(), "output: {}\n");
@@ -195,16 +229,21 @@ fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
 #[test]
 fn a_header_whose_value_is_not_set_is_said_before_anything_is_sent() {
     let llm = "    llm: { scripted: { provider: openai, token: { env: LLM_TOKEN } } }\n";
-    for (settings, name) in
-        [(V1.to_owned(), "DDN_TOKEN"), (V2.to_owned(), "DDN_TOKEN"), (format!("{V1}{llm}"), "LLM_TOKEN")]
-    {
+    for (settings, name) in [
+        (V1.to_owned(), "DDN_TOKEN"),
+        (V2.to_owned(), "DDN_TOKEN"),
+        (format!("{V1}{llm}"), "LLM_TOKEN"),
+    ] {
         let server = Scripted::always(Reply::json(&answers()));
         let bench = super::folder_of(&workspace(&server, &settings), TASK).key("PQL_KEY", KEY);
         let bench = if name == "DDN_TOKEN" { bench } else { bench.key("DDN_TOKEN", TOKEN) }.open();
         let plan = bench.app().plan_launch(&wanted()).unwrap();
         assert_eq!((plan.owed_total, plan.blocked_total, plan.blocked[0].runs), (1, 1, 1));
         let why = &plan.blocked[0].why;
-        assert_eq!(*why, format!("{name} is not set, and `systems.promptql` in touchstone.yaml needs it"));
+        assert_eq!(
+            *why,
+            format!("{name} is not set, and `systems.promptql` in touchstone.yaml needs it")
+        );
         let refused = bench.app().start_launch(&wanted()).unwrap_err();
         assert!(refused.message.contains(why.as_str()), "{refused:?}");
         assert!(server.seen().is_empty() && !bench.path(PQL).exists());

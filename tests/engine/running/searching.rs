@@ -1,4 +1,5 @@
-//! Searches for an answer over virtual APIs: what is offered, what is asked next, what the file tells, and that nothing is bought twice.
+//! Searches for an answer over virtual APIs: what is offered, what is asked next, what the file
+//! tells, and that nothing is bought twice.
 use super::stage::{calls, chat, count, fact, says};
 use super::{document, ended, request, run};
 use crate::bench::{Bench, wait_until};
@@ -10,7 +11,8 @@ use touchstone_formats::run::TreeKind;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-pub(super) const GIVES: &str = r#"{"return_type": "give_answer", "final_answer": "It stands at 152 cm."}"#;
+pub(super) const GIVES: &str =
+    r#"{"return_type": "give_answer", "final_answer": "It stands at 152 cm."}"#;
 const GIVES_UP: &str = r#"{"return_type": "give_up_and_restart"}"#;
 pub(super) const LEVEL: &str = "level_for_river_gauge";
 pub(super) const RUN: &str = "results/G1_instruction/1-tool_calling-scripted-variation0.yaml";
@@ -33,7 +35,8 @@ fn queries() -> String {
     json!(set).to_string()
 }
 
-/// A folder with three queries, replies of their APIs and a server that is the model. `way` stands in the workspace file.
+/// A folder with three queries, replies of their APIs and a server that is the model. `way` stands
+/// in the workspace file.
 pub(super) fn folder(server: &Scripted, way: &str, model: &str) -> Bench {
     let workspace = format!(
         "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{}', model: any, price: {{ input: 1.0, output: 2.0 }}{model} }}\n\
@@ -42,7 +45,8 @@ pub(super) fn folder(server: &Scripted, way: &str, model: &str) -> Bench {
     );
     let level = json!({ "{'place': 'Elz'}": { "error": "", "response": { "cm": 152, "at": "ö" } },
         "{'place': 'Kinzig'}": { "error": "", "response": { "cm": 99 } } });
-    let outlook = json!({ "{'place': 'Murg'}": { "error": "Unauthorized error...", "response": "" } });
+    let outlook =
+        json!({ "{'place': 'Murg'}": { "error": "Unauthorized error...", "response": "" } });
     Bench::new()
         .file("touchstone.yaml", workspace)
         .file("tasks/G1_instruction.json", queries())
@@ -67,17 +71,26 @@ fn offered(seen: &Seen) -> Vec<String> {
 /// The last message of a request: who says it, and what.
 pub(super) fn last(seen: &Seen) -> (String, String) {
     let message = seen.json()["messages"].as_array().unwrap().last().unwrap().clone();
-    (message["role"].as_str().unwrap().to_owned(), message["content"].as_str().unwrap_or_default().to_owned())
+    (
+        message["role"].as_str().unwrap().to_owned(),
+        message["content"].as_str().unwrap_or_default().to_owned(),
+    )
 }
 
 #[test]
 fn queries_run_to_their_answers_over_virtual_apis() {
     let server = Scripted::start(|seen| {
         let asked = seen.json()["messages"].to_string();
-        let place =
-            ["Elz", "Kinzig", "Murg"].into_iter().find(|place| asked.contains(&format!("at {place}?"))).unwrap();
+        let place = ["Elz", "Kinzig", "Murg"]
+            .into_iter()
+            .find(|place| asked.contains(&format!("at {place}?")))
+            .unwrap();
         let name = if place == "Murg" { "outlook_for_river_gauge" } else { LEVEL };
-        if count(seen, "tool") == 0 { one(name, &format!(r#"{{"place": "{place}"}}"#)) } else { one("Finish", GIVES) }
+        if count(seen, "tool") == 0 {
+            one(name, &format!(r#"{{"place": "{place}"}}"#))
+        } else {
+            one("Finish", GIVES)
+        }
     });
     let bench = folder(&server, "method: CoT@1, offer: query", "");
     let view = run(&bench, &request());
@@ -85,20 +98,27 @@ fn queries_run_to_their_answers_over_virtual_apis() {
     let seen = server.seen();
     assert!(seen.iter().all(|seen| offered(seen).contains(&"Finish".to_owned())));
     let shown = |place: &str| {
-        let asks =
-            seen.iter().find(|seen| count(seen, "tool") == 1 && seen.json()["messages"].to_string().contains(place));
+        let asks = seen.iter().find(|seen| {
+            count(seen, "tool") == 1 && seen.json()["messages"].to_string().contains(place)
+        });
         last(asks.unwrap()).1
     };
     assert_eq!(shown("at Elz"), r#"{"error": "", "response": {"cm": 152, "at": "\u00f6"}}"#);
     assert_eq!(shown("at Murg"), r#"{"error": "Unauthorized error...", "response": ""}"#);
     let file = document(&bench, RUN);
     assert_eq!(file.get("answer").and_then(|answer| answer.text()), Some("It stands at 152 cm."));
-    for (key, value) in
-        [("method", "\"CoT@1\""), ("offer", "\"query\""), ("steps", "12"), ("observation", "1024"), ("turns", "2")]
-    {
+    for (key, value) in [
+        ("method", "\"CoT@1\""),
+        ("offer", "\"query\""),
+        ("steps", "12"),
+        ("observation", "1024"),
+        ("turns", "2"),
+    ] {
         assert_eq!(fact(&bench, RUN, key).as_deref(), Some(value), "{key}");
     }
-    let murg = document(&bench, "results/G1_instruction/3-tool_calling-scripted-variation0.yaml").run().unwrap();
+    let murg = document(&bench, "results/G1_instruction/3-tool_calling-scripted-variation0.yaml")
+        .run()
+        .unwrap();
     assert_eq!(murg.tree.unwrap().nodes[1].trouble.as_deref(), Some("Not authorized"));
     assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
 }
@@ -107,8 +127,10 @@ fn queries_run_to_their_answers_over_virtual_apis() {
 fn a_query_without_a_method_has_its_whole_last_message_for_its_answer_when_it_ends() {
     const FENCED: &str = "First:\n```json\n{\"city\": \"x\"}\n```";
     const WORDS: &str = "It stands at 152 cm.";
-    let server =
-        Scripted::sequence([Reply::json(&chat(Some(FENCED), &[("c", LEVEL, r#"{"place": "Elz"}"#)])), says(WORDS)]);
+    let server = Scripted::sequence([
+        Reply::json(&chat(Some(FENCED), &[("c", LEVEL, r#"{"place": "Elz"}"#)])),
+        says(WORDS),
+    ]);
     let bench = folder(&server, "offer: query", "");
     let view = run(&bench, &only("1"));
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 0), "{:?}", view.runs);
@@ -127,7 +149,10 @@ fn a_tree_is_told_whole_and_the_way_that_counts_is_the_conversation() {
     let server = Scripted::sequence([
         Reply::json(&chat(
             Some("I look."),
-            &[("c", LEVEL, r#"{"place": "Elz"}"#), ("c", "outlook_for_river_gauge", r#"{"place": "Elz"}"#)],
+            &[
+                ("c", LEVEL, r#"{"place": "Elz"}"#),
+                ("c", "outlook_for_river_gauge", r#"{"place": "Elz"}"#),
+            ],
         )),
         one("Finish", GIVES_UP),
         one("made_up", "{}"),
@@ -139,12 +164,18 @@ fn a_tree_is_told_whole_and_the_way_that_counts_is_the_conversation() {
     let seen = server.seen();
     let (role, another) = last(&seen[2]);
     assert!(role == "user" && another.contains("- level_for_river_gauge with"), "{another}");
-    assert!(!seen[3].json()["messages"].to_string().contains("You were at this point"), "it is said once");
+    assert!(
+        !seen[3].json()["messages"].to_string().contains("You were at this point"),
+        "it is said once"
+    );
     assert!(seen[3].body.windows(35).any(|part| part == b"invalid_hallucination_function_name"));
     let run = document(&bench, RUN).run().unwrap();
     let tree = run.tree.as_ref().unwrap();
-    let shown: Vec<_> =
-        tree.nodes.iter().map(|node| (node.parent, node.kind, node.text.as_str(), node.pruned, node.step)).collect();
+    let shown: Vec<_> = tree
+        .nodes
+        .iter()
+        .map(|node| (node.parent, node.kind, node.text.as_str(), node.pruned, node.step))
+        .collect();
     assert_eq!(
         shown,
         [
@@ -197,7 +228,11 @@ fn a_search_that_was_stopped_goes_on_where_it_was_and_buys_nothing_twice() {
         latch.open();
         assert_eq!(ended(&bench, &launch).stopped, 1);
         assert_eq!(run(&bench, &only("*/1")).done, 1);
-        assert_eq!(server.seen().len(), if now { 5 } else { 4 }, "only what was given up is asked again");
+        assert_eq!(
+            server.seen().len(),
+            if now { 5 } else { 4 },
+            "only what was given up is asked again"
+        );
         let nodes = document(&bench, RUN).run().unwrap().tree.unwrap().nodes;
         assert_eq!(
             nodes.iter().map(|node| node.parent).collect::<Vec<_>>(),
@@ -219,7 +254,13 @@ fn lost(whole: &Document, nodes: usize) -> Document {
         list.truncate(nodes);
     }
     let of_the_end = |key: Option<&str>| matches!(key, Some("finished" | "seconds" | "journal"));
-    let facts = whole.get("run").unwrap().entries().iter().filter(|(key, _)| !of_the_end(key.text())).cloned();
+    let facts = whole
+        .get("run")
+        .unwrap()
+        .entries()
+        .iter()
+        .filter(|(key, _)| !of_the_end(key.text()))
+        .cloned();
     file.set("run", Value::Map(facts.collect()));
     file.set_run("tree", tree);
     file
@@ -239,7 +280,8 @@ fn a_search_whose_file_lost_its_end_takes_it_from_the_journal() {
     let bench = folder(&server, "method: DFS_woFilter_w2, offer: query", "");
     run(&bench, &only("*/1"));
     let whole = document(&bench, RUN);
-    // As a crash leaves it: what was bought is in the journal, the file is as it was at the start or somewhere between.
+    // As a crash leaves it: what was bought is in the journal, the file is as it was at the start
+    // or somewhere between.
     for nodes in 0..4 {
         bench.write(RUN, lost(&whole, nodes).write());
         let view = run(&bench, &only("*/1"));
@@ -253,7 +295,10 @@ fn a_search_whose_file_lost_its_end_takes_it_from_the_journal() {
 #[test]
 fn a_failed_call_of_a_search_is_not_tried_again_where_the_model_was_told_of_it() {
     let server = Scripted::start(|seen| match count(seen, "tool") {
-        0 => calls(&[("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#), ("b", LEVEL, r#"{"place": "Elz"}"#)]),
+        0 => calls(&[
+            ("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#),
+            ("b", LEVEL, r#"{"place": "Elz"}"#),
+        ]),
         _ => one("Finish", GIVES),
     });
     let bench = folder(&server, "method: CoT@1, offer: query, system_prompt: Be brief.", "");
@@ -272,9 +317,13 @@ fn a_failed_call_of_a_search_is_not_tried_again_where_the_model_was_told_of_it()
     bench.write(RUN, cut_off());
     let view = run(&bench, &only("*/1"));
     assert_eq!((view.done, server.seen().len()), (1, 2), "{}", document(&bench, RUN).write());
-    assert_eq!(document(&bench, RUN).get("run").unwrap().get("tree"), whole.get("run").unwrap().get("tree"));
+    assert_eq!(
+        document(&bench, RUN).get("run").unwrap().get("tree"),
+        whole.get("run").unwrap().get("tree")
+    );
     // Where nobody was told, it is tried again: it works by now.
-    let kept = "results/.touchstone/journal/G1_instruction/1-tool_calling-scripted-variation0.jsonl";
+    let kept =
+        "results/.touchstone/journal/G1_instruction/1-tool_calling-scripted-variation0.jsonl";
     let lines = fs::read_to_string(bench.path(kept)).unwrap();
     let untold: Vec<&str> = lines.lines().take(3).collect();
     bench.write(kept, untold.join("\n") + "\n");
@@ -297,10 +346,17 @@ fn a_search_that_failed_is_gone_on_with_and_not_in_another_way() {
     let plan = bench.app().plan_launch(&other).unwrap();
     assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
     let differs = plan.skipped[0].differs.clone().unwrap();
-    assert!(differs.contains("method in the file: CoT@1") && differs.contains("DFS_woFilter_w2"), "{differs}");
+    assert!(
+        differs.contains("method in the file: CoT@1") && differs.contains("DFS_woFilter_w2"),
+        "{differs}"
+    );
     let anyway = LaunchRequest { anyway: true, ..other };
     assert_eq!(run(&bench, &anyway).done, 1);
-    assert_eq!(fact(&bench, RUN, "method").as_deref(), Some("\"CoT@1\""), "it goes on as it was begun");
+    assert_eq!(
+        fact(&bench, RUN, "method").as_deref(),
+        Some("\"CoT@1\""),
+        "it goes on as it was begun"
+    );
     assert_eq!(server.seen().len(), 3);
 }
 
@@ -316,11 +372,23 @@ fn more_functions_than_a_provider_takes_are_offered_through_a_search() {
     assert_eq!(run(&bench, &only("*/1")).done, 1);
     let seen = server.seen();
     assert_eq!(offered(&seen[0]), ["search_apis", "call_api", "Finish"]);
-    assert!(seen[0].json()["messages"][0]["content"].as_str().unwrap().contains("There are 2 functions"));
-    assert!(last(&seen[1]).1.contains("\"name\":\"level_for_river_gauge\""), "{:?}", last(&seen[1]));
+    assert!(
+        seen[0].json()["messages"][0]["content"]
+            .as_str()
+            .unwrap()
+            .contains("There are 2 functions")
+    );
+    assert!(
+        last(&seen[1]).1.contains("\"name\":\"level_for_river_gauge\""),
+        "{:?}",
+        last(&seen[1])
+    );
     assert!(last(&seen[2]).1.contains("152"));
     assert!(last(&seen[3]).1.contains("no function named `level`"));
-    assert_eq!(fact(&bench, RUN, "offered").as_deref(), Some("\"2 functions, through search_apis and call_api\""));
+    assert_eq!(
+        fact(&bench, RUN, "offered").as_deref(),
+        Some("\"2 functions, through search_apis and call_api\"")
+    );
 }
 
 #[test]
@@ -379,8 +447,15 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     assert!(plan.owed_total == 0 && why[0].contains("takes no message"), "{why:?}");
     // A copy is a conversation, with the functions that the search had.
     let copied = bench.app().fork_run(id, 1, Some("And tomorrow?")).unwrap();
-    assert_eq!(ended(&bench, &copied.launch.unwrap()).failed, 1, "a model that only calls Finish comes to no end");
+    assert_eq!(
+        ended(&bench, &copied.launch.unwrap()).failed,
+        1,
+        "a model that only calls Finish comes to no end"
+    );
     let copy = RUN.replace("variation0", "variation0-fork1");
     assert_eq!((fact(&bench, &copy, "method"), fact(&bench, &copy, "tree")), (None, None));
-    assert_eq!(offered(server.seen().last().unwrap()), ["level_for_river_gauge", "outlook_for_river_gauge"]);
+    assert_eq!(
+        offered(server.seen().last().unwrap()),
+        ["level_for_river_gauge", "outlook_for_river_gauge"]
+    );
 }

@@ -1,4 +1,5 @@
-//! Keys and passwords are in no file, no event and no view, whoever repeats them and however they are written.
+//! Keys and passwords are in no file, no event and no view, whoever repeats them and however they
+//! are written.
 use super::stage::{ANSWER, PLAIN, RUN, calls, chat, ear, says};
 use super::{ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
@@ -16,11 +17,15 @@ const PASSWORD: &str = "canary-p4ssw0rd:of/the+database";
 
 /// The secrets in every form that a reply could carry.
 fn forms() -> String {
-    let each = |secret: &str, form: &dyn Fn(u8) -> String| secret.bytes().map(form).collect::<Vec<_>>().concat();
+    let each = |secret: &str, form: &dyn Fn(u8) -> String| {
+        secret.bytes().map(form).collect::<Vec<_>>().concat()
+    };
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut all = String::new();
     for secret in [KEY, PASSWORD] {
-        let url = each(secret, &|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
+        let url = each(secret, &|byte| {
+            if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+        });
         let hex = each(secret, &|byte| format!("{byte:02x}"));
         for before in ["", "a", "ab"] {
             let _ = write!(all, " {}", BASE64_STANDARD.encode(format!("{before}{secret}")));
@@ -37,10 +42,11 @@ fn folder(server: &Scripted) -> Bench {
         "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{url}', model: any, api_key_env: CANARY_KEY }}\n{}  closed: {{ kind: sql, database: 'postgres://somebody:${{CANARY_PASSWORD}}@127.0.0.1:9/none' }}\n",
         super::THINGS
     );
-    let bench = folder_of(&file, &format!("{PLAIN}result_tag_name: answer\ntools: [query_things]\n"))
-        .file("tasks/closed.yaml", format!("{PLAIN}tools: [closed]\n"))
-        .key("CANARY_KEY", KEY)
-        .key("CANARY_PASSWORD", PASSWORD);
+    let bench =
+        folder_of(&file, &format!("{PLAIN}result_tag_name: answer\ntools: [query_things]\n"))
+            .file("tasks/closed.yaml", format!("{PLAIN}tools: [closed]\n"))
+            .key("CANARY_KEY", KEY)
+            .key("CANARY_PASSWORD", PASSWORD);
     let sql = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
     sql.execute("INSERT INTO things VALUES (?1, 5)", [forms()]).unwrap();
     bench.open()
@@ -63,8 +69,10 @@ fn clean(what: &str, text: &str) {
 fn reports(bench: &Bench) {
     use ReportFormat::{Azure, Csv, Html, Json, Jsonl, Junit, Markdown};
     for format in [Html, Markdown, Csv, Json, Jsonl, Junit, Azure] {
-        // With the run that was continued: its numbers are not like others', so it is left out otherwise.
-        let request = ReportRequest { filter: "forked:yes,no".to_owned(), ..ReportRequest::of(format) };
+        // With the run that was continued: its numbers are not like others', so it is left out
+        // otherwise.
+        let request =
+            ReportRequest { filter: "forked:yes,no".to_owned(), ..ReportRequest::of(format) };
         let report = bench.app().make_report(&request, true).unwrap();
         assert!(report.text.contains("scripted"), "{format:?} tells of the runs: {}", report.text);
         clean("report", &report.text);
@@ -75,18 +83,22 @@ fn reports(bench: &Bench) {
 fn repeats(seen: &Seen) -> Reply {
     assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
     let forms = forms();
-    let arguments = json!({ "sql": format!("SELECT name FROM things WHERE name <> '{forms}'") }).to_string();
+    let arguments =
+        json!({ "sql": format!("SELECT name FROM things WHERE name <> '{forms}'") }).to_string();
     match seen.number {
         0 => {
-            let body = json!({ "error": { "message": format!("busy {forms}"), "type": "server_error" } });
+            let body =
+                json!({ "error": { "message": format!("busy {forms}"), "type": "server_error" } });
             Reply::json(&body).status(503).header("retry-after-ms", "1").header("x-request-id", KEY)
         }
         1 => Reply::new(503)
             .bytes(&[b"\xff\xfe ".as_slice(), forms.as_bytes(), b" \xff"].concat())
             .header("retry-after-ms", "1"),
         2 => {
-            let mut reply =
-                chat(Some(&forms), &[(KEY, "query_things", &arguments), ("b", KEY, &format!("{{ {forms}"))]);
+            let mut reply = chat(
+                Some(&forms),
+                &[(KEY, "query_things", &arguments), ("b", KEY, &format!("{{ {forms}"))],
+            );
             reply["model"] = json!(KEY);
             Reply::json(&reply).header("openai-organization", PASSWORD)
         }
@@ -120,7 +132,10 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     clean("events", &format!("{:?}", events.lock().unwrap()));
     reports(&bench);
     clean("row", &format!("{row:?} {:?}", bench.problems()));
-    assert!(fs::read_to_string(bench.path(RUN)).unwrap().contains("[redacted]"), "something was there to take out");
+    assert!(
+        fs::read_to_string(bench.path(RUN)).unwrap().contains("[redacted]"),
+        "something was there to take out"
+    );
     assert_eq!(everything(&bench), []);
     bench.write("results/planted.txt", forms());
     assert_eq!(everything(&bench).len(), 2, "the search finds what is there");
@@ -144,12 +159,17 @@ fn escaped_forms(secret: &str) -> Vec<String> {
 #[test]
 fn a_secret_that_appears_only_when_an_answer_is_decoded_is_written_nowhere() {
     // A text within a text within a text: each is decoded by somebody who looks at the answer.
-    let nested = |text: String| (0..2).fold(format!("\"{text}\""), |text, _| json!(text).to_string());
-    let fences =
-        |secret: &str| escaped_forms(secret).into_iter().flat_map(move |form| [format!("\"{form}\""), nested(form)]);
+    let nested =
+        |text: String| (0..2).fold(format!("\"{text}\""), |text, _| json!(text).to_string());
+    let fences = |secret: &str| {
+        escaped_forms(secret)
+            .into_iter()
+            .flat_map(move |form| [format!("\"{form}\""), nested(form)])
+    };
     let answers: Vec<String> = [KEY, PASSWORD].into_iter().flat_map(fences).collect();
     let yaml = KEY.bytes().fold(String::new(), |text, byte| text + &format!("\\x{byte:02x}"));
-    let answers: Vec<String> = answers.into_iter().map(|text| format!("```json\n[{text}]\n```")).collect();
+    let answers: Vec<String> =
+        answers.into_iter().map(|text| format!("```json\n[{text}]\n```")).collect();
     let tagged = [format!("```yaml\n- \"{yaml}\"\n```"), format!("<answer>[\"{yaml}\"]</answer>")];
     let answers: Vec<String> = answers.into_iter().chain(tagged).collect();
     for (at, answer) in answers.iter().enumerate() {
@@ -163,7 +183,8 @@ fn a_secret_that_appears_only_when_an_answer_is_decoded_is_written_nowhere() {
         let view = run(&bench, &LaunchRequest { tasks: vec!["count".into()], ..request() });
         clean("view", &format!("{view:?}"));
         // Only what stands in a fence for JSON, or in the tag of the task, is an answer.
-        let state = if answers[at].contains("```yaml") { RunState::NoAnswer } else { RunState::Answered };
+        let state =
+            if answers[at].contains("```yaml") { RunState::NoAnswer } else { RunState::Answered };
         let row = bench.wait_state(RUN.trim_start_matches("results/"), state);
         clean("row", &format!("{row:?}"));
         bench.wait_words();
@@ -193,7 +214,14 @@ fn a_refused_key_and_a_key_that_is_tested_are_not_repeated() {
     assert_eq!(failed.failed, 1);
     clean("view", &format!("{failed:?}"));
     clean("test", &format!("{:?}", bench.app().test_model("scripted").unwrap()));
-    clean("options", &format!("{:?} {:?}", bench.app().launch_options(true).unwrap(), bench.app().keys().unwrap()));
+    clean(
+        "options",
+        &format!(
+            "{:?} {:?}",
+            bench.app().launch_options(true).unwrap(),
+            bench.app().keys().unwrap()
+        ),
+    );
     assert_eq!(everything(&bench), []);
 }
 
@@ -205,7 +233,10 @@ fn a_thought_that_held_a_secret_is_left_out_the_same_now_and_after_a_resume() {
     let server = Scripted::start(move |seen| {
         let body = seen.json();
         let kept = body["messages"].to_string();
-        assert!(!kept.contains("redacted") && (seen.number == 0 || kept.contains("fine")), "{kept}");
+        assert!(
+            !kept.contains("redacted") && (seen.number == 0 || kept.contains("fine")),
+            "{kept}"
+        );
         let more = if seen.number == 0 {
             json!({ "type": "tool_use", "id": "t", "name": "query_things", "input": { "sql": "SELECT 1 AS n" } })
         } else {
@@ -246,7 +277,8 @@ fn a_call_with_a_secret_runs_as_it_was_written_and_is_sent_on_without_it_now_and
     let latch = Latch::default();
     let held = latch.clone();
     let looks = "sk-0123456789abcdefXYZ postgres://me:hunter2@h/d";
-    let sql = format!("SELECT length('{KEY}') * 10007 AS n, '{looks}' AS looks, 'analytics' AS who");
+    let sql =
+        format!("SELECT length('{KEY}') * 10007 AS n, '{looks}' AS looks, 'analytics' AS who");
     let arguments = json!({ "sql": sql }).to_string();
     let server = Scripted::start(move |seen| match seen.number {
         // Without an id: then it is made of the body.
@@ -273,16 +305,31 @@ fn a_call_with_a_secret_runs_as_it_was_written_and_is_sent_on_without_it_now_and
     bench.app().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     latch.open();
-    assert!(text.contains("length('[redacted]')") && text.contains(looks) && text.contains("'analytics'"), "{text}");
+    assert!(
+        text.contains("length('[redacted]')")
+            && text.contains(looks)
+            && text.contains("'analytics'"),
+        "{text}"
+    );
     assert!(text.contains(&(KEY.len() * 10007).to_string()), "it ran with the secret: {text}");
     assert_eq!(run(&bench, &request()).done, 1);
     let begun = super::stage::fact(&bench, RUN, "started").unwrap();
-    bench.write(RUN, format!("conversation:\n- user_message: How many?\nrun: {{started: {begun}}}\n"));
+    bench.write(
+        RUN,
+        format!("conversation:\n- user_message: How many?\nrun: {{started: {begun}}}\n"),
+    );
     assert_eq!(run(&bench, &request()).done, 1);
     let seen = server.seen();
-    assert_eq!(seen.len(), 3, "what was bought is found again in the journal, also when the file is not there");
+    assert_eq!(
+        seen.len(),
+        3,
+        "what was bought is found again in the journal, also when the file is not there"
+    );
     assert_eq!(seen[1].json(), seen[2].json());
-    assert_eq!(seen[1].json()["messages"][2]["tool_calls"][0]["id"], seen[1].json()["messages"][3]["tool_call_id"]);
+    assert_eq!(
+        seen[1].json()["messages"][2]["tool_calls"][0]["id"],
+        seen[1].json()["messages"][3]["tool_call_id"]
+    );
     assert_eq!(everything(&bench), []);
 }
 

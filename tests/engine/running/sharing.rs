@@ -20,7 +20,8 @@ fn no_more_runs_are_at_work_than_may_be_and_no_fewer() {
     let wanted = LaunchRequest { concurrency: Some(3), ..repeats(8) };
     let launch = bench.app().start_launch(&wanted).unwrap().launch;
     server.wait_for(3);
-    let now = wait_until("it is told of", || Some(view(&bench, &launch)).filter(|view| view.running > 2));
+    let now =
+        wait_until("it is told of", || Some(view(&bench, &launch)).filter(|view| view.running > 2));
     assert_eq!((now.running, now.waiting, now.state), (3, 5, LaunchState::Running));
     assert_eq!(most.load(Ordering::SeqCst), 3);
     latch.open();
@@ -47,8 +48,15 @@ fn a_model_that_is_slow_does_not_keep_another_from_its_turn() {
     let models = vec!["slow".to_owned(), "fast".to_owned()];
     let wanted = LaunchRequest { concurrency: Some(2), models, ..repeats(4) };
     let launch = bench.app().start_launch(&wanted).unwrap().launch;
-    let done = wait_until("the fast ones are done", || Some(view(&bench, &launch)).filter(|view| view.done == 4));
-    assert!(done.runs.iter().filter(|run| run.state == LaunchRunState::Answered).all(|run| run.path.contains("fast")));
+    let done = wait_until("the fast ones are done", || {
+        Some(view(&bench, &launch)).filter(|view| view.done == 4)
+    });
+    assert!(
+        done.runs
+            .iter()
+            .filter(|run| run.state == LaunchRunState::Answered)
+            .all(|run| run.path.contains("fast"))
+    );
     // With nothing else to do, the seat that is free takes a slow one.
     wait_until("both seats are taken", || {
         (order.lock().unwrap().iter().filter(|m| *m == "slow").count() == 2).then_some(())
@@ -67,12 +75,20 @@ fn two_programs_on_one_folder_share_the_work() {
     let wanted = LaunchRequest { concurrency: Some(2), ..repeats(12) };
     let plans = (bench.app().plan_launch(&wanted).unwrap(), other.plan_launch(&wanted).unwrap());
     assert_eq!((plans.0.owed_total, plans.1.owed_total), (12, 12));
-    let (mine, theirs) =
-        (bench.app().start_launch(&wanted).unwrap().launch, other.start_launch(&wanted).unwrap().launch);
+    let (mine, theirs) = (
+        bench.app().start_launch(&wanted).unwrap().launch,
+        other.start_launch(&wanted).unwrap().launch,
+    );
     let mine = ended(&bench, &mine);
     assert!(other.wait_launch(&theirs, DEADLINE).unwrap());
     let theirs = other.launch(&theirs, Span { offset: 0, limit: 100 }).unwrap();
-    assert_eq!((mine.done + theirs.done, server.delivered()), (12, 24), "{:?} {:?}", mine.runs, theirs.runs);
+    assert_eq!(
+        (mine.done + theirs.done, server.delivered()),
+        (12, 24),
+        "{:?} {:?}",
+        mine.runs,
+        theirs.runs
+    );
     let elsewhere = |view: &touchstone_engine::rows::LaunchView| {
         view.runs.iter().filter(|run| run.state == LaunchRunState::Elsewhere).count()
     };
@@ -102,9 +118,16 @@ fn a_run_that_somebody_else_is_at_is_left_to_them() {
     let view = ended(&bench, &launch);
     drop(lock);
     let row = view.runs.iter().find(|run| run.path == second).unwrap();
-    assert_eq!((row.state, view.done, view.elsewhere), (LaunchRunState::Elsewhere, 1, 1), "{row:?}");
+    assert_eq!(
+        (row.state, view.done, view.elsewhere),
+        (LaunchRunState::Elsewhere, 1, 1),
+        "{row:?}"
+    );
     assert!(row.doing.as_ref().unwrap().contains("Another process"), "{row:?}");
-    assert!(!bench.path(&format!("results/{second}")).exists() && document(&bench, RUN).items().len() == 3);
+    assert!(
+        !bench.path(&format!("results/{second}")).exists()
+            && document(&bench, RUN).items().len() == 3
+    );
     assert_eq!(run(&bench, &wanted).done, 1);
 }
 
@@ -127,5 +150,9 @@ fn a_retry_begins_anew_what_had_not_begun_anew_and_goes_on_with_what_had() {
     let again = bench.app().retry_launch(&launch).unwrap().launch;
     let view = ended(&bench, &again);
     assert_eq!((view.done, view.total), (2, 2), "{:?}", view.runs);
-    assert_eq!(server.delivered(), 8, "each was made twice, and the reply of the stopped one was kept");
+    assert_eq!(
+        server.delivered(),
+        8,
+        "each was made twice, and the reply of the stopped one was kept"
+    );
 }

@@ -1,4 +1,5 @@
-//! Virtual APIs that a model stands in for: what that costs, what stops it, and what it does to a run.
+//! Virtual APIs that a model stands in for: what that costs, what stops it, and what it does to a
+//! run.
 use super::searching::{GIVES, LEVEL, RUN, folder, last, one, only};
 use super::stage::{calls, count, says};
 use super::{document, request, run};
@@ -7,7 +8,8 @@ use crate::scripted::{Reply, Scripted};
 use serde_json::json;
 use touchstone_engine::rows::LaunchRequest;
 
-/// The same folder with a simulator behind the cache; `more` stands in its tool, `key` in its model.
+/// The same folder with a simulator behind the cache; `more` stands in its tool, `key` in its
+/// model.
 fn simulated(server: &Scripted, simulator: &Scripted, more: &str, key: &str) -> Bench {
     let bench = folder(server, "method: CoT@1, offer: query", "");
     let (url, own) = (simulator.url("/v1"), server.url("/v1"));
@@ -34,11 +36,16 @@ fn looks_twice() -> Scripted {
 
 #[test]
 fn simulated_replies_are_paid_for_like_any_other() {
-    let (server, simulator) = (looks_twice(), Scripted::always(says(r#"{"error": "", "response": "dry"}"#)));
+    let (server, simulator) =
+        (looks_twice(), Scripted::always(says(r#"{"error": "", "response": "dry"}"#)));
     let bench = simulated(&server, &simulator, "", "");
     let view = run(&bench, &only("G1_instruction/1"));
     // Each costs 100 dollars.
-    assert_eq!((view.done, view.cost, view.tokens), (1, 200.0, Some(3 * 110 + 2 * 110)), "{view:?}");
+    assert_eq!(
+        (view.done, view.cost, view.tokens),
+        (1, 200.0, Some(3 * 110 + 2 * 110)),
+        "{view:?}"
+    );
     assert_eq!(simulator.seen().len(), 2);
 }
 
@@ -53,26 +60,32 @@ fn a_budget_that_is_spent_buys_no_simulated_reply() {
     let most = LaunchRequest { max_cost: Some(50.0), concurrency: Some(1), ..request() };
     let view = run(&bench, &most);
     assert_eq!((simulator.seen().len(), view.cost), (1, 100.0), "{view:?}");
-    assert!(view.why.as_deref().is_some_and(|why| why.contains("budget of $50 is spent")), "{view:?}");
+    assert!(
+        view.why.as_deref().is_some_and(|why| why.contains("budget of $50 is spent")),
+        "{view:?}"
+    );
 }
 
 #[test]
 fn a_simulated_reply_that_broke_off_is_put_aside_from_the_budget() {
     let reply = || says(r#"{"error": "", "response": "dry"}"#);
-    let simulator = Scripted::start(move |seen| if seen.number == 0 { reply().cut_after(60) } else { reply() });
+    let simulator =
+        Scripted::start(move |seen| if seen.number == 0 { reply().cut_after(60) } else { reply() });
     let server = looks_twice();
     let bench = simulated(&server, &simulator, "", "");
     // A million tokens cost a million dollars.
     let most = LaunchRequest { max_cost: Some(100.5), concurrency: Some(1), ..only("*/1") };
     let view = run(&bench, &most);
     assert_eq!((simulator.seen().len(), view.cost, view.unpriced), (2, 100.0, 1), "{view:?}");
-    assert!(view.why.as_deref().is_some_and(|why| why.contains("$100.000000 for replies, and about $")), "{view:?}");
+    assert!(
+        view.why.as_deref().is_some_and(|why| why.contains("$100.000000 for replies, and about $")),
+        "{view:?}"
+    );
 }
 
 #[test]
 fn a_simulator_whose_key_is_refused_stops_the_launch() {
-    let refused =
-        json!({ "error": { "message": "wrong key", "type": "invalid_request_error", "code": "invalid_api_key" } });
+    let refused = json!({ "error": { "message": "wrong key", "type": "invalid_request_error", "code": "invalid_api_key" } });
     let (server, simulator) = (looks_twice(), Scripted::always(Reply::json(&refused).status(401)));
     let bench = simulated(&server, &simulator, "", "");
     let view = run(&bench, &LaunchRequest { concurrency: Some(1), ..request() });
@@ -95,9 +108,16 @@ fn an_api_whose_server_broke_off_is_no_call_that_worked() {
     let (server, simulator) = (looks_twice(), Scripted::always(Reply::new(400)));
     let bench = simulated(&server, &simulator, ", order: mirrorapi", "");
     run(&bench, &only("G1_instruction/1"));
-    let shown: Vec<String> =
-        server.seen().iter().filter(|seen| count(seen, "tool") == 1).map(|seen| last(seen).1).collect();
-    assert_eq!(shown, [r#"{"error": "request invalid, data error. status_code=500", "response": ""}"#]);
+    let shown: Vec<String> = server
+        .seen()
+        .iter()
+        .filter(|seen| count(seen, "tool") == 1)
+        .map(|seen| last(seen).1)
+        .collect();
+    assert_eq!(
+        shown,
+        [r#"{"error": "request invalid, data error. status_code=500", "response": ""}"#]
+    );
     let tree = document(&bench, RUN).run().unwrap().tree.unwrap();
     assert!(tree.nodes[1].trouble.is_some(), "{:?}", tree.nodes[1]);
 }

@@ -1,4 +1,5 @@
-//! What the tests of runs share: replies by hand, a folder by a few words, and what a transcript says in one line.
+//! What the tests of runs share: replies by hand, a folder by a few words, and what a transcript
+//! says in one line.
 use super::{document, folder_of, request};
 use crate::bench::Bench;
 use crate::scripted::{Reply, Scripted, Seen};
@@ -56,7 +57,8 @@ pub(crate) fn refuses(status: u16, kind: &str, message: &str) -> Reply {
     Reply::json(&error).status(status).header("retry-after-ms", "1")
 }
 
-/// The workspace file of a server that speaks Chat Completions, with more lines of a model and of the whole.
+/// The workspace file of a server that speaks Chat Completions, with more lines of a model and of
+/// the whole.
 pub(crate) fn workspace(server: &Scripted, model: &str, more: &str) -> String {
     let things = super::THINGS;
     let url = server.url("/v1");
@@ -73,7 +75,12 @@ pub(crate) fn plain(server: &Scripted) -> Bench {
 
 /// How many messages of a role a request holds.
 pub(crate) fn count(seen: &Seen, role: &str) -> usize {
-    seen.json()["messages"].as_array().into_iter().flatten().filter(|message| message["role"] == role).count()
+    seen.json()["messages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|message| message["role"] == role)
+        .count()
 }
 
 /// One call of the database, then the answer, whatever is asked.
@@ -85,7 +92,8 @@ pub(crate) fn calls_then_answers(seen: &Seen) -> Reply {
 pub(crate) fn said(bench: &Bench, path: &str) -> String {
     let document = document(bench, path);
     let line = |item: &touchstone_formats::value::Value| {
-        let mut item: Value = serde_json::from_str(&touchstone_formats::json::write(item, false)).unwrap();
+        let mut item: Value =
+            serde_json::from_str(&touchstone_formats::json::write(item, false)).unwrap();
         if let Some(call) = item.get_mut("tool_call").and_then(Value::as_object_mut) {
             call.remove("seconds");
         }
@@ -103,7 +111,8 @@ pub(crate) fn fact(bench: &Bench, path: &str, key: &str) -> Option<String> {
 
 /// The journal of a run, as text.
 pub(crate) fn journal(bench: &Bench, name: &str) -> String {
-    let path = bench.path(&format!("results/.touchstone/journal/{}.jsonl", name.trim_end_matches(".yaml")));
+    let path = bench
+        .path(&format!("results/.touchstone/journal/{}.jsonl", name.trim_end_matches(".yaml")));
     fs::read_to_string(path).unwrap_or_default()
 }
 

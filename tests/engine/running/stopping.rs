@@ -1,7 +1,7 @@
 //! Stopping: politely, at once, for want of money, and because nothing would work any more.
 use super::stage::{
-    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, ear, folder_with, heard, journal, plain, refuses,
-    repeats, says, workspace,
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, ear, folder_with, heard,
+    journal, plain, refuses, repeats, says, workspace,
 };
 use super::{document, ended, request, run, view};
 use crate::bench::wait_until;
@@ -39,17 +39,36 @@ fn a_polite_stop_lets_the_reply_in_flight_be_saved_and_begins_nothing_new() {
     let launch = bench.app().start_launch_with(&one_at_a_time(3), vec![listener]).unwrap().launch;
     server.wait_for(1);
     bench.app().stop_launch(&launch, false).unwrap();
-    wait_until("it says that it stops", || (view(&bench, &launch).state == LaunchState::Stopping).then_some(()));
+    wait_until("it says that it stops", || {
+        (view(&bench, &launch).state == LaunchState::Stopping).then_some(())
+    });
     assert!(bench.app().retry_launch(&launch).unwrap_err().message.contains("not over"));
     latch.open();
     let view = ended(&bench, &launch);
-    assert_eq!((view.state, view.stopped, view.done, view.failed), (LaunchState::Stopped, 3, 0, 0), "{:?}", view.runs);
+    assert_eq!(
+        (view.state, view.stopped, view.done, view.failed),
+        (LaunchState::Stopped, 3, 0, 0),
+        "{:?}",
+        view.runs
+    );
     assert!(view.why.is_some());
-    assert_eq!(document(&bench, RUN).items().len(), 2, "the call that was bought is in the file, not yet run");
-    assert_eq!((server.delivered(), heard(&events, |what| matches!(what, What::Calling { .. }))), (1, 0));
+    assert_eq!(
+        document(&bench, RUN).items().len(),
+        2,
+        "the call that was bought is in the file, not yet run"
+    );
+    assert_eq!(
+        (server.delivered(), heard(&events, |what| matches!(what, What::Calling { .. }))),
+        (1, 0)
+    );
     let again = bench.app().retry_launch(&launch).unwrap().launch;
     let view = ended(&bench, &again);
-    assert_eq!((view.state, view.done, server.delivered()), (LaunchState::Done, 3, 6), "{:?}", view.runs);
+    assert_eq!(
+        (view.state, view.done, server.delivered()),
+        (LaunchState::Done, 3, 6),
+        "{:?}",
+        view.runs
+    );
 }
 
 #[test]
@@ -92,7 +111,9 @@ fn a_stop_leaves_what_somebody_wrote_or_took_away_meanwhile_as_it_is() {
         let launch = bench.app().start_launch(&request()).unwrap().launch;
         server.wait_for(2);
         let text = || fs::read_to_string(bench.path(RUN)).unwrap_or_default();
-        wait_until("the call is in the file", || text().contains("SELECT sum(number)").then_some(()));
+        wait_until("the call is in the file", || {
+            text().contains("SELECT sum(number)").then_some(())
+        });
         let edited = text().replace("How many?", "How many, and why?");
         if is_edit {
             bench.put(RUN, &edited);
@@ -117,25 +138,34 @@ fn a_tool_that_computes_is_given_up_at_once_too_and_run_again() {
     let bench = plain(&server);
     let (events, listener) = ear();
     let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
-    wait_until("it calls", || (heard(&events, |what| matches!(what, What::Calling { .. })) == 1).then_some(()));
+    wait_until("it calls", || {
+        (heard(&events, |what| matches!(what, What::Calling { .. })) == 1).then_some(())
+    });
     let began = Instant::now();
     bench.app().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    assert!(!journal(&bench, NAME).contains(r#""kind":"tool""#), "it did not fail, it was given up");
+    assert!(
+        !journal(&bench, NAME).contains(r#""kind":"tool""#),
+        "it did not fail, it was given up"
+    );
 }
 
 #[test]
 fn whoever_waits_to_ask_again_is_stopped_without_asking() {
     // A wait that a provider asks for, long enough that nothing but the stop can end it.
-    let server = Scripted::always(Reply::new(429).header("retry-after", "50").text("text/plain", "slow down"));
+    let server = Scripted::always(
+        Reply::new(429).header("retry-after", "50").text("text/plain", "slow down"),
+    );
     let bench = plain(&server);
     for now in [false, true] {
         let (events, listener) = ear();
         let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
         if now {
             // The gate is closed for all by now.
-            wait_until("it asks", || (heard(&events, |what| matches!(what, What::Asking { .. })) == 1).then_some(()));
+            wait_until("it asks", || {
+                (heard(&events, |what| matches!(what, What::Asking { .. })) == 1).then_some(())
+            });
         } else {
             wait_until("it waits", || {
                 (heard(&events, |what| matches!(what, What::Retrying { .. })) == 1).then_some(())
@@ -154,8 +184,16 @@ fn a_launch_stops_when_its_budget_is_spent() {
     let server = Scripted::start(calls_then_answers);
     let bench = plain(&server);
     let view = run(&bench, &LaunchRequest { max_cost: Some(0.0003), ..one_at_a_time(4) });
-    assert_eq!((view.state, view.done, view.stopped), (LaunchState::Stopped, 1, 3), "{:?}", view.runs);
-    assert_eq!((view.why.as_deref(), view.max_cost), (Some("The budget of $0.0003 is spent."), Some(0.0003)));
+    assert_eq!(
+        (view.state, view.done, view.stopped),
+        (LaunchState::Stopped, 1, 3),
+        "{:?}",
+        view.runs
+    );
+    assert_eq!(
+        (view.why.as_deref(), view.max_cost),
+        (Some("The budget of $0.0003 is spent."), Some(0.0003))
+    );
     assert_eq!(server.delivered(), 3, "the reply that spent it was in flight; nothing after it");
     let again = bench.app().retry_launch(&view.id).unwrap().launch;
     assert_eq!(ended(&bench, &again).max_cost, Some(0.0003));
@@ -172,11 +210,18 @@ fn a_budget_stops_a_launch_whose_model_does_not_say_what_it_took() {
     });
     let bench = plain(&server);
     let view = run(&bench, &LaunchRequest { max_cost: Some(5.0), ..one_at_a_time(4) });
-    assert_eq!((view.state, view.done, view.stopped), (LaunchState::Stopped, 2, 2), "{:?}", view.runs);
+    assert_eq!(
+        (view.state, view.done, view.stopped),
+        (LaunchState::Stopped, 2, 2),
+        "{:?}",
+        view.runs
+    );
     insta::assert_snapshot!(view.why.unwrap(), @"A reply of `scripted` did not say how many tokens it took, so nobody knows what is left of the budget of $5. Have the server report its usage, or leave the budget out.");
     assert_eq!(run(&bench, &one_at_a_time(4)).done, 2, "without a budget it goes on");
-    // Where only the workspace file has a budget, a model without a price was told in the plan, and is not bound.
-    let unpriced = workspace(&server, "", "run: { max_cost: 5 }\n").replace(", price: { input: 1.0, output: 2.0 }", "");
+    // Where only the workspace file has a budget, a model without a price was told in the plan, and
+    // is not bound.
+    let unpriced = workspace(&server, "", "run: { max_cost: 5 }\n")
+        .replace(", price: { input: 1.0, output: 2.0 }", "");
     let bench = folder_with(&unpriced, PLAIN);
     assert_eq!(run(&bench, &one_at_a_time(3)).done, 3);
 }
@@ -192,7 +237,12 @@ fn what_would_fail_for_all_stops_the_whole_launch_with_the_reason() {
         let server = Scripted::always(refuses(status, kind, message));
         let bench = plain(&server);
         let view = run(&bench, &one_at_a_time(4));
-        assert_eq!((view.state, view.failed, view.stopped), (LaunchState::Stopped, 1, 3), "{kind}: {:?}", view.runs);
+        assert_eq!(
+            (view.state, view.failed, view.stopped),
+            (LaunchState::Stopped, 1, 3),
+            "{kind}: {:?}",
+            view.runs
+        );
         let why = view.why.unwrap();
         assert!(why.to_lowercase().contains(word), "{kind}: {why}");
         assert_eq!(server.seen().len(), 1, "{kind}: asked again in vain");
@@ -204,7 +254,8 @@ fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
     let wrong = Scripted::always(refuses(401, "invalid_api_key", "Incorrect API key provided."));
     let server = Scripted::start(calls_then_answers);
     let (right, other) = (workspace(&server, "", ""), wrong.url("/v1"));
-    let model = |name: &str| format!("  {name}: {{ provider: openai, base_url: '{other}', model: any }}\n");
+    let model =
+        |name: &str| format!("  {name}: {{ provider: openai, base_url: '{other}', model: any }}\n");
     let models = format!("models:\n{}{}", model("first"), model("second"));
     let bench = folder_with(&right.replace("models:\n", &models), PLAIN);
     let all = LaunchRequest {
@@ -222,8 +273,7 @@ fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
         "two models are asked in one place with one key, the third elsewhere"
     );
     assert_eq!((view.state, view.why), (LaunchState::Stopped, None));
-    let says =
-        |what: &What| matches!(what, What::Noted { note } if note.contains("key") && note.contains("others go on"));
+    let says = |what: &What| matches!(what, What::Noted { note } if note.contains("key") && note.contains("others go on"));
     assert_eq!(heard(&events, says), 1);
     let begun = fs::read_dir(bench.path("results")).unwrap().flatten();
     let begun = begun.filter(|entry| entry.file_name().to_string_lossy().ends_with(".yaml"));
@@ -233,13 +283,17 @@ fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
 #[test]
 fn runs_whose_key_is_not_set_are_refused_before_anything_is_sent() {
     let server = Scripted::always(says(ANSWER));
-    let bench = folder_with(&workspace(&server, ", api_key_env: TOUCHSTONE_TEST_NO_SUCH_KEY", ""), PLAIN);
+    let bench =
+        folder_with(&workspace(&server, ", api_key_env: TOUCHSTONE_TEST_NO_SUCH_KEY", ""), PLAIN);
     let plan = bench.app().plan_launch(&one_at_a_time(3)).unwrap();
     assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked_total), (3, 0, 3));
     assert!(plan.blocked[0].why.contains("TOUCHSTONE_TEST_NO_SUCH_KEY"), "{:?}", plan.blocked);
     let refused = bench.app().start_launch(&one_at_a_time(3)).unwrap_err();
     assert!(refused.message.contains("TOUCHSTONE_TEST_NO_SUCH_KEY"), "{refused}");
-    assert!(server.seen().is_empty() && !bench.path("results/count-tool_calling-scripted-variation0.yaml").exists());
+    assert!(
+        server.seen().is_empty()
+            && !bench.path("results/count-tool_calling-scripted-variation0.yaml").exists()
+    );
 }
 
 #[test]
@@ -261,15 +315,23 @@ fn a_provider_that_fails_for_a_while_is_asked_again_and_one_run_that_fails_is_on
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 1), "{:?}", view.runs);
     assert_eq!(heard(&events, |what| matches!(what, What::Retrying { .. })), 4, "two for each");
     let failed = view.runs.iter().find(|run| run.state == LaunchRunState::Error).unwrap();
-    assert!(failed.path.contains("variation1") && failed.doing.as_ref().unwrap().contains("500"), "{failed:?}");
-    assert_eq!(journal(&bench, NAME).lines().count(), 5, "attempts that failed, too: two, two replies and a call");
+    assert!(
+        failed.path.contains("variation1") && failed.doing.as_ref().unwrap().contains("500"),
+        "{failed:?}"
+    );
+    assert_eq!(
+        journal(&bench, NAME).lines().count(),
+        5,
+        "attempts that failed, too: two, two replies and a call"
+    );
 }
 
 #[test]
 fn a_stream_that_is_cut_is_asked_for_again_and_both_are_in_the_journal() {
     let conversation = crate::conversation::Conversation::new(crate::conversation::Wire::Chat, 0);
     let server = Scripted::start(move |seen| match seen.number {
-        0 => Reply::events([("", super::stage::chat(Some("Half"), &[]).to_string())]).header("x-should-retry", "true"),
+        0 => Reply::events([("", super::stage::chat(Some("Half"), &[]).to_string())])
+            .header("x-should-retry", "true"),
         _ => conversation.reply(seen),
     });
     let bench = folder_with(&workspace(&server, ", stream: true", ""), PLAIN);

@@ -1,4 +1,5 @@
-//! A connection that answered is asked again, as guarded as a new one, and only while the file is the one it was opened on.
+//! A connection that answered is asked again, as guarded as a new one, and only while the file is
+//! the one it was opened on.
 use super::{BLOCKED, Ground, SALES, runtime, said};
 use crate::bench::wait_until;
 use fs_err as fs;
@@ -8,9 +9,9 @@ use touchstone_engine::runs::tools::sql::SqlTool;
 
 const COUNT: &str = "SELECT count(*) AS n FROM regions";
 /// Enough steps for the clock to be looked at.
-const LONG: &str =
-    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000) SELECT count(*) AS n FROM n";
-const ENDLESS: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) AS n FROM n";
+const LONG: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000) SELECT count(*) AS n FROM n";
+const ENDLESS: &str =
+    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) AS n FROM n";
 
 impl Ground {
     /// A tool whose connection has answered and waits.
@@ -31,7 +32,9 @@ impl Ground {
     /// How often this process has the database open.
     fn held(&self) -> usize {
         let database = fs::canonicalize(self.path("sales.db")).unwrap();
-        let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        let open = fs::read_dir("/proc/self/fd")
+            .unwrap()
+            .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
         open.filter(|path| *path == database).count()
     }
 }
@@ -86,7 +89,11 @@ fn another_file_in_its_place_is_opened_anew() {
     let third = SALES.replace("(2, 'süd')", "(2, 'süd'), (3, 'east')");
     Connection::open(ground.path("next.db")).unwrap().execute_batch(&third).unwrap();
     let next = fs::read(ground.path("next.db")).unwrap();
-    assert_eq!(next.len() as u64, fs::metadata(ground.path("sales.db")).unwrap().len(), "only what is in it differs");
+    assert_eq!(
+        next.len() as u64,
+        fs::metadata(ground.path("sales.db")).unwrap().len(),
+        "only what is in it differs"
+    );
 
     let first = fs::read(ground.path("sales.db")).unwrap();
     fs::write(ground.path("sales.db"), &next).unwrap();
@@ -125,7 +132,10 @@ fn where_another_program_writes_to_a_log_no_connection_waits() {
 fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
     let ground = Ground::new();
     let open = Connection::open(ground.path("sales.db")).unwrap();
-    open.execute_batch("CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');").unwrap();
+    open.execute_batch(
+        "CREATE VIRTUAL TABLE words USING fts5(t); INSERT INTO words VALUES ('good morning');",
+    )
+    .unwrap();
     // The hidden column, which tells how many have asked by then.
     let count = "SELECT words FROM words";
     let counted = || open.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap();

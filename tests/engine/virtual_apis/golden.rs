@@ -1,5 +1,5 @@
-//! What the three original servers answered, asked for in their orders. Their cases are not part of the project; without them there is
-//! nothing to do.
+//! What the three original servers answered, asked for in their orders. Their cases are not part of
+//! the project; without them there is nothing to do.
 use super::{Stage, completion};
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
@@ -24,13 +24,15 @@ const OTHERWISE: [(&str, u16); 4] = [
 
 #[tokio::test]
 async fn the_original_servers_are_followed_but_for_what_is_listed() {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench");
+    let root =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench");
     let Ok(text) = fs::read_to_string(root.join("server_cases.jsonl")) else { return };
     let pool = Arc::new(pool::load(&root.join("toolenv/tools")).unwrap());
     let (mut same, mut otherwise) = (0, Vec::new());
     for line in text.lines() {
         let case: Value = serde_json::from_str(line).unwrap();
-        let name = format!("{}: {}", case["server"].as_str().unwrap(), case["case"].as_str().unwrap());
+        let name =
+            format!("{}: {}", case["server"].as_str().unwrap(), case["case"].as_str().unwrap());
         if replayed(&case, &pool).await {
             same += 1;
         } else {
@@ -44,18 +46,26 @@ async fn the_original_servers_are_followed_but_for_what_is_listed() {
 /// True when everything is as it was with the original.
 async fn replayed(case: &Value, pool: &Arc<Pool>) -> bool {
     let outputs: Vec<String> = serde_json::from_value(case["llm_outputs"].clone()).unwrap();
-    let model = Scripted::start(move |seen| completion(outputs.get(seen.number).map_or("nope", String::as_str)));
+    let model = Scripted::start(move |seen| {
+        completion(outputs.get(seen.number).map_or("nope", String::as_str))
+    });
     let backend = case["real_backend"].clone();
     let real = Scripted::start(move |_| match backend["raw"].as_str() {
         Some(raw) => Reply::new(200).text("text/html", raw),
-        None => Reply::json(&backend["body"]).status(u16::try_from(backend["status"].as_u64().unwrap()).unwrap()),
+        None => Reply::json(&backend["body"])
+            .status(u16::try_from(backend["status"].as_u64().unwrap()).unwrap()),
     });
     let order = Order::of(case["server"].as_str().unwrap()).unwrap();
     let url = real.url("/");
     let stage = Stage { pool: Arc::clone(pool), ..Stage::new().simulated_by(&model) };
     let stage = stage.set(|settings| {
-        *settings =
-            VirtualSettings { order, style: order.style(), save: order.save(), url: Some(url), ..settings.clone() };
+        *settings = VirtualSettings {
+            order,
+            style: order.style(),
+            save: order.save(),
+            url: Some(url),
+            ..settings.clone()
+        };
         "NOT_SET".clone_into(&mut settings.key);
     });
     for (file, text) in case["cache_before"].as_object().unwrap() {
@@ -106,7 +116,9 @@ fn written(root: &Path) -> Value {
 fn calls(real: &Scripted, model: &Scripted) -> Vec<Value> {
     let to_real = real.seen().into_iter().map(|seen| {
         // No JSON has this word, but Python has.
-        let text = String::from_utf8(seen.body).unwrap().replace("NaN", "\"NaN (python token NaN in the body)\"");
+        let text = String::from_utf8(seen.body)
+            .unwrap()
+            .replace("NaN", "\"NaN (python token NaN in the body)\"");
         json!({ "to": "real", "body": serde_json::from_str::<Value>(&text).unwrap() })
     });
     let to_model = model.seen().into_iter().map(|seen| {

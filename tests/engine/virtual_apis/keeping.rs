@@ -25,7 +25,11 @@ async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {
         let stage = Stage::new();
         stage.write(file, &json!({ key: {"error": "", "response": file} }).to_string());
         let reply = call(&stage.open(), input).await;
-        assert_eq!((reply.from, said(&reply)["response"].as_str()), (Origin::Hit(form), Some(file)), "{key}");
+        assert_eq!(
+            (reply.from, said(&reply)["response"].as_str()),
+            (Origin::Hit(form), Some(file)),
+            "{key}"
+        );
     }
     // The first place goes before the others.
     let stage = Stage::new();
@@ -37,7 +41,8 @@ async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {
 
 #[tokio::test]
 async fn a_cache_that_several_programs_wrote_is_read_as_it_is() {
-    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stabletoolbench/cache");
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/fixtures/stabletoolbench/cache");
     let stage = Stage::new().set(|settings| settings.cache = Some(dir));
     let apis = stage.open();
     let python = Origin::Hit(KeyForm::Python);
@@ -50,7 +55,13 @@ async fn a_cache_that_several_programs_wrote_is_read_as_it_is() {
             python,
             json!({"level": 143.0, "unit": "cm", "place": "Z\u{fc}rich"}),
         ),
-        ("river_gauge_for_Weather", "level_of_gauge", r#"{"id":"G-1","smooth":true}"#, python, json!("[141, 143]")),
+        (
+            "river_gauge_for_Weather",
+            "level_of_gauge",
+            r#"{"id":"G-1","smooth":true}"#,
+            python,
+            json!("[141, 143]"),
+        ),
         (
             "River Gauge",
             "Level of gauge",
@@ -75,13 +86,25 @@ async fn a_cache_that_several_programs_wrote_is_read_as_it_is() {
         ),
     ] {
         let category = if tool == library { "Education" } else { "Weather" };
-        let reply = apis.call(category, tool, api, input, "", &CancellationToken::new()).await.unwrap();
+        let reply =
+            apis.call(category, tool, api, input, "", &CancellationToken::new()).await.unwrap();
         assert_eq!((reply.from, &said(&reply)["response"]), (from, &response), "{api} {input}");
     }
-    let cut =
-        apis.call("Weather", "River Gauge", "3 day outlook", r#"{"id":"G-1"}"#, "", &CancellationToken::new()).await;
+    let cut = apis
+        .call(
+            "Weather",
+            "River Gauge",
+            "3 day outlook",
+            r#"{"id":"G-1"}"#,
+            "",
+            &CancellationToken::new(),
+        )
+        .await;
     let cut = cut.unwrap();
-    assert!(cut.from == Origin::Failed && cut.notes.iter().any(|note| note.contains("cannot be read")), "{cut:?}");
+    assert!(
+        cut.from == Origin::Failed && cut.notes.iter().any(|note| note.contains("cannot be read")),
+        "{cut:?}"
+    );
     assert_eq!(
         cut.error(),
         "This call is not in the cache, and no simulator is set.",
@@ -99,7 +122,10 @@ async fn a_file_that_another_program_changed_is_read_again() {
     for n in 0..5 {
         // As the original writes: in place of the old bytes.
         stage.write(KEPT, &entry(n * 10_usize.pow(u32::try_from(n).unwrap())));
-        assert_eq!(said(&call(&apis, "{}").await)["response"], n * 10_usize.pow(u32::try_from(n).unwrap()));
+        assert_eq!(
+            said(&call(&apis, "{}").await)["response"],
+            n * 10_usize.pow(u32::try_from(n).unwrap())
+        );
     }
     // Also at once, with as many bytes as before.
     for n in 5..9 {
@@ -118,7 +144,11 @@ async fn a_file_that_cannot_be_read_is_never_touched_and_new_replies_are_kept_be
         stage.write(KEPT, broken);
         let reply = call(&stage.open(), r#"{"a":1}"#).await;
         assert_eq!(reply.from, Origin::Simulated, "the answer is given all the same");
-        assert!(reply.notes.iter().any(|note| note.contains("cannot be read")), "{:?}", reply.notes);
+        assert!(
+            reply.notes.iter().any(|note| note.contains("cannot be read")),
+            "{:?}",
+            reply.notes
+        );
         assert_eq!(stage.read(KEPT).as_deref(), Some(broken));
         let beside = KEPT.replace(".json", ".beside.json");
         assert_eq!(stage.kept(&beside).len(), 1);
@@ -132,7 +162,8 @@ async fn a_file_that_cannot_be_read_is_never_touched_and_new_replies_are_kept_be
 async fn what_stands_in_a_file_stays_in_its_order_whoever_wrote_it() {
     let model = Scripted::start(echo);
     let stage = Stage::new().simulated_by(&model);
-    let old = "{\"z\" : {\"error\":\"\",\"response\":1e400, \"more\":[NaN]},\n\"a\": \"odd \\ud83d\"";
+    let old =
+        "{\"z\" : {\"error\":\"\",\"response\":1e400, \"more\":[NaN]},\n\"a\": \"odd \\ud83d\"";
     stage.write(KEPT, &format!("{old} }}"));
     call(&stage.open(), r#"{"a":1}"#).await;
     let new = stage.read(KEPT).unwrap();
@@ -146,10 +177,18 @@ async fn no_name_leads_out_of_the_folder() {
     let apis = stage.open();
     fs::create_dir_all(stage.path("")).unwrap();
     fs::create_dir_all(stage.home.path().join("outside")).unwrap();
-    fs::write(stage.home.path().join("outside/a.json"), r#"{"{}": {"error": "", "response": "secret"}}"#).unwrap();
+    fs::write(
+        stage.home.path().join("outside/a.json"),
+        r#"{"{}": {"error": "", "response": "secret"}}"#,
+    )
+    .unwrap();
     symlink(stage.home.path().join("outside"), stage.path("Linked")).unwrap();
     fs::create_dir_all(stage.home.path().join("outside/t_for_Linked")).unwrap();
-    fs::copy(stage.home.path().join("outside/a.json"), stage.home.path().join("outside/t_for_Linked/a.json")).unwrap();
+    fs::copy(
+        stage.home.path().join("outside/a.json"),
+        stage.home.path().join("outside/t_for_Linked/a.json"),
+    )
+    .unwrap();
     for (category, tool, api) in [
         ("..", "outside", "a"),
         ("../outside", "t", "a"),
@@ -162,10 +201,12 @@ async fn no_name_leads_out_of_the_folder() {
         ("Linked", "t", "a"),
         ("..\\..", "t", "a"),
     ] {
-        let reply = apis.call(category, tool, api, "{}", "", &CancellationToken::new()).await.unwrap();
+        let reply =
+            apis.call(category, tool, api, "{}", "", &CancellationToken::new()).await.unwrap();
         assert_eq!(reply.from, Origin::Simulated, "{category} {tool} {api}");
     }
-    let mut outside: Vec<_> = fs::read_dir(stage.home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    let mut outside: Vec<_> =
+        fs::read_dir(stage.home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     outside.sort();
     assert_eq!(outside, ["cache", "outside"]);
     assert_eq!(fs::read_dir(stage.home.path().join("outside")).unwrap().count(), 2);
@@ -193,7 +234,11 @@ async fn of_many_calls_at_once_to_one_api_none_is_lost() {
     let kept = stage.kept(KEPT);
     assert_eq!(kept.len(), 200);
     assert!(kept.iter().take(50).enumerate().all(|(n, (key, _))| *key == format!("{{'id': {n}}}")));
-    assert_eq!(fs::read_dir(stage.path(KEPT).parent().unwrap()).unwrap().count(), 1, "nothing half-written stays");
+    assert_eq!(
+        fs::read_dir(stage.path(KEPT).parent().unwrap()).unwrap().count(),
+        1,
+        "nothing half-written stays"
+    );
 }
 
 #[tokio::test]
@@ -234,12 +279,17 @@ async fn a_key_that_comes_back_or_is_sent_along_stands_in_no_file_and_in_no_note
         let input = json!({ "how": how, "token": KEY }).to_string();
         let body = json!({ "category": "Weather", "tool_name": "River Gauge", "api_name": "Level of gauge", "tool_input": input,
             "strip": "", "toolbench_key": mine });
-        let asked = touchstone_formats::stabletoolbench::request::read(body.to_string().as_bytes()).unwrap();
+        let asked = touchstone_formats::stabletoolbench::request::read(body.to_string().as_bytes())
+            .unwrap();
         apis.answer(asked, &CancellationToken::new()).await.unwrap()
     };
     let first = asked("told").await;
     assert_eq!(said(&first)["response"], "[redacted] and [redacted]");
-    assert_eq!(real.seen()[0].json()["tool_input"]["token"], KEY, "the API itself gets what it is called with");
+    assert_eq!(
+        real.seen()[0].json()["tool_input"]["token"],
+        KEY,
+        "the API itself gets what it is called with"
+    );
     let again = asked("told").await;
     assert_eq!((again.from, said(&again)), (Origin::Hit(KeyForm::Python), said(&first)));
     let odd = asked("odd").await;
@@ -252,8 +302,11 @@ async fn a_key_that_comes_back_or_is_sent_along_stands_in_no_file_and_in_no_note
 }
 
 #[tokio::test]
-async fn a_simulator_that_could_not_be_asked_leaves_nothing_in_the_cache_though_failures_are_kept() {
-    let model = Scripted::always(Reply::json(&json!({ "error": { "message": "no such key" } })).status(401));
+async fn a_simulator_that_could_not_be_asked_leaves_nothing_in_the_cache_though_failures_are_kept()
+{
+    let model = Scripted::always(
+        Reply::json(&json!({ "error": { "message": "no such key" } })).status(401),
+    );
     let stage = Stage::new().simulated_by(&model).set(|settings| settings.save = Save::All);
     let apis = stage.open();
     for _ in 0..2 {

@@ -1,4 +1,5 @@
-//! Virtual APIs: who is asked in which order, what is kept, that nothing is lost and nothing is bought twice.
+//! Virtual APIs: who is asked in which order, what is kept, that nothing is lost and nothing is
+//! bought twice.
 mod golden;
 mod keeping;
 mod orders;
@@ -34,13 +35,17 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let settings = VirtualSettings { cache: Some(home.path().join("cache")), ..VirtualSettings::default() };
+        let settings = VirtualSettings {
+            cache: Some(home.path().join("cache")),
+            ..VirtualSettings::default()
+        };
         Self { home, settings, pool: Arc::default(), models: String::new() }
     }
 
     /// With the tools of our own examples.
     fn with_tools(mut self) -> Self {
-        let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stabletoolbench/tools");
+        let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../../tests/fixtures/stabletoolbench/tools");
         self.pool = Arc::new(pool::load(&dir).unwrap());
         self
     }
@@ -48,7 +53,8 @@ impl Stage {
     /// With a model that simulates.
     fn simulated_by(mut self, server: &Scripted) -> Self {
         let url = server.url("/v1");
-        self.models = format!("models: {{ sim: {{ provider: openai, base_url: '{url}', model: stub }} }}");
+        self.models =
+            format!("models: {{ sim: {{ provider: openai, base_url: '{url}', model: stub }} }}");
         self.settings.simulator = Some("sim".to_owned());
         self
     }
@@ -94,7 +100,9 @@ const KEY: &str = "canary-key-0123456789";
 
 /// The usual call.
 async fn call(apis: &VirtualApis, input: &str) -> virtual_api::Reply {
-    apis.call("Weather", "River Gauge", "Level of gauge", input, "", &CancellationToken::new()).await.unwrap()
+    apis.call("Weather", "River Gauge", "Level of gauge", input, "", &CancellationToken::new())
+        .await
+        .unwrap()
 }
 
 fn said(reply: &virtual_api::Reply) -> Value {
@@ -114,6 +122,9 @@ fn chat(text: &str) -> Value {
 /// A model that answers with the last line of what it is asked, as if that were the API's reply.
 fn echo(seen: &Seen) -> Reply {
     let body = seen.json();
-    let asked = body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap().to_owned();
+    let asked = body["messages"].as_array().unwrap().last().unwrap()["content"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     completion(&json!({ "error": "", "response": asked.lines().last().unwrap() }).to_string())
 }

@@ -17,7 +17,10 @@ async fn what_is_not_kept_is_simulated_once_and_then_kept() {
     let stage = Stage::new().with_tools().simulated_by(&model);
     let apis = stage.open();
     let first = call(&apis, r#"{"id":"G-1"}"#).await;
-    assert_eq!((first.from, said(&first)), (Origin::Simulated, json!({"error": "", "response": "{'id': 'G-1'}"})));
+    assert_eq!(
+        (first.from, said(&first)),
+        (Origin::Simulated, json!({"error": "", "response": "{'id': 'G-1'}"}))
+    );
     assert_eq!(
         stage.read(KEPT).unwrap(),
         "{\n    \"{'id': 'G-1'}\": {\n        \"error\": \"\",\n        \"response\": \"{'id': 'G-1'}\"\n    }\n}"
@@ -26,7 +29,10 @@ async fn what_is_not_kept_is_simulated_once_and_then_kept() {
     assert_eq!((again.from, said(&again)), (Origin::Hit(KeyForm::Python), said(&first)));
     assert_eq!(model.seen().len(), 1);
     let asked = model.seen()[0].json();
-    assert_eq!((&asked["temperature"], &asked["max_tokens"], &asked["seed"]), (&json!(0.1), &json!(2048), &json!(42)));
+    assert_eq!(
+        (&asked["temperature"], &asked["max_tokens"], &asked["seed"]),
+        (&json!(0.1), &json!(2048), &json!(42))
+    );
     let words = asked["messages"][1]["content"].as_str().unwrap();
     for part in [
         "'api_name': 'Level of gauge'",
@@ -40,10 +46,14 @@ async fn what_is_not_kept_is_simulated_once_and_then_kept() {
 
 #[tokio::test]
 async fn any_model_is_shown_what_the_api_said_before() {
-    let model = Scripted::always(completion("```json\n{\"error\": \"\", \"response\": {\"level\": 3}}\n```"));
-    let stage = Stage::new().with_tools().simulated_by(&model).set(|settings| settings.style = Style::Gpt);
-    let entries: Vec<String> =
-        (0..9).map(|n| format!(r#""{{'id': 'E{n}'}}": {{"error": "", "response": {n}}}"#)).collect();
+    let model = Scripted::always(completion(
+        "```json\n{\"error\": \"\", \"response\": {\"level\": 3}}\n```",
+    ));
+    let stage =
+        Stage::new().with_tools().simulated_by(&model).set(|settings| settings.style = Style::Gpt);
+    let entries: Vec<String> = (0..9)
+        .map(|n| format!(r#""{{'id': 'E{n}'}}": {{"error": "", "response": {n}}}"#))
+        .collect();
     stage.write(KEPT, &format!("{{{}}}", entries.join(",")));
     let reply = call(&stage.open(), r#"{"id":"G-1"}"#).await;
     assert_eq!(said(&reply), json!({"error": "", "response": {"level": 3}}));
@@ -51,7 +61,10 @@ async fn any_model_is_shown_what_the_api_said_before() {
     assert_eq!((&asked["temperature"], &asked["max_tokens"]), (&json!(0), &json!(1024)));
     assert_eq!(asked["response_format"], json!({"type": "json_object"}));
     let words = asked["messages"][1]["content"].as_str().unwrap();
-    assert!(words.contains("'E4'} -> {'error': '', 'response': 4}") && !words.contains("E5"), "{words}");
+    assert!(
+        words.contains("'E4'} -> {'error': '', 'response': 4}") && !words.contains("E5"),
+        "{words}"
+    );
 }
 
 #[tokio::test]
@@ -61,7 +74,10 @@ async fn a_simulator_is_asked_three_times_and_its_failure_is_kept_only_where_tha
         let stage = Stage::new().simulated_by(&model).set(|settings| settings.save = save);
         let apis = stage.open();
         let reply = call(&apis, "{}").await;
-        assert_eq!((reply.from, reply.error().as_str()), (Origin::Failed, "Failed to generate fake response"));
+        assert_eq!(
+            (reply.from, reply.error().as_str()),
+            (Origin::Failed, "Failed to generate fake response")
+        );
         assert!(reply.notes[0].contains("3 times"), "{:?}", reply.notes);
         assert_eq!((model.seen().len(), stage.kept(KEPT).len()), (3, files));
         let seeds: Vec<_> = model.seen().iter().map(|seen| seen.json()["seed"].clone()).collect();
@@ -74,9 +90,13 @@ async fn a_simulator_is_asked_three_times_and_its_failure_is_kept_only_where_tha
 
 #[tokio::test]
 async fn the_second_try_counts_when_the_first_said_nothing() {
-    let model = Scripted::sequence([completion("nope"), completion(r#"{"error":"","response":"b "c"}"#)]);
+    let model =
+        Scripted::sequence([completion("nope"), completion(r#"{"error":"","response":"b "c"}"#)]);
     let reply = call(&Stage::new().simulated_by(&model).open(), "{}").await;
-    assert_eq!((reply.from, said(&reply)), (Origin::Simulated, json!({"error": "", "response": "b \"c\"}"})));
+    assert_eq!(
+        (reply.from, said(&reply)),
+        (Origin::Simulated, json!({"error": "", "response": "b \"c\"}"}))
+    );
 }
 
 #[tokio::test]
@@ -84,8 +104,12 @@ async fn what_was_cut_is_no_reply_however_well_its_beginning_reads() {
     let mut cut = chat(r#"{"error":"","response":"the first ha"}"#);
     cut["choices"][0]["finish_reason"] = json!("length");
     for (order, said_first) in [(Order::Mirror, false), (Order::MainMirror, true)] {
-        let model = Scripted::sequence([Reply::json(&cut), completion(r#"{"error":"","response":"whole"}"#)]);
-        let stage = Stage::new().with_tools().simulated_by(&model).set(|settings| settings.order = order);
+        let model = Scripted::sequence([
+            Reply::json(&cut),
+            completion(r#"{"error":"","response":"whole"}"#),
+        ]);
+        let stage =
+            Stage::new().with_tools().simulated_by(&model).set(|settings| settings.order = order);
         let reply = call(&stage.open(), r#"{"id":"G-1"}"#).await;
         let expected = if said_first { "the first ha" } else { "whole" };
         assert_eq!(said(&reply)["response"], expected, "{order:?}");
@@ -129,9 +153,12 @@ async fn real_apis_are_asked_instead_and_their_successes_are_kept() {
 }
 
 #[tokio::test]
-async fn where_a_simulator_fails_the_real_api_is_asked_and_the_other_way_round_in_the_order_of_the_original() {
-    let (model, real) =
-        (Scripted::always(completion("nope")), Scripted::always(Reply::json(&json!({"error": "", "response": "r"}))));
+async fn where_a_simulator_fails_the_real_api_is_asked_and_the_other_way_round_in_the_order_of_the_original()
+ {
+    let (model, real) = (
+        Scripted::always(completion("nope")),
+        Scripted::always(Reply::json(&json!({"error": "", "response": "r"}))),
+    );
     let url = real.url("/");
     let stage = Stage::new().simulated_by(&model).set(|settings| settings.url = Some(url));
     assert_eq!(call(&stage.open(), "{}").await.from, Origin::Real);
@@ -145,7 +172,10 @@ async fn where_a_simulator_fails_the_real_api_is_asked_and_the_other_way_round_i
     assert_eq!(call(&stage.open(), "{}").await.from, Origin::Simulated);
     assert_eq!(real.seen().len(), 1);
     let asked = real.seen()[0].json();
-    assert_eq!((&asked["tool_name"], &asked["api_name"]), (&json!("river_gauge"), &json!("level_of_gauge")));
+    assert_eq!(
+        (&asked["tool_name"], &asked["api_name"]),
+        (&json!("river_gauge"), &json!("level_of_gauge"))
+    );
 }
 
 #[tokio::test]
@@ -219,11 +249,13 @@ async fn the_log_has_a_line_for_every_call_and_no_key() {
     let apis = stage.open();
     for _ in 0..2 {
         let body = json!({"category": "Weather", "tool_name": "t", "api_name": "a", "tool_input": "{\"a\": 1}", "strip": "", "toolbench_key": KEY});
-        let asked = touchstone_formats::stabletoolbench::request::read(body.to_string().as_bytes()).unwrap();
+        let asked = touchstone_formats::stabletoolbench::request::read(body.to_string().as_bytes())
+            .unwrap();
         apis.answer(asked, &CancellationToken::new()).await.unwrap();
     }
     let text = fs::read_to_string(log).unwrap();
-    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<_> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["fake_response", "cached_real_response"]);
     assert_eq!(lines[0]["request"]["tool_input"], json!({"a": 1}));
@@ -237,15 +269,19 @@ async fn the_doctor_says_what_there_is_and_what_is_missing() {
     let stage = Stage::new().simulated_by(&model);
     let setup = |stage: &Stage| Setup::of(&workspace::read(&stage.models).unwrap());
     let said = look(&stage.settings, &setup(&stage)).await.unwrap();
-    assert!(said.contains("made with the first reply") && said.contains("sim can be reached"), "{said}");
+    assert!(
+        said.contains("made with the first reply") && said.contains("sim can be reached"),
+        "{said}"
+    );
     stage.write(KEPT, "{}");
     stage.write("Weather/river_gauge_for_Weather/other.json", "{}");
     assert!(look(&stage.settings, &setup(&stage)).await.unwrap().contains("replies of 2 APIs"));
     assert_eq!(model.seen().len(), 0, "nothing was bought");
     // A port that was just given back: nobody listens there.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let models =
-        format!("models: {{ sim: {{ provider: openai, base_url: 'http://127.0.0.1:{port}/v1', model: stub }} }}");
+    let models = format!(
+        "models: {{ sim: {{ provider: openai, base_url: 'http://127.0.0.1:{port}/v1', model: stub }} }}"
+    );
     let stage = Stage { models, ..stage };
     let gone = look(&stage.settings, &setup(&stage)).await.unwrap_err();
     assert!(gone.message.contains("does not answer"), "{gone}");

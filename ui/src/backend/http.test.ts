@@ -2,18 +2,35 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Word } from "./backend";
 import { http } from "./http";
 
-const reply = (body: string, status = 200) => vi.stubGlobal("fetch", vi.fn(() => Promise.resolve(new Response(body, { status }))));
-const failure = () => http.call("status", {}).then(() => null, (thrown: unknown) => thrown);
+const reply = (body: string, status = 200) =>
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(() => Promise.resolve(new Response(body, { status }))),
+  );
+const failure = () =>
+  http.call("status", {}).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
 afterEach(() => vi.unstubAllGlobals());
 
 describe("a call over HTTP", () => {
   it("posts its arguments as JSON with the header that other sites cannot send", async () => {
     reply("true");
     expect(await http.call("open_recent", { id: "a" })).toBe(true);
-    expect(fetch).toHaveBeenCalledWith("/api/open_recent", { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: '{"id":"a"}', credentials: "same-origin" });
+    expect(fetch).toHaveBeenCalledWith("/api/open_recent", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-touchstone": "1" },
+      body: '{"id":"a"}',
+      credentials: "same-origin",
+    });
   });
   it.each([
-    ['{"code":"gone","message":"The file went away.","hint":null}', 409, { code: "gone", message: "The file went away.", hint: null }],
+    [
+      '{"code":"gone","message":"The file went away.","hint":null}',
+      409,
+      { code: "gone", message: "The file went away.", hint: null },
+    ],
     ["no JSON", 401, { code: "not_allowed" }],
     ["<h1>oops</h1>", 500, { code: "failed", message: "Touchstone answered with status 500." }],
   ])("that fails with %s (%i) throws a sentence", async (body, status, wanted) => {
@@ -22,7 +39,10 @@ describe("a call over HTTP", () => {
   });
   it("that nobody answers says how to start the program again", async () => {
     vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
-    expect(await failure()).toMatchObject({ code: "failed", hint: expect.stringContaining("touchstone serve") as string });
+    expect(await failure()).toMatchObject({
+      code: "failed",
+      hint: expect.stringContaining("touchstone serve") as string,
+    });
   });
 });
 

@@ -7,23 +7,41 @@ import type { Backend, CommandName, Commands, Word } from "./backend";
 const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };
 const AGAIN_MS = 2_000;
 
-export const isAppError = (value: unknown): value is AppError => typeof value === "object" && value !== null && "code" in value && "message" in value;
+export const isAppError = (value: unknown): value is AppError =>
+  typeof value === "object" && value !== null && "code" in value && "message" in value;
 
 async function failure(reply: Response): Promise<AppError> {
   const said: unknown = await reply.json().catch(() => null);
   if (isAppError(said)) return said;
   if (reply.status === 401 || reply.status === 403) {
-    return { code: "not_allowed", message: "This page is not signed in to Touchstone.", hint: "Open an address that `touchstone serve` printed. Each works once; where it was started it says how to get another." };
+    return {
+      code: "not_allowed",
+      message: "This page is not signed in to Touchstone.",
+      hint: "Open an address that `touchstone serve` printed. Each works once; where it was started it says how to get another.",
+    };
   }
-  return { code: "failed", message: `Touchstone answered with status ${reply.status}.`, hint: null };
+  return {
+    code: "failed",
+    message: `Touchstone answered with status ${reply.status}.`,
+    hint: null,
+  };
 }
 
 async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promise<Commands[N][1]> {
   let reply: Response;
   try {
-    reply = await fetch(`/api/${name}`, { method: "POST", headers: HEADERS, body: JSON.stringify(args), credentials: "same-origin" });
+    reply = await fetch(`/api/${name}`, {
+      method: "POST",
+      headers: HEADERS,
+      body: JSON.stringify(args),
+      credentials: "same-origin",
+    });
   } catch {
-    const lost: AppError = { code: "failed", message: "Touchstone does not answer any more.", hint: "Start `touchstone serve` again, then reload this page." };
+    const lost: AppError = {
+      code: "failed",
+      message: "Touchstone does not answer any more.",
+      hint: "Start `touchstone serve` again, then reload this page.",
+    };
     throw lost;
   }
   if (!reply.ok) throw await failure(reply);
@@ -43,7 +61,8 @@ function listen(fn: (word: Word) => void): () => void {
   const open = () => {
     close();
     const stream = (source = new EventSource("/api/events"));
-    stream.onmessage = (message: MessageEvent<string>) => fn((JSON.parse(message.data) as AppEvent).stale);
+    stream.onmessage = (message: MessageEvent<string>) =>
+      fn((JSON.parse(message.data) as AppEvent).stale);
     stream.onopen = () => {
       if (broken) fn({ kind: "missed" });
       broken = false;

@@ -43,7 +43,8 @@ words: string,
  */
 few: boolean, 
 /**
- * Names of what can be said, in order: `right`, `wrong`; `in between` is what people call partly right and judges are unsure of.
+ * Names of what can be said, in order: `right`, `wrong`; `in between` is what people call
+ * partly right and judges are unsure of.
  */
 said: Array<string>, 
 /**

@@ -14,8 +14,8 @@ steps: Array<number | null>,
  */
 relation: Relation, 
 /**
- * The runs part here: not all did the same. What they were given, what they say on the way and what comes of the same call are
- * no parting.
+ * The runs part here: not all did the same. What they were given, what they say on the way and
+ * what comes of the same call are no parting.
  */
 diverges: boolean, 
 /**

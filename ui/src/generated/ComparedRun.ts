@@ -19,7 +19,8 @@ version: string,
  */
 steps: number, 
 /**
- * What keeps it from being compared, when something does. It has no steps in any row then, and parts from nothing.
+ * What keeps it from being compared, when something does. It has no steps in any row then, and
+ * parts from nothing.
  */
 trouble: string | null, 
 /**
@@ -27,8 +28,8 @@ trouble: string | null,
  */
 parts_at: number | null, 
 /**
- * How its answer relates to that of the first run: missing when only that one has an answer, absent when neither has or when it
- * is not known.
+ * How its answer relates to that of the first run: missing when only that one has an answer,
+ * absent when neither has or when it is not known.
  */
 answer: DiffKind, 
 /**

@@ -8,7 +8,8 @@ import type { StoredLine } from "./StoredLine";
  */
 export type Comparison = { 
 /**
- * The runs, in the order asked for; the first that can be read is what the others are compared with.
+ * The runs, in the order asked for; the first that can be read is what the others are compared
+ * with.
  */
 runs: Array<ComparedRun>, 
 /**

@@ -18,6 +18,7 @@ left: string | null,
  */
 right: string | null, 
 /**
- * What kind of likeness or difference, in a few words: `text instead of number`, `same day, other notation`.
+ * What kind of likeness or difference, in a few words: `text instead of number`, `same day,
+ * other notation`.
  */
 note: string | null, };

@@ -58,11 +58,13 @@ out: string,
  */
 exists: boolean, 
 /**
- * What rows lack for their evaluators, and what is mapped and passed over, as sentences: `"relevance: 3 of 8 rows have no query."`.
+ * What rows lack for their evaluators, and what is mapped and passed over, as sentences:
+ * `"relevance: 3 of 8 rows have no query."`.
  */
 lacks: Array<string>, 
 /**
- * That the workspace file has a budget that binds nothing, because nobody knows a price, as a sentence.
+ * That the workspace file has a budget that binds nothing, because nobody knows a price, as a
+ * sentence.
  */
 unbound: string | null, 
 /**

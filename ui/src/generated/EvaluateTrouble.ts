@@ -17,6 +17,7 @@ evaluator: string,
  */
 why: string, 
 /**
- * The run that the row is, once the file of results is written among the results of the folder that is open.
+ * The run that the row is, once the file of results is written among the results of the folder
+ * that is open.
  */
 run: string | null, };

@@ -2,7 +2,8 @@
 import type { EvaluateRequest } from "./EvaluateRequest";
 
 /**
- * What was begun and has no whole results: it can be gone on with, and what was paid for is not paid for again.
+ * What was begun and has no whole results: it can be gone on with, and what was paid for is not
+ * paid for again.
  */
 export type EvaluateUnfinished = { 
 /**

@@ -48,7 +48,8 @@ done: number,
  */
 failed: number, 
 /**
- * Of these, how many because nobody answered: begun again, they are asked about and nothing else.
+ * Of these, how many because nobody answered: begun again, they are asked about and nothing
+ * else.
  */
 missing: number, 
 /**
@@ -84,7 +85,8 @@ troubles: Array<EvaluateTrouble>,
  */
 file: string | null, 
 /**
- * The filter that shows its rows in the list of runs; none when it lies outside of the folder that is open.
+ * The filter that shows its rows in the list of runs; none when it lies outside of the folder
+ * that is open.
  */
 filter: string | null, 
 /**

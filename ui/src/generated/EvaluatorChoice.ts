@@ -33,6 +33,7 @@ program: boolean,
  */
 safety: boolean, 
 /**
- * The score from which on it passes unless somebody says otherwise; none where there is no such score.
+ * The score from which on it passes unless somebody says otherwise; none where there is no
+ * such score.
  */
 threshold: number | null, };

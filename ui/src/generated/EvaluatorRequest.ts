@@ -17,7 +17,8 @@ name: string,
  */
 threshold: number | null, 
 /**
- * Where its inputs come from: `[input, "${data.column}"]`; empty takes columns of the same name.
+ * Where its inputs come from: `[input, "${data.column}"]`; empty takes columns of the same
+ * name.
  */
 mapping: Array<[string, string]>, 
 /**

@@ -14,10 +14,12 @@ recent: Array<RecentFolder>,
  */
 demo: boolean, 
 /**
- * True when a dialog can pick any folder (the window); else the program is started with the folder.
+ * True when a dialog can pick any folder (the window); else the program is started with the
+ * folder.
  */
 can_pick: boolean, 
 /**
- * True when recent folders and the sample data can be opened here; a page that only looks shows what it was started with.
+ * True when recent folders and the sample data can be opened here; a page that only looks
+ * shows what it was started with.
  */
 can_open: boolean, };

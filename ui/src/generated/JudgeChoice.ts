@@ -45,11 +45,13 @@ scale: string,
  */
 needs: string, 
 /**
- * What it takes to pass, on its own scale: `from 3 of 5`, `up to 3 of 7`; none where it has words alone.
+ * What it takes to pass, on its own scale: `from 3 of 5`, `up to 3 of 7`; none where it has
+ * words alone.
  */
 threshold: string | null, 
 /**
- * The model that the suites of the folder name for it; none when they name none, or different ones.
+ * The model that the suites of the folder name for it; none when they name none, or different
+ * ones.
  */
 suite_model: string | null, 
 /**

@@ -34,7 +34,8 @@ skipped: Array<JudgeSkip>,
  */
 skipped_total: number, 
 /**
- * Forks and runs that a person continued, which pass the filter and are left out because it does not name them.
+ * Forks and runs that a person continued, which pass the filter and are left out because it
+ * does not name them.
  */
 forks_left_out: number, 
 /**

@@ -13,7 +13,8 @@ judge: string,
  */
 model: string, 
 /**
- * How often each run is judged; none is what the suites of the runs want, else what the judge usually does.
+ * How often each run is judged; none is what the suites of the runs want, else what the judge
+ * usually does.
  */
 rounds: number | null, 
 /**

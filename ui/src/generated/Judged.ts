@@ -50,7 +50,8 @@ told: string | null,
  */
 own_spread: number | null, 
 /**
- * What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is what counts.
+ * What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is
+ * what counts.
  */
 threshold: string | null, 
 /**

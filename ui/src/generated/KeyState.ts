@@ -22,6 +22,7 @@ source: KeySource,
  */
 can_store: boolean, 
 /**
- * Why it is not known whether it is set, or why what is set is no key, as a sentence; none when it is set and when it is not.
+ * Why it is not known whether it is set, or why what is set is no key, as a sentence; none
+ * when it is set and when it is not.
  */
 wrong: string | null, };

@@ -33,7 +33,8 @@ concurrency: number,
  */
 max_cost: number | null, 
 /**
- * How runs look for an answer and which functions they are offered, where there are virtual APIs or queries; none elsewhere.
+ * How runs look for an answer and which functions they are offered, where there are virtual
+ * APIs or queries; none elsewhere.
  */
 search: SearchOptions | null, 
 /**
@@ -41,6 +42,7 @@ search: SearchOptions | null,
  */
 wrong: Array<string>, 
 /**
- * Why nothing can be launched at all: no input directory, or a front door that may not. With the next step.
+ * Why nothing can be launched at all: no input directory, or a front door that may not. With
+ * the next step.
  */
 why_not: Trouble | null, };

@@ -34,7 +34,8 @@ estimate: Estimate,
  */
 unbound: string | null, 
 /**
- * Why some of `owed` cannot start here: keys and settings that are missing. One for each cause; a run may be counted in several.
+ * Why some of `owed` cannot start here: keys and settings that are missing. One for each
+ * cause; a run may be counted in several.
  */
 blocked: Array<Blocked>, 
 /**
@@ -54,6 +55,7 @@ unpriced: string | null,
  */
 problems: Array<Problem>, 
 /**
- * Why nothing can be begun as the workspace file and the suites are written: the first thing that is wrong, with its line.
+ * Why nothing can be begun as the workspace file and the suites are written: the first thing
+ * that is wrong, with its line.
  */
 invalid: Trouble | null, };

@@ -11,7 +11,8 @@ export type LaunchRequest = {
  */
 runs: Array<string>, 
 /**
- * Cells of the overview; when there are any, only their runs: those that are there, and those that the suites expect.
+ * Cells of the overview; when there are any, only their runs: those that are there, and those
+ * that the suites expect.
  */
 cells: Array<LaunchCell>, 
 /**
@@ -35,7 +36,8 @@ variations: Array<number>,
  */
 repeats: number | null, 
 /**
- * From the start, even when there is a result; what is there is moved aside first, never destroyed.
+ * From the start, even when there is a result; what is there is moved aside first, never
+ * destroyed.
  */
 start_over: boolean, 
 /**
@@ -55,7 +57,8 @@ max_cost: number | null,
  */
 shard: Shard | null, 
 /**
- * How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file says.
+ * How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file
+ * says.
  */
 method: string | null, 
 /**
@@ -67,6 +70,7 @@ steps: number | null,
  */
 queries: number | null, 
 /**
- * Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the workspace file says.
+ * Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the
+ * workspace file says.
  */
 offer: string | null, };

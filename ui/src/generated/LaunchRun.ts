@@ -22,7 +22,8 @@ state: LaunchRunState,
  */
 turn: number, 
 /**
- * What it does now or why it ended, in a few words: `asking o1`, `query_support_tickets`, `waits 4 s: too many requests`.
+ * What it does now or why it ended, in a few words: `asking o1`, `query_support_tickets`,
+ * `waits 4 s: too many requests`.
  */
 doing: string | null, 
 /**

@@ -71,7 +71,8 @@ unpriced: number,
  */
 max_cost: number | null, 
 /**
- * What one should know besides, as sentences: keys that were refused, runs that are left out, what is amiss with virtual APIs.
+ * What one should know besides, as sentences: keys that were refused, runs that are left out,
+ * what is amiss with virtual APIs.
  */
 notes: Array<string>, 
 /**

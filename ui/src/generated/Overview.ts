@@ -76,12 +76,13 @@ unasked: number,
  */
 unscored: number, 
 /**
- * How many pass the filter and are counted nowhere here, because they are forks or were continued by a person.
+ * How many pass the filter and are counted nowhere here, because they are forks or were
+ * continued by a person.
  */
 forks: number, 
 /**
- * How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
- * expected of it.
+ * How many are expected by the suites and not there. None when the filter asks for what only
+ * runs have: then nothing can be expected of it.
  */
 missing: number | null, 
 /**

@@ -21,7 +21,8 @@ passed: number | null,
  */
 score: number | null, 
 /**
- * 95 % interval of it: bottom. None for one run, and when the runs do not say how much others would differ.
+ * 95 % interval of it: bottom. None for one run, and when the runs do not say how much others
+ * would differ.
  */
 low: number | null, 
 /**
@@ -49,7 +50,8 @@ errors: number,
  */
 damaged: number, 
 /**
- * How many ended and have no score, for want of an expected output or because the scorer was not asked yet.
+ * How many ended and have no score, for want of an expected output or because the scorer was
+ * not asked yet.
  */
 unscored: number, 
 /**

@@ -23,7 +23,8 @@ summary: string | null,
  */
 pieces: Array<TextChange>, 
 /**
- * False when parts of the texts are left out: the middle of long equal stretches, and what is too long to be shown.
+ * False when parts of the texts are left out: the middle of long equal stretches, and what is
+ * too long to be shown.
  */
 whole: boolean, 
 /**

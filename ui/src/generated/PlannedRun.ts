@@ -42,7 +42,7 @@ act: Act,
  */
 why: string, 
 /**
- * When it is refused because the file does not match the task: what differs, as text to show. Starting over or continuing
- * anyway are the choices.
+ * When it is refused because the file does not match the task: what differs, as text to show.
+ * Starting over or continuing anyway are the choices.
  */
 differs: string | null, };

@@ -26,7 +26,8 @@ file_name: string,
  */
 media_type: string, 
 /**
- * What can be compared with, as `system/model`; of a result file, what there are files of, as `system/model/set`.
+ * What can be compared with, as `system/model`; of a result file, what there are files of, as
+ * `system/model/set`.
  */
 baselines: Array<string>, 
 /**

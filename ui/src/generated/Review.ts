@@ -26,7 +26,8 @@ at_ms: number,
  */
 stale: boolean, 
 /**
- * Names the answer that it is said of, as [`super::RunView::answer_mark`] does; none is any, and the one that is there now when it
- * comes in. What is only added to keeps the mark that it has.
+ * Names the answer that it is said of, as [`super::RunView::answer_mark`] does; none is any,
+ * and the one that is there now when it comes in. What is only added to keeps the mark that it
+ * has.
  */
 answer: string | null, };

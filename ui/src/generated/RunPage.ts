@@ -19,6 +19,7 @@ generation: number,
  */
 rows: Array<RunRow>, 
 /**
- * Tokens of the filter that were not understood, and what to write instead. A filter with any matches no run.
+ * Tokens of the filter that were not understood, and what to write instead. A filter with any
+ * matches no run.
  */
 misread: Array<Misread>, };

@@ -16,11 +16,13 @@ export type RunRow = {
  */
 id: string, 
 /**
- * File, relative to the output directory, to be shown; of a file that holds many runs with `#` and the member.
+ * File, relative to the output directory, to be shown; of a file that holds many runs with `#`
+ * and the member.
  */
 path: string, 
 /**
- * Which of the runs of its file it is, when the file holds many. Such files are read and never written to.
+ * Which of the runs of its file it is, when the file holds many. Such files are read and never
+ * written to.
  */
 member: string | null, 
 /**

@@ -26,7 +26,8 @@ review: Review | null,
  */
 judged: Array<Judged>, 
 /**
- * What evaluators are stored to have said, where the run is a row of an evaluation. None of it is counted among our scores.
+ * What evaluators are stored to have said, where the run is a row of an evaluation. None of it
+ * is counted among our scores.
  */
 stored: Array<StoredVerdict>, 
 /**

@@ -18,7 +18,8 @@ export type RunView = {
  */
 row: RunRow, 
 /**
- * What its files look like, in a few words: `PromptQL transcript`, `Tool-calling transcript`, `Benchmark folder`.
+ * What its files look like, in a few words: `PromptQL transcript`, `Tool-calling transcript`,
+ * `Benchmark folder`.
  */
 layout: string, 
 /**

@@ -9,7 +9,8 @@ export type RunsAround = {
  */
 offset: number, 
 /**
- * How many runs of the list stand before the one that was asked for, whether that is in the list or not.
+ * How many runs of the list stand before the one that was asked for, whether that is in the
+ * list or not.
  */
 before: number, 
 /**

@@ -35,7 +35,8 @@ counts: Counts,
  */
 search: SearchProgress, 
 /**
- * How far runs have come that are scored again because a suite changed; none when all scores are of now.
+ * How far runs have come that are scored again because a suite changed; none when all scores
+ * are of now.
  */
 scoring: ScoringProgress | null, 
 /**

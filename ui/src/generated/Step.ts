@@ -11,7 +11,8 @@ export type Step = {
  */
 index: number, 
 /**
- * Turn it belongs to, from 1: a user message is a turn, an assistant message with its tool calls is one.
+ * Turn it belongs to, from 1: a user message is a turn, an assistant message with its tool
+ * calls is one.
  */
 turn: number, 
 /**

@@ -17,6 +17,7 @@ api: string,
  */
 function: string, 
 /**
- * Other APIs whose functions bear the same name. A call of it counts for the first of them all.
+ * Other APIs whose functions bear the same name. A call of it counts for the first of them
+ * all.
  */
 same_name: Array<string>, };

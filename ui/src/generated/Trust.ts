@@ -11,7 +11,8 @@ export type Trust = {
  */
 raters: Array<Rater>, 
 /**
- * Each judge with people, and each two judges, where both said something of at least one run; without their disagreements.
+ * Each judge with people, and each two judges, where both said something of at least one run;
+ * without their disagreements.
  */
 pairs: Array<Agreement>, 
 /**

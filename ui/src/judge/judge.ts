@@ -23,7 +23,8 @@ export interface Like {
 }
 
 /** The judge of a scorer: `judge:sopr 2` is the second that asks it. */
-export const judgeOf = (scorer: string): string => scorer.replace(/^judge:/, "").split(" ", 1)[0] ?? "";
+export const judgeOf = (scorer: string): string =>
+  scorer.replace(/^judge:/, "").split(" ", 1)[0] ?? "";
 
 export interface Choices {
   judge: string;
@@ -36,20 +37,41 @@ export interface Choices {
   reference: string;
 }
 
-export const asked = ({ runs, filter }: Wanted, choices: Choices): JudgeRequest => ({ ...choices, runs, filter });
+export const asked = ({ runs, filter }: Wanted, choices: Choices): JudgeRequest => ({
+  ...choices,
+  runs,
+  filter,
+});
 
 /** From the least to the most; once where both read the same. */
-const between = (least: number, most: number, show: (value: number) => string): string => (show(least) === show(most) ? show(most) : `${show(least)} to ${show(most)}`);
+const between = (least: number, most: number, show: (value: number) => string): string =>
+  show(least) === show(most) ? show(most) : `${show(least)} to ${show(most)}`;
 
 /** What it will take, in a line; what is not known is said. */
-export function takes(plan: Pick<JudgePlan, "calls_least" | "calls_most" | "tokens_least" | "tokens_most" | "cost_least" | "cost_most">): string {
-  const costs = plan.cost_least === null || plan.cost_most === null ? "cost unknown: the model has no price" : `about ${between(plan.cost_least, plan.cost_most, money)}`;
+export function takes(
+  plan: Pick<
+    JudgePlan,
+    "calls_least" | "calls_most" | "tokens_least" | "tokens_most" | "cost_least" | "cost_most"
+  >,
+): string {
+  const costs =
+    plan.cost_least === null || plan.cost_most === null
+      ? "cost unknown: the model has no price"
+      : `about ${between(plan.cost_least, plan.cost_most, money)}`;
   const calls = between(plan.calls_least, plan.calls_most, count);
   return `${calls} ${plan.calls_most === 1 ? "request" : "requests"} · about ${between(plan.tokens_least, plan.tokens_most, short)} tokens · ${costs}`;
 }
 
 /** An interval of 95 %; empty where there is none. */
-const between95 = (interval: [number, number] | null, times: number, places: number, unit = ""): string => (interval === null ? "" : ` [${fixed(times * interval[0], places)} to ${fixed(times * interval[1], places)}${unit}]`);
+const between95 = (
+  interval: [number, number] | null,
+  times: number,
+  places: number,
+  unit = "",
+): string =>
+  interval === null
+    ? ""
+    : ` [${fixed(times * interval[0], places)} to ${fixed(times * interval[1], places)}${unit}]`;
 
 /** Which runs that are, in a line. */
 export function meant(plan: JudgePlan): string {
@@ -58,7 +80,9 @@ export function meant(plan: JudgePlan): string {
     plan.unasked > 0 ? `${count(plan.unasked)} without an answer, judged without asking` : "",
     plan.complete > 0 ? `${count(plan.complete)} judged so before` : "",
     plan.skipped_total > 0 ? `${count(plan.skipped_total)} that cannot be judged` : "",
-    plan.forks_left_out > 0 ? `${counted(plan.forks_left_out, "fork or continued run", "forks or continued runs")} left out` : "",
+    plan.forks_left_out > 0
+      ? `${counted(plan.forks_left_out, "fork or continued run", "forks or continued runs")} left out`
+      : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }
@@ -70,23 +94,40 @@ export function came(view: JudgingView): string {
   const { rates } = view;
   if (rates === null) return "";
   const answered = rates.runs - rates.without_answer;
-  const both = rates.mean_of_answered === null || rates.without_answer === 0 ? "" : `; ${scoreText(rates.mean_of_answered)} of the ${count(answered)} with an answer`;
+  const both =
+    rates.mean_of_answered === null || rates.without_answer === 0
+      ? ""
+      : `; ${scoreText(rates.mean_of_answered)} of the ${count(answered)} with an answer`;
   const share = (part: number) => `${fixed(100 * part, 1)} %`;
-  if (rates.pairs !== null) return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
-  const own = rates.own === null ? "" : `mean ${rates.own.told}${between95(rates.own.interval, 1, 1)}; `;
-  const passed = rates.passed === null || rates.passed.runs === 0 ? "" : `; ${count(rates.passed.passed)} of ${count(rates.passed.runs)} pass${between95(rates.passed.interval, 100, 0, " %")}`;
+  if (rates.pairs !== null)
+    return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
+  const own =
+    rates.own === null ? "" : `mean ${rates.own.told}${between95(rates.own.interval, 1, 1)}; `;
+  const passed =
+    rates.passed === null || rates.passed.runs === 0
+      ? ""
+      : `; ${count(rates.passed.passed)} of ${count(rates.passed.runs)} pass${between95(rates.passed.interval, 100, 0, " %")}`;
   return `${own}${own === "" ? "mean" : "as a score"} ${scoreText(rates.mean)} ± ${fixed(rates.spread, 2)} of ${counted(rates.runs, "run")}${both}${passed}`;
 }
 
 /** One judgement in a line: what each round came to. */
-export const words = (judged: Judged): string => judged.rounds.map((round) => round.told).join(", ");
+export const words = (judged: Judged): string =>
+  judged.rounds.map((round) => round.told).join(", ");
 
 /** What it takes to pass, and whose word that is; empty where more for it than against is what counts. */
-export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string => (judged.threshold === null ? "" : `${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`);
+export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string =>
+  judged.threshold === null
+    ? ""
+    : `${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`;
 
 /** What there is to know of a judge besides what it asks, in a line. */
 export function about(judge: JudgeChoice): string {
-  const threshold = judge.suite_threshold === null ? (judge.threshold === null ? "" : `passes ${judge.threshold}`) : `passes ${judge.suite_threshold}, as the suites say`;
+  const threshold =
+    judge.suite_threshold === null
+      ? judge.threshold === null
+        ? ""
+        : `passes ${judge.threshold}`
+      : `passes ${judge.suite_threshold}, as the suites say`;
   const parts = [
     `says ${judge.scale}`,
     threshold,
@@ -97,11 +138,15 @@ export function about(judge: JudgeChoice): string {
 }
 
 /** What its official rules are, in a line. */
-export const official = (judge: JudgeChoice): string => (judge.group === "StableToolBench" ? "By the official rule: the last tool that was called has to be Finish" : "As azure-ai-evaluation does, with its mistakes");
+export const official = (judge: JudgeChoice): string =>
+  judge.group === "StableToolBench"
+    ? "By the official rule: the last tool that was called has to be Finish"
+    : "As azure-ai-evaluation does, with its mistakes";
 
 /** The judges that a few words find: all words, in the name, what it asks, or what it belongs to. */
 export function found(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {
   const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = (one: JudgeChoice) => `${one.name} ${one.name.replaceAll("_", " ")} ${one.what} ${one.group}`.toLowerCase();
+  const text = (one: JudgeChoice) =>
+    `${one.name} ${one.name.replaceAll("_", " ")} ${one.what} ${one.group}`.toLowerCase();
   return judges.filter((one) => wanted.every((word) => text(one).includes(word)));
 }

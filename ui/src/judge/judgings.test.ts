@@ -9,14 +9,19 @@ import { layOut } from "../step/canned.test-env";
 
 let page: ReturnType<typeof mount> | undefined;
 const id = (testid: string) => document.querySelector<HTMLElement>(`[data-testid='${testid}']`);
-const flat = (element: Element | null | undefined) => element?.textContent?.replace(/\s+/g, " ").trim() ?? "";
+const flat = (element: Element | null | undefined) =>
+  element?.textContent?.replace(/\s+/g, " ").trim() ?? "";
 const until = (fn: () => void) =>
   vi.waitFor(() => {
     flushSync();
     fn();
   }, 8_000);
-const press = (name: string) => [...document.querySelectorAll("button")].find((found) => flat(found).startsWith(name))?.click();
-const key = (pressed: string, more: KeyboardEventInit = {}) => (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key: pressed, bubbles: true, cancelable: true, ...more }));
+const press = (name: string) =>
+  [...document.querySelectorAll("button")].find((found) => flat(found).startsWith(name))?.click();
+const key = (pressed: string, more: KeyboardEventInit = {}) =>
+  (document.activeElement ?? document.body).dispatchEvent(
+    new KeyboardEvent("keydown", { key: pressed, bubbles: true, cancelable: true, ...more }),
+  );
 async function open(backend: Fixture, hash: string) {
   history.replaceState(null, "", hash);
   page = mount(App, { target: document.body, props: { backend } });
@@ -32,11 +37,20 @@ async function act(words: string) {
   field.value = words;
   field.dispatchEvent(new Event("input", { bubbles: true }));
   await until(() => expect(flat(id("palette")?.querySelector("[role=option]"))).toContain(words));
-  id("palette")?.querySelector("[role=option]")?.dispatchEvent(new Event("pointerdown", { bubbles: true, cancelable: true }));
+  id("palette")
+    ?.querySelector("[role=option]")
+    ?.dispatchEvent(new Event("pointerdown", { bubbles: true, cancelable: true }));
 }
 
 const GONE = { run: "r1", path: "one.yaml", why: "The reply is no verdict." };
-const OVER = judging("j1", { judge: "fac", state: "done", done: 5, failed: 3, skipped: 1, troubles: [GONE, { ...GONE, why: "And again." }] });
+const OVER = judging("j1", {
+  judge: "fac",
+  state: "done",
+  done: 5,
+  failed: 3,
+  skipped: 1,
+  troubles: [GONE, { ...GONE, why: "And again." }],
+});
 
 let away: () => void;
 beforeEach(() => (away = layOut()));
@@ -55,7 +69,9 @@ it("judging at work is in the footer of every place, and one press shows how it 
   id("judging-now")?.click();
   await until(() => expect(flat(id("judgings"))).toContain("2 of 9 runs Running"));
   press("Stop");
-  await until(() => expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j2", now: false } }));
+  await until(() =>
+    expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j2", now: false } }),
+  );
 });
 
 it("Escape closes a dialog at once, so that the next key is meant for what is behind it", async () => {
@@ -65,7 +81,9 @@ it("Escape closes a dialog at once, so that the next key is meant for what is be
   await until(() => expect(id("judging-now")).not.toBeNull());
   id("judging-now")?.click();
   await until(() => expect(id("judgings")?.querySelector("h1")).toBeTruthy());
-  const own = id("judgings")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
+  const own = id("judgings")?.dispatchEvent(
+    new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }),
+  );
   flushSync();
   expect(own).toBe(false);
   expect(id("judgings")).toBeNull();
@@ -82,7 +100,11 @@ it("what could not be judged is there to read after it is over", async () => {
   press("2 judgings so far");
   await until(() => expect(flat(id("judgings"))).toContain("sopr by local"));
   press("fac by local");
-  await until(() => expect(flat(id("judging-troubles"))).toBe("one.yaml: The reply is no verdict.one.yaml: And again.And 2 runs more."));
+  await until(() =>
+    expect(flat(id("judging-troubles"))).toBe(
+      "one.yaml: The reply is no verdict.one.yaml: And again.And 2 runs more.",
+    ),
+  );
 });
 
 it("stopping what is running stops launches, evaluations and judging alike, and now what stops already", async () => {

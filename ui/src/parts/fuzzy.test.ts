@@ -14,7 +14,13 @@ describe("letters in order", () => {
     expect(fuzzy("snr", "Runs")).toBeNull();
   });
   it("find every text by its own letters", () => {
-    fc.assert(fc.property(fc.string(), (text) => void expect(fuzzy(text.toLowerCase(), text)).not.toBeNull()));
+    fc.assert(
+      fc.property(
+        fc.string(),
+        (text) => void expect(fuzzy(text.toLowerCase(), text)).not.toBeNull(),
+      ),
+    );
   });
-  it("leave the order as it is when nothing is sought", () => expect(found(" ", "b", "a")).toEqual(["b", "a"]));
+  it("leave the order as it is when nothing is sought", () =>
+    expect(found(" ", "b", "a")).toEqual(["b", "a"]));
 });

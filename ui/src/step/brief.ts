@@ -7,9 +7,15 @@ import { visibleLine } from "../parts/visible/visible";
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
 const LONGEST = 240;
 /** What ended a program that did not end itself. */
-const ENDS: Record<string, string> = { killed: "killed", cpu: "out of processor time", memory: "out of memory", files: "too many files" };
+const ENDS: Record<string, string> = {
+  killed: "killed",
+  cpu: "out of processor time",
+  memory: "out of memory",
+  files: "too many files",
+};
 
-export const isCard = (step: Step): boolean => step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
+export const isCard = (step: Step): boolean =>
+  step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
 export const isOutcome = (part: Pick<Part, "label">): boolean => OUTCOMES.has(part.label);
 
 /** Who speaks. */
@@ -37,14 +43,22 @@ export function openAtFirst(step: Step): boolean {
 export function line(part: Part): string {
   const { body } = part;
   if (body.kind === "table") return counted(body.total, "row");
-  return visibleLine(body.text.slice(0, LONGEST * 2).replace(/\s+/g, " ").trim()).slice(0, LONGEST);
+  return visibleLine(
+    body.text
+      .slice(0, LONGEST * 2)
+      .replace(/\s+/g, " ")
+      .trim(),
+  ).slice(0, LONGEST);
 }
 
 /** The arguments of a call: the only one as it is, several by name. */
 export function argumentsLine(step: Step): string {
   const given = step.parts.filter((part) => !isOutcome(part));
   if (given.length === 1 && given[0]) return line(given[0]);
-  return given.map((part) => `${part.label}: ${line(part)}`).join(", ").slice(0, LONGEST);
+  return given
+    .map((part) => `${part.label}: ${line(part)}`)
+    .join(", ")
+    .slice(0, LONGEST);
 }
 
 /** How a program ended that did not end well, as its result says; empty for all others. */
@@ -52,10 +66,15 @@ function ending({ body }: Part): string {
   if (body.kind !== "value" || !body.whole || !body.text.includes('"exit_code"')) return "";
   try {
     const said: unknown = JSON.parse(body.text);
-    if (typeof said !== "object" || said === null || !("exit_code" in said) || said.exit_code === 0) return "";
+    if (typeof said !== "object" || said === null || !("exit_code" in said) || said.exit_code === 0)
+      return "";
     if ("timed_out" in said && said.timed_out === true) return "timed out";
     if (typeof said.exit_code === "number") return `exit ${String(said.exit_code)}`;
-    return "outcome" in said && typeof said.outcome === "string" && Object.hasOwn(ENDS, said.outcome) ? (ENDS[said.outcome] ?? "") : "";
+    return "outcome" in said &&
+      typeof said.outcome === "string" &&
+      Object.hasOwn(ENDS, said.outcome)
+      ? (ENDS[said.outcome] ?? "")
+      : "";
   } catch {
     return "";
   }
@@ -71,7 +90,10 @@ export function outcome(step: Step): string {
   if (!result) return "";
   if (result.body.kind === "table") return counted(result.body.total, "row");
   const text = result.body.text.trim();
-  const size = result.body.whole && text.length <= 40 && !text.includes("\n") ? visibleLine(text) || "empty" : bytes(result.bytes);
+  const size =
+    result.body.whole && text.length <= 40 && !text.includes("\n")
+      ? visibleLine(text) || "empty"
+      : bytes(result.bytes);
   return [ending(result), size].filter(Boolean).join(" · ");
 }
 

@@ -5,7 +5,13 @@ import { step, text, view } from "./canned.test-env";
 import { KEPT, Steps } from "./steps";
 
 const TOTAL = 100_000;
-const page = (span: Span, version = "v1", most = 50): StepPage => ({ version, total_steps: TOTAL, steps: Array.from({ length: Math.min(span.limit, most, TOTAL - span.offset) }, (_, i) => step(span.offset + i, 1, "user", [text(`${version}-${span.offset + i}`, "message", "x")])) });
+const page = (span: Span, version = "v1", most = 50): StepPage => ({
+  version,
+  total_steps: TOTAL,
+  steps: Array.from({ length: Math.min(span.limit, most, TOTAL - span.offset) }, (_, i) =>
+    step(span.offset + i, 1, "user", [text(`${version}-${span.offset + i}`, "message", "x")]),
+  ),
+});
 const opened = (version = "v1") => view([], {}, { version, total_steps: TOTAL });
 const until = (fn: () => void) => vi.waitFor(fn, { timeout: 3000, interval: 5 });
 
@@ -18,7 +24,9 @@ describe("steps in windows", () => {
     await until(() => expect(steps.get(519)).toBeDefined());
     await until(() => expect(steps.get(539)).toBeDefined());
     expect(steps.get(0)).toBeUndefined();
-    const asked = read.mock.calls.flatMap(([, span]) => Array.from({ length: span.limit }, (_, i) => span.offset + i));
+    const asked = read.mock.calls.flatMap(([, span]) =>
+      Array.from({ length: span.limit }, (_, i) => span.offset + i),
+    );
     expect(new Set(asked).size).toBe(asked.length);
     steps.close();
   });
@@ -39,7 +47,9 @@ describe("steps in windows", () => {
     steps.take(opened());
     steps.want(7);
     for (let i = 0; i < 10_000; i += 50) await steps.fetch(i);
-    const known = Array.from({ length: 10_100 }, (_, i) => steps.get(i)).filter((one) => one !== undefined).length;
+    const known = Array.from({ length: 10_100 }, (_, i) => steps.get(i)).filter(
+      (one) => one !== undefined,
+    ).length;
     expect(known).toBeLessThanOrEqual(KEPT + 50);
     expect(steps.get(7)).toBeDefined();
     steps.close();
@@ -70,7 +80,13 @@ describe("steps in windows", () => {
 
   it("say what went wrong and can be asked for again", async () => {
     let broken = true;
-    const steps = new Steps((_, span) => (broken ? Promise.reject({ code: "failed", message: "The disk is gone.", hint: null }) : Promise.resolve(page(span))), vi.fn());
+    const steps = new Steps(
+      (_, span) =>
+        broken
+          ? Promise.reject({ code: "failed", message: "The disk is gone.", hint: null })
+          : Promise.resolve(page(span)),
+      vi.fn(),
+    );
     steps.take(opened());
     steps.want(5);
     await until(() => expect(steps.error).toBe("The disk is gone."));

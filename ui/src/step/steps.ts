@@ -99,7 +99,11 @@ export class Steps {
   #soon(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
-      const near = [...this.#wanted].flatMap((index) => [index, index + AHEAD, Math.max(0, index - AHEAD)]);
+      const near = [...this.#wanted].flatMap((index) => [
+        index,
+        index + AHEAD,
+        Math.max(0, index - AHEAD),
+      ]);
       const lacking = near.filter((index) => this.#lacks(index)).sort((a, b) => a - b);
       const pages = new Set<number>();
       for (const index of lacking) {
@@ -143,7 +147,9 @@ export class Steps {
 
   #forget(near: number): void {
     if (this.#known.size <= KEPT) return;
-    const far = [...this.#known.keys()].filter((index) => !this.#wanted.has(index)).sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
+    const far = [...this.#known.keys()]
+      .filter((index) => !this.#wanted.has(index))
+      .sort((a, b) => Math.abs(b - near) - Math.abs(a - near));
     for (const index of far.slice(0, this.#known.size - KEPT + PAGE)) this.#known.delete(index);
   }
 }

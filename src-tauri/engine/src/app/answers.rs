@@ -1,4 +1,5 @@
-//! Answers of `StableToolBench` in files, scored against query sets. Needs no folder that is open, and keeps nothing.
+//! Answers of `StableToolBench` in files, scored against query sets. Needs no folder that is open,
+//! and keeps nothing.
 use crate::error::{AppError, Code};
 use fs_err as fs;
 use serde::Serialize;
@@ -12,7 +13,8 @@ use touchstone_formats::stabletoolbench::{Pair, Query, ResultFile};
 use touchstone_formats::suite;
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::{
-    ApiCalls, Called, Evaluation, Finish, FinishRule, Likely, Offered, Returned, Summary, literal, literal_names,
+    ApiCalls, Called, Evaluation, Finish, FinishRule, Likely, Offered, Returned, Summary, literal,
+    literal_names,
 };
 
 /// Larger files are not read.
@@ -105,8 +107,13 @@ struct Read {
     gold: Vec<Pair>,
 }
 
-/// Scores the answers of files: raw ones, converted ones, result files. `seed` counts calls as the original does.
-pub fn score_answers(files: &[PathBuf], queries: &Path, seed: bool) -> Result<AnswerScores, AppError> {
+/// Scores the answers of files: raw ones, converted ones, result files. `seed` counts calls as the
+/// original does.
+pub fn score_answers(
+    files: &[PathBuf],
+    queries: &Path,
+    seed: bool,
+) -> Result<AnswerScores, AppError> {
     let (known, others) = read_queries(queries)?;
     let mut left_out = 0;
     let mut notes = Vec::new();
@@ -120,7 +127,11 @@ pub fn score_answers(files: &[PathBuf], queries: &Path, seed: bool) -> Result<An
             }
             match score(&one, known.get(&one.id), &shown, seed) {
                 Some(score) => scored.push(score),
-                None => notes.push(format!("{shown}: query {} is in no set of {}.", one.id, queries.display())),
+                None => notes.push(format!(
+                    "{shown}: query {} is in no set of {}.",
+                    one.id,
+                    queries.display()
+                )),
             }
         }
     }
@@ -167,7 +178,8 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
         None => ApiCalls::count(&offered, names),
     };
     let finish = Finish::of_details(&one.details);
-    let as_the_original = || literal(&offered, literal_names(&one.details).iter().map(String::as_str));
+    let as_the_original =
+        || literal(&offered, literal_names(&one.details).iter().map(String::as_str));
     let score = if seed { Some(as_the_original()) } else { counts.score() };
     let answer = match answers::finish::final_answer(&one.answer) {
         answers::Finish::Answer(Value::Text(text)) => text,
@@ -176,7 +188,8 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
     };
     let rule = if seed { FinishRule::Seed } else { FinishRule::Ours };
     let likely = Likely::of(&answer, finish.holds(rule), score.unwrap_or(0.0));
-    let pairs = |pairs: &[Pair]| pairs.iter().map(|pair| [pair.tool.clone(), pair.api.clone()]).collect();
+    let pairs =
+        |pairs: &[Pair]| pairs.iter().map(|pair| [pair.tool.clone(), pair.api.clone()]).collect();
     Some(AnswerScore {
         file: file.to_owned(),
         query_id: one.id.clone(),
@@ -206,8 +219,8 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
 /// Queries by id: those that are meant, and those that are not.
 pub(super) type Queries = (BTreeMap<String, Query>, BTreeMap<String, Query>);
 
-/// Reads the queries of the sets in a folder, or in its `test_instruction`. Where a file of `test_query_ids` lies beside a set, the
-/// queries that it does not name are not meant.
+/// Reads the queries of the sets in a folder, or in its `test_instruction`. Where a file of
+/// `test_query_ids` lies beside a set, the queries that it does not name are not meant.
 pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
     let (mut known, mut others) = (BTreeMap::new(), BTreeMap::new());
     let mut files: Vec<PathBuf> = Vec::new();
@@ -221,7 +234,9 @@ pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
         let set = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let bytes = bytes(&file)?;
         // What is no query set lies beside them: lists of ids.
-        let Some(read) = std::str::from_utf8(&bytes).ok().and_then(|text| suite::read(text, &set).ok()) else {
+        let Some(read) =
+            std::str::from_utf8(&bytes).ok().and_then(|text| suite::read(text, &set).ok())
+        else {
             continue;
         };
         let ids = ids_beside(&file)?;
@@ -243,7 +258,9 @@ pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
 /// Returns the ids of a set that are meant; without a file of them, all.
 fn ids_beside(set: &Path) -> Result<Ids, AppError> {
     let whole = fs::canonicalize(set).unwrap_or_else(|_| set.to_owned());
-    let Some(beside) = whole.to_str().map(|set| set.replace('\\', "/")).and_then(|set| filter::beside(&set)) else {
+    let Some(beside) =
+        whole.to_str().map(|set| set.replace('\\', "/")).and_then(|set| filter::beside(&set))
+    else {
         return Ok(Ids::default());
     };
     let file = whole.parent().unwrap_or(Path::new("")).join(beside);
@@ -273,15 +290,19 @@ fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let unread = |why: String| {
         let message = format!("{} could not be read: {why}", file.display());
-        AppError::new(Code::BadRequest, message).hint("Name raw answers, converted answers or result files.")
+        AppError::new(Code::BadRequest, message)
+            .hint("Name raw answers, converted answers or result files.")
     };
-    let text = std::str::from_utf8(&bytes).map_err(|_| unread("it holds bytes that are no UTF-8 text.".to_owned()))?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| unread("it holds bytes that are no UTF-8 text.".to_owned()))?;
     let root = json::read_python(text).map_err(|why| unread(why.to_string()))?;
     if root.get("answer_generation").is_some() {
-        let made = convert::raw(&bytes, "", convert::Faults::Mended).map_err(|why| unread(why.to_string()))?;
+        let made = convert::raw(&bytes, "", convert::Faults::Mended)
+            .map_err(|why| unread(why.to_string()))?;
         return Ok(vec![of_entry(convert::id(name.trim_end_matches(".json")), &made.entry)]);
     }
-    let is_entry = |value: &Value| value.get("answer").or_else(|| value.get("answer_details")).is_some();
+    let is_entry =
+        |value: &Value| value.get("answer").or_else(|| value.get("answer_details")).is_some();
     let entries: Vec<Read> = root
         .entries()
         .iter()
@@ -293,19 +314,31 @@ fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {
 
 /// Of `{query, available_tools, answer}`, or of the inner object.
 fn of_entry(id: &str, entry: &Value) -> Read {
-    let answer = entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
+    let answer =
+        entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
     let part = |key: &str| answer.get(key).cloned().unwrap_or_default();
-    let called = answer.get("called_apis").map(|called| called.items().iter().filter_map(Pair::read).collect());
-    Read { id: id.to_owned(), details: part("answer_details"), called, answer: part("final_answer"), gold: Vec::new() }
+    let called = answer
+        .get("called_apis")
+        .map(|called| called.items().iter().filter_map(Pair::read).collect());
+    Read {
+        id: id.to_owned(),
+        details: part("answer_details"),
+        called,
+        answer: part("final_answer"),
+        gold: Vec::new(),
+    }
 }
 
 fn bytes(file: &Path) -> Result<Vec<u8>, AppError> {
-    let unread = |why: std::io::Error| AppError::new(Code::BadRequest, format!("A file could not be read: {why}."));
+    let unread = |why: std::io::Error| {
+        AppError::new(Code::BadRequest, format!("A file could not be read: {why}."))
+    };
     let opened = fs::File::open(file).map_err(unread)?;
     let mut bytes = Vec::new();
     let read = opened.take(MOST + 1).read_to_end(&mut bytes).map_err(unread)?;
     if read as u64 > MOST {
-        let message = format!("{} is larger than the {} MB that are read.", file.display(), MOST >> 20);
+        let message =
+            format!("{} is larger than the {} MB that are read.", file.display(), MOST >> 20);
         return Err(AppError::new(Code::BadRequest, message));
     }
     Ok(bytes)

@@ -1,5 +1,5 @@
-//! Work that was begun since the program began and goes on while people look elsewhere: the list of it, newest first. What the work
-//! is belongs to whoever began it.
+//! Work that was begun since the program began and goes on while people look elsewhere: the list of
+//! it, newest first. What the work is belongs to whoever began it.
 use super::course::Course;
 use crate::error::{AppError, Code};
 use futures_util::FutureExt as _;
@@ -7,9 +7,13 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What work comes to; a sentence when a mistake of ours ended it, so that it is counted as failed and not looked for for ever.
+/// What work comes to; a sentence when a mistake of ours ended it, so that it is counted as failed
+/// and not looked for for ever.
 pub(super) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
-    AssertUnwindSafe(work).catch_unwind().await.map_err(|_| "A mistake in Touchstone ended this.".to_owned())
+    AssertUnwindSafe(work)
+        .catch_unwind()
+        .await
+        .map_err(|_| "A mistake in Touchstone ended this.".to_owned())
 }
 
 /// Something that goes on for a while and can be stopped.
@@ -50,7 +54,8 @@ impl<W: Lasting> Begun<W> {
     }
 
     pub(super) fn find(&self, id: &str) -> Result<Arc<W>, AppError> {
-        let gone = || format!("This {} is not known: the program was started again since.", W::NAME);
+        let gone =
+            || format!("This {} is not known: the program was started again since.", W::NAME);
         let found = self.lock().iter().find(|work| work.course().id == id).cloned();
         found.ok_or_else(|| AppError::new(Code::NotFound, gone()))
     }
@@ -76,7 +81,9 @@ impl<W: Lasting> Begun<W> {
     /// Waits until nothing is under way; false when that took too long.
     pub(super) fn wait(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
-        self.all().iter().all(|work| work.course().wait(deadline.saturating_duration_since(Instant::now())))
+        self.all()
+            .iter()
+            .all(|work| work.course().wait(deadline.saturating_duration_since(Instant::now())))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<W>>> {
@@ -91,7 +98,8 @@ mod tests {
     #[tokio::test]
     async fn a_mistake_of_ours_is_what_work_comes_to_and_does_not_end_everything() {
         assert_eq!(caught(async { 1 }).await, Ok(1));
-        let broken: Result<u8, String> = caught(async { [1, 2].get(7).copied().expect("no such thing") }).await;
+        let broken: Result<u8, String> =
+            caught(async { [1, 2].get(7).copied().expect("no such thing") }).await;
         assert_eq!(broken.unwrap_err(), "A mistake in Touchstone ended this.");
     }
 }

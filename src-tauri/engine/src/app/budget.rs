@@ -1,5 +1,6 @@
-//! What may be spent on something that is begun: what was asked for now, else what the workspace file says. A bound that binds nothing,
-//! because nobody knows a price, is refused where somebody asked for it, and told where only the file says it.
+//! What may be spent on something that is begun: what was asked for now, else what the workspace
+//! file says. A bound that binds nothing, because nobody knows a price, is refused where somebody
+//! asked for it, and told where only the file says it.
 use crate::error::{AppError, Code};
 use crate::runs::setup::Rules;
 use crate::runs::spec::{Model, Provider};
@@ -13,11 +14,15 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    /// What holds, when this was asked for. Asking for what the workspace file says anyway is asking for nothing.
+    /// What holds, when this was asked for. Asking for what the workspace file says anyway is
+    /// asking for nothing.
     pub(super) fn of(asked: Option<f64>, rules: &Rules) -> Result<Self, AppError> {
         let most = asked.or(rules.max_cost);
         if most.is_some_and(|most| !most.is_finite() || most < 0.0) {
-            return Err(AppError::new(Code::BadRequest, "The budget has to be a number of dollars, 0 or more."));
+            return Err(AppError::new(
+                Code::BadRequest,
+                "The budget has to be a number of dollars, 0 or more.",
+            ));
         }
         Ok(Self { most, asked: asked.is_some() && asked != rules.max_cost })
     }
@@ -122,7 +127,10 @@ mod tests {
             assert_eq!(budget.most(), asked.or(of_file));
         }
         for wrong in [f64::NAN, f64::INFINITY, -1.0] {
-            assert!(Budget::of(Some(wrong), &rules(None)).is_err() && Budget::of(None, &rules(Some(wrong))).is_err());
+            assert!(
+                Budget::of(Some(wrong), &rules(None)).is_err()
+                    && Budget::of(None, &rules(Some(wrong))).is_err()
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! Tells everyone who listens what went stale: the first at once, the following gathered, at most forty times a second.
+//! Tells everyone who listens what went stale: the first at once, the following gathered, at most
+//! forty times a second.
 use crate::clock;
 use crate::rows::{AppEvent, Stale};
 use std::collections::BTreeSet;
@@ -58,7 +59,8 @@ impl Bulletin {
     pub(super) fn start() -> Self {
         let shared = Arc::new(Shared::default());
         let of_thread = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("events".into()).spawn(move || of_thread.run());
+        let thread =
+            std::thread::Builder::new().name("events".into()).spawn(move || of_thread.run());
         if let Err(error) = &thread {
             tracing::error!(%error, "changes cannot be told: the thread could not be started");
         }
@@ -86,8 +88,10 @@ impl Drop for Bulletin {
     fn drop(&mut self) {
         lock(&self.shared.board).stop = true;
         self.shared.wake.notify_all();
-        // A listener may be what drops the last handle of the program; a thread cannot wait for itself.
-        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
+        // A listener may be what drops the last handle of the program; a thread cannot wait for
+        // itself.
+        if let Some(thread) =
+            self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
             && thread.join().is_err()
         {
             tracing::error!("a listener ended the telling of changes by a panic");
@@ -117,7 +121,8 @@ impl Shared {
 
     fn run(&self) {
         while let Some(round) = self.next() {
-            let listeners: Vec<Listener> = lock(&self.listeners).1.iter().map(|(_, l)| Arc::clone(l)).collect();
+            let listeners: Vec<Listener> =
+                lock(&self.listeners).1.iter().map(|(_, l)| Arc::clone(l)).collect();
             for stale in round {
                 let event = AppEvent { at_ms: clock::now_ms(), stale };
                 for listener in &listeners {
@@ -175,7 +180,14 @@ impl Board {
         let launches = self.launches.then_some(Stale::Launches);
         let judgings = self.judgings.then_some(Stale::Judgings);
         let evaluations = self.evaluations.then_some(Stale::Evaluations);
-        folder.into_iter().chain(runs).chain(status).chain(launches).chain(judgings).chain(evaluations).collect()
+        folder
+            .into_iter()
+            .chain(runs)
+            .chain(status)
+            .chain(launches)
+            .chain(judgings)
+            .chain(evaluations)
+            .collect()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Which runs the cells of an overview mean: those that are there, where they are, and those that the suites expect.
+//! Which runs the cells of an overview mean: those that are there, where they are, and those that
+//! the suites expect.
 use super::OpenFolder;
 use super::wishes::{MOST_RUNS, Wished, refused, slot};
 use crate::error::{AppError, Code};
@@ -13,7 +14,11 @@ use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::Task;
 
 /// Gathers what cells mean. A run that several of them mean is meant once.
-pub(super) fn wished(open: &OpenFolder, setup: &Setup, cells: &[LaunchCell]) -> Result<Wished, AppError> {
+pub(super) fn wished(
+    open: &OpenFolder,
+    setup: &Setup,
+    cells: &[LaunchCell],
+) -> Result<Wished, AppError> {
     let tasks = open.flow.shelf.tasks();
     let mut wished = Wished { matrix: Matrix::default(), refused: Vec::new() };
     let mut paths = BTreeSet::new();
@@ -24,18 +29,24 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, cells: &[LaunchCell]) -> 
             continue;
         };
         if setup.model(&cell.model).is_none() {
-            let why = format!("Its model `{}` is not known. Add it under `models:` in touchstone.yaml.", cell.model);
+            let why = format!(
+                "Its model `{}` is not known. Add it under `models:` in touchstone.yaml.",
+                cell.model
+            );
             wished.refused.push(refused(words(cell), why));
             continue;
         }
         let there = there(open, &tasks, &task, cell)?;
-        for missing in missing(&task, cell, &there).into_iter().filter(|slot| paths.insert(slot.path.clone())) {
+        for missing in
+            missing(&task, cell, &there).into_iter().filter(|slot| paths.insert(slot.path.clone()))
+        {
             match missing.why_not() {
                 None => wished.matrix.slots.push(missing),
                 Some(why) => wished.matrix.skipped.push((missing, why)),
             }
         }
-        let of_benchmark = there.into_iter().map(|(_, row)| row).filter(|row| row.lineage != Some(Lineage::Fork));
+        let of_benchmark =
+            there.into_iter().map(|(_, row)| row).filter(|row| row.lineage != Some(Lineage::Fork));
         for row in of_benchmark.filter(|row| paths.insert(row.path.clone())) {
             let path = row.path.clone();
             match slot(open, setup, row) {
@@ -44,7 +55,8 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, cells: &[LaunchCell]) -> 
             }
         }
         if wished.matrix.slots.len() > MOST_RUNS {
-            let message = format!("These cells are more than the {MOST_RUNS} runs that are planned at once.");
+            let message =
+                format!("These cells are more than the {MOST_RUNS} runs that are planned at once.");
             return Err(AppError::new(Code::BadRequest, message).hint("Select fewer of them."));
         }
     }
@@ -65,14 +77,16 @@ fn there(
     cell: &LaunchCell,
 ) -> Result<Vec<(Option<u32>, RunRow)>, AppError> {
     let by_folder = task.id.rsplit_once('/').map(|(folder, _)| folder);
-    let is_same = |name: &&str| tasks.get(name).is_some_and(|known| Arc::ptr_eq(&known.suite, task));
+    let is_same =
+        |name: &&str| tasks.get(name).is_some_and(|known| Arc::ptr_eq(&known.suite, task));
     let names = std::iter::once(task.id.as_str()).chain(by_folder.filter(is_same));
     let mut rows = Vec::new();
     for name in names {
         rows.append(&mut open.ask(|index| query::rows_of(index, name, &cell.system, &cell.model))?);
     }
     let number = |row: &RunRow| {
-        let place = |name: &str| task.variations.iter().position(|variation| variation.label() == name);
+        let place =
+            |name: &str| task.variations.iter().position(|variation| variation.label() == name);
         let by_name = || u32::try_from(row.variation_name.as_deref().and_then(place)?).ok();
         row.variation.or_else(by_name)
     };
@@ -88,23 +102,36 @@ fn missing(task: &Arc<Task>, cell: &LaunchCell, there: &[(Option<u32>, RunRow)])
     let is_fork = |row: &RunRow| row.lineage == Some(Lineage::Fork);
     let numbers = |variation: u32| {
         names::repeats(task.repeat.max(1), |repeat| {
-            let here = |(number, row): &&(Option<u32>, RunRow)| *number == Some(variation) && row.repeat == repeat;
-            let forks = there.iter().filter(here).filter(|(_, row)| is_fork(row) && names::fork(&row.path) == 0);
+            let here = |(number, row): &&(Option<u32>, RunRow)| {
+                *number == Some(variation) && row.repeat == repeat
+            };
+            let forks = there
+                .iter()
+                .filter(here)
+                .filter(|(_, row)| is_fork(row) && names::fork(&row.path) == 0);
             forks.count() > 0
         })
     };
-    let wanted = variations.flat_map(|variation| numbers(variation).into_iter().map(move |repeat| (variation, repeat)));
+    let wanted = variations.flat_map(|variation| {
+        numbers(variation).into_iter().map(move |repeat| (variation, repeat))
+    });
     let is_there = |(variation, repeat): &(u32, u32)| {
-        there.iter().any(|(number, row)| *number == Some(*variation) && row.repeat == *repeat && !is_fork(row))
+        there.iter().any(|(number, row)| {
+            *number == Some(*variation) && row.repeat == *repeat && !is_fork(row)
+        })
     };
     let slot = |(variation, repeat)| {
         let (task_id, system, model) = (task.id.clone(), cell.system.clone(), cell.model.clone());
-        Slot::new(Arc::clone(task), Coordinates { task: task_id, system, model, variation, repeat, fork: 0 })
+        Slot::new(
+            Arc::clone(task),
+            Coordinates { task: task_id, system, model, variation, repeat, fork: 0 },
+        )
     };
     wanted.filter(|place| !is_there(place)).map(slot).collect()
 }
 
 fn words(cell: &LaunchCell) -> String {
-    let variation = cell.variation.map(|variation| format!(", variation {variation}")).unwrap_or_default();
+    let variation =
+        cell.variation.map(|variation| format!(", variation {variation}")).unwrap_or_default();
     format!("{}{variation}, {} with {}", cell.task, cell.system, cell.model)
 }

@@ -31,10 +31,17 @@ impl App {
         paths::above(file)
     }
 
-    /// How the answer of a run differs from what was expected, in one line, and whether it is equal; nothing where nothing was expected.
+    /// How the answer of a run differs from what was expected, in one line, and whether it is
+    /// equal; nothing where nothing was expected.
     pub fn against_expected(&self, id: &str) -> Option<(String, bool)> {
         let none = Span { offset: 0, limit: 0 };
-        let request = DiffRequest { id: id.to_owned(), against: None, changed_only: true, rows: none, lines: none };
+        let request = DiffRequest {
+            id: id.to_owned(),
+            against: None,
+            changed_only: true,
+            rows: none,
+            lines: none,
+        };
         self.diff_answer(&request).ok().map(|view| (view.summary, view.equal))
     }
 
@@ -44,7 +51,10 @@ impl App {
     }
 
     /// The same for steps of runs of different folders.
-    pub fn diff_steps_across(left: (&Self, &StepRef), right: (&Self, &StepRef)) -> Result<StepDiff, AppError> {
+    pub fn diff_steps_across(
+        left: (&Self, &StepRef),
+        right: (&Self, &StepRef),
+    ) -> Result<StepDiff, AppError> {
         let side = |(app, step): (&Self, &StepRef)| {
             let open = app.opened()?;
             Ok::<_, AppError>(open.reading.step(&open.flow, step)?)

@@ -1,5 +1,5 @@
-//! Runs as the converted answers of `StableToolBench`, so that its own scripts and other people's scorers can read them. Needs no
-//! folder, and nothing is kept.
+//! Runs as the converted answers of `StableToolBench`, so that its own scripts and other people's
+//! scorers can read them. Needs no folder, and nothing is kept.
 use crate::error::{AppError, Code};
 use crate::reading::given::Given;
 use touchstone_formats::kind::{FileKind, detect};
@@ -16,12 +16,20 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Adds the run of a file: a raw answer, or a transcript. What a reader should know of it comes back. `original` makes the
-    /// faults of the original, too.
-    pub fn add(&mut self, file: &Given, method: &str, original: bool) -> Result<Option<String>, AppError> {
+    /// Adds the run of a file: a raw answer, or a transcript. What a reader should know of it comes
+    /// back. `original` makes the faults of the original, too.
+    pub fn add(
+        &mut self,
+        file: &Given,
+        method: &str,
+        original: bool,
+    ) -> Result<Option<String>, AppError> {
         let name = file.name.rsplit('/').next().unwrap_or(&file.name);
         let refuse = |why: &ReadError| {
-            let error = AppError::new(Code::BadRequest, format!("{} could not be converted: {why}", file.name));
+            let error = AppError::new(
+                Code::BadRequest,
+                format!("{} could not be converted: {why}", file.name),
+            );
             match &why.advice {
                 Some(advice) => error.hint(advice.clone()),
                 None => error,
@@ -35,9 +43,13 @@ impl Conversion {
             run.take_tagged(answer::WHOLE_MESSAGE);
             let entry = convert::of_run(&run, method, None, faults).map_err(|why| refuse(&why))?;
             let task = names::read(name, &[]).map(|at| at.task);
-            (task.unwrap_or_else(|| convert::id(name).to_owned()), Converted { entry, chosen_by: None })
+            (
+                task.unwrap_or_else(|| convert::id(name).to_owned()),
+                Converted { entry, chosen_by: None },
+            )
         } else {
-            let converted = convert::raw(&file.bytes, method, faults).map_err(|why| refuse(&why))?;
+            let converted =
+                convert::raw(&file.bytes, method, faults).map_err(|why| refuse(&why))?;
             (convert::id(name).to_owned(), converted)
         };
         if self.entries.iter().any(|(known, _)| *known == id) {
@@ -46,7 +58,9 @@ impl Conversion {
             return Err(AppError::new(Code::BadRequest, message).hint(hint));
         }
         self.entries.push((id, converted.entry));
-        let told = |rule| format!("{}: the file does not say which way counts; {rule} was converted.", file.name);
+        let told = |rule| {
+            format!("{}: the file does not say which way counts; {rule} was converted.", file.name)
+        };
         Ok(converted.chosen_by.map(told))
     }
 

@@ -1,5 +1,5 @@
-//! How work that lasts stands: what was paid, why it stops and whether it is over, for whoever looks at it, stops it or waits for it.
-//! What else is counted belongs to whoever began it.
+//! How work that lasts stands: what was paid, why it stops and whether it is over, for whoever
+//! looks at it, stops it or waits for it. What else is counted belongs to whoever began it.
 use super::bulletin::Poster;
 use crate::clock;
 use crate::rows::{LaunchState, Stale};
@@ -53,9 +53,23 @@ pub(super) struct Course<P> {
 
 impl<P> Course<P> {
     /// Of work that begins now; `stale` is told whenever it comes further.
-    pub(super) fn new(id: String, stops: Stops, (poster, stale): (Poster, Stale), progress: P) -> Self {
-        let standing = Mutex::new(Standing { progress, bill: Bill::default(), why: None, over: false });
-        Self { id, began_ms: clock::now_ms(), stops, poster, stale, standing, ended: Condvar::new() }
+    pub(super) fn new(
+        id: String,
+        stops: Stops,
+        (poster, stale): (Poster, Stale),
+        progress: P,
+    ) -> Self {
+        let standing =
+            Mutex::new(Standing { progress, bill: Bill::default(), why: None, over: false });
+        Self {
+            id,
+            began_ms: clock::now_ms(),
+            stops,
+            poster,
+            stale,
+            standing,
+            ended: Condvar::new(),
+        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Standing<P>> {
@@ -84,7 +98,8 @@ impl<P> Course<P> {
         }
     }
 
-    /// Notes why it stops by itself (the budget is spent, a key is wrong, replies cannot be kept), and what was paid for nothing.
+    /// Notes why it stops by itself (the budget is spent, a key is wrong, replies cannot be kept),
+    /// and what was paid for nothing.
     pub(super) fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
         while let Ok(event) = events.try_recv() {
             match event.what {

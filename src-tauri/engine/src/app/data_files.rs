@@ -1,5 +1,5 @@
-//! Data files that can be evaluated: those of the open folder, found when somebody asks, and those that the window's dialog handed in.
-//! The page names them by ids alone.
+//! Data files that can be evaluated: those of the open folder, found when somebody asks, and those
+//! that the window's dialog handed in. The page names them by ids alone.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results::open::{self, Refused};
@@ -20,7 +20,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Larger files are not read.
 pub(super) const LARGEST: u64 = 256 << 20;
 /// How much of a folder is looked through.
-const USUAL: Bounds = Bounds { names: 400_000, names_of_one: 100_000, files: 500, deepest: 8, looked_into: 500 };
+const USUAL: Bounds =
+    Bounds { names: 400_000, names_of_one: 100_000, files: 500, deepest: 8, looked_into: 500 };
 /// How much of a file is looked at to see whether it is a list of rows, and how many are.
 const HEAD: u64 = 64;
 /// What somebody should know who misses a file.
@@ -37,7 +38,8 @@ const SHOWN_WRONG: usize = 20;
 pub(super) struct Handed {
     /// Those of a dialog, latest last.
     paths: Mutex<Vec<PathBuf>>,
-    /// Those that the folder had when it was last looked through, by their ids: nobody looks through it again to find one of them.
+    /// Those that the folder had when it was last looked through, by their ids: nobody looks
+    /// through it again to find one of them.
     listed: Mutex<Listed>,
 }
 
@@ -47,8 +49,8 @@ struct Listed {
     files: HashMap<String, Found>,
 }
 
-/// How many names are looked at, in all and in one folder, how many files are listed and looked into, and how many folders are gone down,
-/// at most.
+/// How many names are looked at, in all and in one folder, how many files are listed and looked
+/// into, and how many folders are gone down, at most.
 #[derive(Clone, Copy)]
 struct Bounds {
     names: usize,
@@ -85,7 +87,8 @@ enum At {
 }
 
 impl App {
-    /// Takes in a file that a person chose in a dialog. Only for front doors that have one: the page never names a path.
+    /// Takes in a file that a person chose in a dialog. Only for front doors that have one: the
+    /// page never names a path.
     pub fn register_data(&self, path: &Path) -> Result<DataFile, AppError> {
         let found = named(path)?;
         let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -103,10 +106,12 @@ impl App {
         Ok(look(found.file, &table))
     }
 
-    /// All data files that the page may ask for, those that were handed in first, and why there may be more.
+    /// All data files that the page may ask for, those that were handed in first, and why there may
+    /// be more.
     pub(super) fn data_files(&self) -> (Vec<DataFile>, Option<String>) {
         let handed = self.handed().map(|found| found.file);
-        let (below, all) = self.current().map_or((Vec::new(), true), |open| self.look_through(&open));
+        let (below, all) =
+            self.current().map_or((Vec::new(), true), |open| self.look_through(&open));
         (handed.chain(below).collect(), (!all).then(|| NOT_ALL.to_owned()))
     }
 
@@ -133,11 +138,14 @@ impl App {
     }
 
     /// A data file that was made in the open folder, by the id that it has in its list.
-    pub(super) fn data_file_at(&self, open: &Arc<OpenFolder>, path: &Path) -> Result<DataFile, AppError> {
+    pub(super) fn data_file_at(
+        &self,
+        open: &Arc<OpenFolder>,
+        path: &Path,
+    ) -> Result<DataFile, AppError> {
         self.look_through(open);
         let listed = lock(&self.inner.handed.listed);
-        let is_it =
-            |found: &&Found| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
+        let is_it = |found: &&Found| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
         let file = listed.files.values().find(is_it).map(|found| found.file.clone());
         drop(listed);
         // Where there is too much to be listed it is one that was named.
@@ -155,7 +163,8 @@ impl App {
         listed.files.get(id).cloned()
     }
 
-    /// The files of a folder as they are now, which are remembered, and whether they are all of them.
+    /// The files of a folder as they are now, which are remembered, and whether they are all of
+    /// them.
     fn look_through(&self, open: &Arc<OpenFolder>) -> (Vec<DataFile>, bool) {
         let (found, all) = below(&open.flow.roots, USUAL);
         let files = found.iter().map(|found| found.file.clone()).collect();
@@ -168,12 +177,16 @@ impl App {
 /// Reads a data file.
 pub(super) fn table(found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppError> {
     let shown = &found.file.path;
-    let failed = |why: String| AppError::new(Code::BadRequest, format!("{shown} cannot be read: {why}"));
+    let failed =
+        |why: String| AppError::new(Code::BadRequest, format!("{shown} cannot be read: {why}"));
     let bytes = match &found.at {
-        At::Below(roots, file) => open::read(roots, file, LARGEST).map_err(|why| failed(format!("{why}.")))?.0,
+        At::Below(roots, file) => {
+            open::read(roots, file, LARGEST).map_err(|why| failed(format!("{why}.")))?.0
+        }
         At::Named(path) => read(path).map_err(failed)?,
     };
-    let text = String::from_utf8(bytes).map_err(|_| failed("it holds bytes that are no UTF-8 text.".to_owned()))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| failed("it holds bytes that are no UTF-8 text.".to_owned()))?;
     let end = Path::new(shown).extension().map(OsStr::to_ascii_lowercase);
     let csv = end.is_some_and(|end| end == "csv" || end == "tsv");
     Table::read(&text, csv, quirks).map(Arc::new).map_err(failed)
@@ -192,7 +205,10 @@ pub(super) fn named(path: &Path) -> Result<Found, AppError> {
     }
     let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let id = format!("{:016x}", xxh3_64(full.as_os_str().as_bytes()));
-    Ok(Found { file: DataFile { id, path: shown, size: meta.len() }, at: At::Named(path.to_owned()) })
+    Ok(Found {
+        file: DataFile { id, path: shown, size: meta.len() },
+        at: At::Named(path.to_owned()),
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
@@ -205,15 +221,17 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Data files of a folder, and whether they are all of them: breadth first, so that the bounds cut off what lies deep, and nothing
-/// hidden. Of the folder that was opened only what lies in it: below it there may be anything.
+/// Data files of a folder, and whether they are all of them: breadth first, so that the bounds cut
+/// off what lies deep, and nothing hidden. Of the folder that was opened only what lies in it:
+/// below it there may be anything.
 fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
     let top = Roots { input_dir: None, output_dir: roots.folder.clone(), ..roots.clone() };
     let (roots, top) = (Arc::new(roots.clone()), Arc::new(top));
     let mut folders: VecDeque<(&Arc<Roots>, FileId)> =
         roots.each().into_iter().map(|root| (&roots, FileId::new(root, Vec::new()))).collect();
     folders.push_back((&top, FileId::new(Root::Output, Vec::new())));
-    let mut seen: HashSet<PathBuf> = folders.iter().filter_map(|(of, root)| of.path(root)).collect();
+    let mut seen: HashSet<PathBuf> =
+        folders.iter().filter_map(|(of, root)| of.path(root)).collect();
     let (mut found, mut names, mut all, mut looked) = (Vec::new(), 0, true, 0);
     while let Some((of, folder)) = folders.pop_front() {
         let Some(path) = of.path(&folder) else { continue };
@@ -238,7 +256,10 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
             } else if found.len() == bounds.files {
                 return (found, false);
             } else {
-                found.push(Found { file: described(of, &file, size, is_top), at: At::Below(Arc::clone(of), file) });
+                found.push(Found {
+                    file: described(of, &file, size, is_top),
+                    at: At::Below(Arc::clone(of), file),
+                });
             }
         }
     }
@@ -248,7 +269,8 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
 /// A name, whether it is that of a folder, and a size.
 type Entry = (OsString, bool, u64);
 
-/// Folders and data files in a folder by their names, how many names were looked at, and whether these were all.
+/// Folders and data files in a folder by their names, how many names were looked at, and whether
+/// these were all.
 fn entries(path: &Path, most: usize) -> (Vec<Entry>, usize, bool) {
     let mut names = fs::read_dir(path).into_iter().flatten().flatten();
     let (mut found, mut read) = (Vec::new(), 0);
@@ -275,7 +297,11 @@ fn described(roots: &Roots, file: &FileId, size: u64, is_top: bool) -> DataFile 
         Root::Input => b"data of the input\0",
         Root::Output => b"data of the output\0",
     };
-    DataFile { id: format!("{:016x}", xxh3_64(&[root, &file.path].concat())), path: roots.shown(file), size }
+    DataFile {
+        id: format!("{:016x}", xxh3_64(&[root, &file.path].concat())),
+        path: roots.shown(file),
+        size,
+    }
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -309,7 +335,8 @@ fn look(file: DataFile, table: &Table) -> DataLook {
         };
         text.chars().take(SHOWN_LETTERS).collect()
     };
-    let cells = |row: &Row| (0..table.columns.len()).map(|column| row.cell(column).map(short)).collect();
+    let cells =
+        |row: &Row| (0..table.columns.len()).map(|column| row.cell(column).map(short)).collect();
     DataLook {
         file,
         rows: table.rows.len() as u64,
@@ -343,11 +370,18 @@ mod tests {
         for at in 0..40 {
             fs::write(home.path().join(format!("results/runs/{at}.yaml")), "").unwrap();
         }
-        for file in ["top.csv", "tasks/1.jsonl", "tasks/a/2.jsonl", "tasks/a/b/3.jsonl", "results/4.csv", "other/5.csv"]
-        {
+        for file in [
+            "top.csv",
+            "tasks/1.jsonl",
+            "tasks/a/2.jsonl",
+            "tasks/a/b/3.jsonl",
+            "results/4.csv",
+            "other/5.csv",
+        ] {
             fs::write(home.path().join(file), "a\n1\n").unwrap();
         }
-        let all = ["results/4.csv", "tasks/1.jsonl", "top.csv", "tasks/a/2.jsonl", "tasks/a/b/3.jsonl"];
+        let all =
+            ["results/4.csv", "tasks/1.jsonl", "top.csv", "tasks/a/2.jsonl", "tasks/a/b/3.jsonl"];
         let told = |(names, all): (Vec<String>, bool)| (names.join(" "), all);
         let first = |count: usize| all[..count].join(" ");
         let of = |bounds| told(listed(home.path(), bounds));
@@ -360,9 +394,18 @@ mod tests {
         assert_eq!(of(Bounds { names: 9, ..USUAL }), (first(3), false));
         // JSON is a data file where it begins as a list, as far as files are looked into for that.
         fs::write(home.path().join("tasks/0.json"), "{}").unwrap();
-        assert_eq!((of(USUAL), of(Bounds { looked_into: 1, ..USUAL })), ((first(5), true), (first(5), true)));
+        assert_eq!(
+            (of(USUAL), of(Bounds { looked_into: 1, ..USUAL })),
+            ((first(5), true), (first(5), true))
+        );
         fs::write(home.path().join("top.json"), " \n[{}]").unwrap();
-        let with_list = all[..3].iter().chain(&["top.json"]).chain(&all[3..]).copied().collect::<Vec<_>>().join(" ");
+        let with_list = all[..3]
+            .iter()
+            .chain(&["top.json"])
+            .chain(&all[3..])
+            .copied()
+            .collect::<Vec<_>>()
+            .join(" ");
         assert_eq!(of(USUAL), (with_list, true));
         assert_eq!(of(Bounds { looked_into: 1, ..USUAL }), (first(5), false));
     }

@@ -46,7 +46,8 @@ impl App {
         Ok(open.reading.diff(&open.flow, request)?)
     }
 
-    /// Compares two files that need not be in any folder. `visible` makes a text of one line that steers no terminal.
+    /// Compares two files that need not be in any folder. `visible` makes a text of one line that
+    /// steers no terminal.
     pub fn diff_files(
         expected: &Given,
         actual: &Given,

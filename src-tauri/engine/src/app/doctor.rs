@@ -26,7 +26,9 @@ impl App {
     fn cache(&self) -> Check {
         let dir = &self.inner.config.cache_dir;
         let probe = dir.join(format!(".probe-{}", std::process::id()));
-        let tried = make_private(dir).and_then(|()| fs::write(&probe, b"")).and_then(|()| fs::remove_file(&probe));
+        let tried = make_private(dir)
+            .and_then(|()| fs::write(&probe, b""))
+            .and_then(|()| fs::remove_file(&probe));
         let shown = dir.display();
         match tried {
             Ok(()) => fine("Cache folder", format!("{shown} can be written.")),
@@ -38,7 +40,8 @@ impl App {
         }
     }
 
-    /// What is wrong with suites, folders that only look like some among them; none when nothing is.
+    /// What is wrong with suites, folders that only look like some among them; none when nothing
+    /// is.
     fn suites_check(&self) -> Option<Check> {
         let problems = self.current()?.flow.shelf.problems();
         let more = match problems.len() {
@@ -47,7 +50,11 @@ impl App {
             many => format!(" And {} more.", many - 1),
         };
         let detail = format!("{}{more}", problems[0].told());
-        Some(note("Suites", detail, "Problems and `touchstone plan` list what is wrong with suites."))
+        Some(note(
+            "Suites",
+            detail,
+            "Problems and `touchstone plan` list what is wrong with suites.",
+        ))
     }
 
     fn folder_check(&self) -> Option<Check> {
@@ -60,30 +67,42 @@ impl App {
         Some(match (fs::read_dir(output), watching.by) {
             (Err(_), _) if !matches!(open.flow.live.now().phase, Phase::Failed { .. }) => {
                 let output = output.display();
-                fine("Open folder", format!("{path} is read. Nobody has run anything yet: {output} is not there."))
+                fine(
+                    "Open folder",
+                    format!("{path} is read. Nobody has run anything yet: {output} is not there."),
+                )
             }
             (Err(error), _) => wrong(
                 "Open folder",
                 format!("{path} cannot be listed: {}.", reason(&error)),
                 "Check that it is there and that you may read it.",
             ),
-            (Ok(_), WatchMeans::Polling) => {
-                fine("Open folder", format!("{path} is read. {}", watching.notice.unwrap_or_default()))
+            (Ok(_), WatchMeans::Polling) => fine(
+                "Open folder",
+                format!("{path} is read. {}", watching.notice.unwrap_or_default()),
+            ),
+            (Ok(_), WatchMeans::Native) => {
+                fine("Open folder", format!("{path} is read and watched."))
             }
-            (Ok(_), WatchMeans::Native) => fine("Open folder", format!("{path} is read and watched.")),
-            (Ok(_), WatchMeans::Off) => fine("Open folder", format!("{path} is read, and not watched yet.")),
+            (Ok(_), WatchMeans::Off) => {
+                fine("Open folder", format!("{path} is read, and not watched yet."))
+            }
         })
     }
 }
 
 fn database() -> Check {
     let tried = Connection::open_in_memory().and_then(|sql| {
-        sql.execute_batch("CREATE VIRTUAL TABLE t USING fts5(x, content='', contentless_delete=1)")?;
+        sql.execute_batch(
+            "CREATE VIRTUAL TABLE t USING fts5(x, content='', contentless_delete=1)",
+        )?;
         sql.query_row("SELECT sqlite_version()", [], |row| row.get::<_, String>(0))
     });
     match tried {
         Ok(version) => fine("Index", format!("SQLite {version} with full-text search.")),
-        Err(error) => wrong("Index", format!("SQLite does not work: {error}."), "Install Touchstone again."),
+        Err(error) => {
+            wrong("Index", format!("SQLite does not work: {error}."), "Install Touchstone again.")
+        }
     }
 }
 
@@ -94,11 +113,18 @@ fn watches() -> Check {
     match (number("max_user_watches"), number("max_user_instances")) {
         (Some(watches), Some(instances)) if watches < 8192 || instances < 16 => wrong(
             "Watching",
-            format!("The system allows {watches} watched folders in {instances} programs, which is little."),
+            format!(
+                "The system allows {watches} watched folders in {instances} programs, which is little."
+            ),
             "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
         ),
-        (Some(watches), Some(_)) => fine("Watching", format!("The system allows {watches} watched folders.")),
-        _ => fine("Watching", "The system's limits are not known here; folders are polled if need be.".to_owned()),
+        (Some(watches), Some(_)) => {
+            fine("Watching", format!("The system allows {watches} watched folders."))
+        }
+        _ => fine(
+            "Watching",
+            "The system's limits are not known here; folders are polled if need be.".to_owned(),
+        ),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Looks whether runs can be made here: the sandbox, the databases of the workspace, the keys. Spends no money and starts no server.
+//! Looks whether runs can be made here: the sandbox, the databases of the workspace, the keys.
+//! Spends no money and starts no server.
 use super::App;
 use super::doctor::{fine, note, wrong};
 use super::virtual_apis::KIND;
@@ -24,24 +25,41 @@ impl App {
         let base = self.current().map(|open| open.flow.roots.folder.clone());
         let read = base.as_deref().and_then(paths::workspace).transpose();
         let unread = read.as_ref().err().map(|why| {
-            let advice = why.advice.as_deref().unwrap_or("Until it is mended, nothing of what it says holds.");
+            let advice = why
+                .advice
+                .as_deref()
+                .unwrap_or("Until it is mended, nothing of what it says holds.");
             wrong("Workspace file", format!("touchstone.yaml could not be read: {why}"), advice)
         });
-        let faults =
-            read.as_ref().ok().and_then(Option::as_ref).map_or(&[][..], |workspace| workspace.faults.as_slice());
+        let faults = read
+            .as_ref()
+            .ok()
+            .and_then(Option::as_ref)
+            .map_or(&[][..], |workspace| workspace.faults.as_slice());
         let faults: Vec<Check> = faults
             .iter()
             .map(|fault| {
                 let advice = fault.advice.as_deref().unwrap_or("Correct it.");
                 let alone = ReadError { advice: None, ..fault.clone() };
-                wrong("Workspace file", fault_line(&alone), &format!("{advice} Until then nothing is run."))
+                wrong(
+                    "Workspace file",
+                    fault_line(&alone),
+                    &format!("{advice} Until then nothing is run."),
+                )
             })
             .collect();
         let setup = Setup::of(&read.ok().flatten().unwrap_or_default());
-        let databases = base.as_deref().map(|base| self.databases(&setup, base)).unwrap_or_default();
+        let databases =
+            base.as_deref().map(|base| self.databases(&setup, base)).unwrap_or_default();
         let runtime = match self.inner.launches.runtime() {
             Ok(runtime) => runtime,
-            Err(why) => return vec![wrong("Runs", why.message, "Let this user start more threads (ulimit -u).")],
+            Err(why) => {
+                return vec![wrong(
+                    "Runs",
+                    why.message,
+                    "Let this user start more threads (ulimit -u).",
+                )];
+            }
         };
         let (mut checks, databases, apis) = runtime.block_on(async {
             let sandbox = sandbox(&self.inner.config.cache_dir);
@@ -49,7 +67,12 @@ impl App {
         });
         checks.extend(unread);
         checks.extend(faults);
-        checks.extend(setup.wrong.iter().map(|why| wrong("Workspace file", why.clone(), "Correct touchstone.yaml.")));
+        checks.extend(
+            setup
+                .wrong
+                .iter()
+                .map(|why| wrong("Workspace file", why.clone(), "Correct touchstone.yaml.")),
+        );
         checks.extend(databases);
         checks.extend(apis);
         checks.push(self.keyring());
@@ -58,9 +81,13 @@ impl App {
     }
 
     fn databases(&self, setup: &Setup, base: &Path) -> Vec<(String, Result<SqlTool, Unusable>)> {
-        let secret = |name: &str| self.inner.keys.secret(name).ok()?.map(|secret| secret.to_string());
+        let secret =
+            |name: &str| self.inner.keys.secret(name).ok()?.map(|secret| secret.to_string());
         let open = |tool: &ToolEntry| {
-            (format!("Database of {}", tool.name), SqlTool::open(&tool.name, &tool.settings, base, &secret))
+            (
+                format!("Database of {}", tool.name),
+                SqlTool::open(&tool.name, &tool.settings, base, &secret),
+            )
         };
         setup.tools.iter().filter(|tool| tool.kind == "sql").map(open).collect()
     }
@@ -84,7 +111,11 @@ impl App {
                     "Not set. Only runs that use it need it.".to_owned(),
                     &self.inner.keys.how_to_set(&name),
                 ),
-                Err(why) => wrong(&title, why.to_string(), "Unlock the keyring, or set it in the environment."),
+                Err(why) => wrong(
+                    &title,
+                    why.to_string(),
+                    "Unlock the keyring, or set it in the environment.",
+                ),
             }
         };
         setup.keys().into_iter().map(check).collect()
@@ -99,7 +130,8 @@ async fn sandbox(cache: &Path) -> Vec<Check> {
     let shown = told.into_iter().filter(|(name, found)| !is_property(name) || found.is_err());
     let mut checks: Vec<Check> = shown.map(|(name, found)| check(&name, found)).collect();
     if holding > 0 {
-        let tried = format!("Tried from inside: {holding} kinds of escape and excess, each held back.");
+        let tried =
+            format!("Tried from inside: {holding} kinds of escape and excess, each held back.");
         checks.push(fine("What the sandbox holds back", tried));
     }
     checks
@@ -111,7 +143,9 @@ async fn looked_at(databases: Vec<(String, Result<SqlTool, Unusable>)>) -> Vec<C
     for (at, (name, tool)) in databases.into_iter().enumerate() {
         looking.spawn(async move {
             let found = match tool {
-                Ok(tool) => tokio::time::timeout(PATIENCE, tool.check()).await.unwrap_or_else(|_| Err(silent())),
+                Ok(tool) => tokio::time::timeout(PATIENCE, tool.check())
+                    .await
+                    .unwrap_or_else(|_| Err(silent())),
                 Err(why) => Err(why),
             };
             (at, check(&name, found))
@@ -148,6 +182,8 @@ fn silent() -> Unusable {
 fn check(name: &str, found: Result<String, Unusable>) -> Check {
     match found {
         Ok(detail) => fine(name, detail),
-        Err(Unusable { message, fix }) => Check { name: name.to_owned(), ok: false, detail: message, fix },
+        Err(Unusable { message, fix }) => {
+            Check { name: name.to_owned(), ok: false, detail: message, fix }
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Evaluating data files: what there is to choose from, and beginning it. What it will take is in `plan`, what was begun in `evaluations`.
+//! Evaluating data files: what there is to choose from, and beginning it. What it will take is in
+//! `plan`, what was begun in `evaluations`.
 mod plan;
 mod rows;
 mod unfinished;
@@ -17,7 +18,9 @@ use crate::evaluating::wish::Wish;
 use crate::results::filter;
 use crate::results::open;
 use crate::results::roots::{FileId, Root};
-use crate::rows::{EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble};
+use crate::rows::{
+    EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble,
+};
 use crate::runs::evaluations::{Bench, Keeping, Place, place_of, taken};
 use crate::runs::http::redact::Redactor;
 use crate::runs::launch::Teller;
@@ -53,7 +56,8 @@ pub struct FileRequest {
     pub request: EvaluateRequest,
 }
 
-/// Evaluators as they were typed: of a file, or by their kinds, with what their inputs come from, and those of all.
+/// Evaluators as they were typed: of a file, or by their kinds, with what their inputs come from,
+/// and those of all.
 pub fn typed_evaluators(
     config: Option<&Path>,
     kinds: &[String],
@@ -64,9 +68,12 @@ pub fn typed_evaluators(
         let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
         let found = named(path)?;
         if found.file.size > LARGEST_CONFIG {
-            return Err(failed(format!("it is larger than the {LARGEST_CONFIG} bytes that are read.")));
+            return Err(failed(format!(
+                "it is larger than the {LARGEST_CONFIG} bytes that are read."
+            )));
         }
-        let text = fs_err::read_to_string(path).map_err(|why| failed(format!("{}.", open::reason(&why))))?;
+        let text = fs_err::read_to_string(path)
+            .map_err(|why| failed(format!("{}.", open::reason(&why))))?;
         let (more, of_all) = typed::configured(&text).map_err(failed)?;
         all.extend(more);
         usual = of_all;
@@ -173,7 +180,9 @@ impl App {
         let (teller, events) = Teller::new();
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
         let crew = match (&open, setup) {
-            (Some(open), Some(setup)) if wish.pays() => Some(runtime.block_on(self.crew(open, setup, &[], teller))),
+            (Some(open), Some(setup)) if wish.pays() => {
+                Some(runtime.block_on(self.crew(open, setup, &[], teller)))
+            }
             _ => None,
         };
         let asking = crew.map(|crew| Asking { crew: Arc::new(crew), models });
@@ -194,13 +203,17 @@ impl App {
         };
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.poster();
-        let work = Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, bench), poster));
+        let work =
+            Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, bench), poster));
         {
             let now = self.lock();
             if let Some(open) = open
                 && now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &open))
             {
-                return Err(AppError::new(Code::NoFolder, "Another folder was opened before the evaluation began."));
+                return Err(AppError::new(
+                    Code::NoFolder,
+                    "Another folder was opened before the evaluation began.",
+                ));
             }
             self.inner.evaluations.add(Arc::clone(&work));
         }
@@ -211,8 +224,14 @@ impl App {
     /// The models that are asked, with what requests are made with; none where nobody has to be.
     fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<Hired, AppError> {
         let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
-        let budget = Budget::of(request.max_cost, &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules))?;
-        let setup = setup.map(|setup| Setup { rules: Rules { max_cost: budget.most(), ..setup.rules }, ..setup });
+        let budget = Budget::of(
+            request.max_cost,
+            &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules),
+        )?;
+        let setup = setup.map(|setup| Setup {
+            rules: Rules { max_cost: budget.most(), ..setup.rules },
+            ..setup
+        });
         if !wish.pays() {
             return Ok(Hired { models: Models::default(), setup, unbound: None });
         }
@@ -222,19 +241,27 @@ impl App {
             } else {
                 "--folder FOLDER"
             };
-            return Err(AppError::new(Code::NoFolder, "No folder is open, so no model is known that could be asked.")
-                .hint(format!("On the command line: {named}")));
+            return Err(AppError::new(
+                Code::NoFolder,
+                "No folder is open, so no model is known that could be asked.",
+            )
+            .hint(format!("On the command line: {named}")));
         };
         let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
         let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
         let prices = Prices::of(judge.iter().chain(&embedder));
         budget.check(&prices)?;
-        Ok(Hired { models: Models { judge, embedder }, setup: Some(setup), unbound: budget.unbound(&prices) })
+        Ok(Hired {
+            models: Models { judge, embedder },
+            setup: Some(setup),
+            unbound: budget.unbound(&prices),
+        })
     }
 
     /// Refuses models whose key is not there.
     fn keyed(&self, models: &Models) -> Result<(), AppError> {
-        let mut keys = models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
+        let mut keys =
+            models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
         keys.find_map(|key| self.no_key(key)).map_or(Ok(()), |why| Err(bad(why)))
     }
 
@@ -252,8 +279,10 @@ impl App {
     async fn sandbox(&self) -> Result<PythonTool, AppError> {
         let opened = PythonTool::open(&self.inner.config.cache_dir, PythonLimits::default()).await;
         opened.map_err(|why| {
-            let message =
-                format!("A `python` evaluator is a program, and programs only run in a sandbox. {}", why.message);
+            let message = format!(
+                "A `python` evaluator is a program, and programs only run in a sandbox. {}",
+                why.message
+            );
             AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
         })
     }
@@ -287,7 +316,8 @@ fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model,
     Ok(model)
 }
 
-/// The model that turns texts into vectors: there is nothing to choose, as nobody could say afterwards which one it was.
+/// The model that turns texts into vectors: there is nothing to choose, as nobody could say
+/// afterwards which one it was.
 fn embedder(setup: &Setup) -> Result<Model, AppError> {
     match setup.embedders.as_slice() {
         [model] => Ok(model.clone()),
@@ -306,7 +336,8 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     let place = match &asked.out {
         Some(out) => {
             let shown = out.display();
-            let place = place_of(out).ok_or_else(|| bad(format!("{shown} is no name of a file of results.")))?;
+            let place = place_of(out)
+                .ok_or_else(|| bad(format!("{shown} is no name of a file of results.")))?;
             if !place.dir.is_dir() {
                 return Err(bad(format!("There is no folder for {shown}.")).hint("Make it first."));
             }
@@ -317,7 +348,16 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     };
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
     let (target, usual, config) = (asked.target.clone(), asked.usual.clone(), asked.config.clone());
-    Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.request.again, config })
+    Ok(Asked {
+        found,
+        place,
+        shown,
+        filter: None,
+        target,
+        usual,
+        again: asked.request.again,
+        config,
+    })
 }
 
 /// The name of a file of results; that of the data when none was given.
@@ -327,10 +367,17 @@ fn name_of(out: &str, data: &str) -> Result<String, String> {
         name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
     };
     let out = out.trim();
-    let name = if out.is_empty() { stem(data) } else { out.strip_suffix(".json").unwrap_or(out).to_owned() };
-    let plain = !name.contains('/') && !name.chars().any(char::is_control) && !name.starts_with('.');
+    let name = if out.is_empty() {
+        stem(data)
+    } else {
+        out.strip_suffix(".json").unwrap_or(out).to_owned()
+    };
+    let plain =
+        !name.contains('/') && !name.chars().any(char::is_control) && !name.starts_with('.');
     if name.is_empty() || !plain || name.len() > LONGEST_NAME {
-        return Err(format!("`{name}` cannot be the name of a file of results: letters, digits, `-` and `_` can."));
+        return Err(format!(
+            "`{name}` cannot be the name of a file of results: letters, digits, `-` and `_` can."
+        ));
     }
     Ok(format!("{name}.json"))
 }
@@ -338,8 +385,17 @@ fn name_of(out: &str, data: &str) -> Result<String, String> {
 /// Refuses what would be written over: what is read is not, even where a file of results may be.
 fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
     let Some(place) = &asked.place else { return Ok(()) };
-    if let Some(path) = asked.found.named_at().into_iter().chain(asked.config.as_deref()).find(|path| place.is(path)) {
-        let message = format!("The results would be written over {}, which they are made of.", path.display());
+    if let Some(path) = asked
+        .found
+        .named_at()
+        .into_iter()
+        .chain(asked.config.as_deref())
+        .find(|path| place.is(path))
+    {
+        let message = format!(
+            "The results would be written over {}, which they are made of.",
+            path.display()
+        );
         return Err(bad(message).hint("Choose another name for the results."));
     }
     if !replace && place.exists().map_err(disk)? {
@@ -356,8 +412,8 @@ fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Takes the file of results where there is something to keep for it, or something in its place. Where everything is asked anew, what is
-/// kept is moved aside.
+/// Takes the file of results where there is something to keep for it, or something in its place.
+/// Where everything is asked anew, what is kept is moved aside.
 fn bench(asked: &Asked, wish: &Wish, replace: bool) -> Result<Option<Bench>, AppError> {
     let keeping = match asked.again {
         _ if !wish.pays() && asked.target.is_empty() => Keeping::Nothing,
@@ -368,7 +424,8 @@ fn bench(asked: &Asked, wish: &Wish, replace: bool) -> Result<Option<Bench>, App
     place.map(|place| Bench::take(place, keeping)).transpose().map_err(|why| bad(taken(&why)))
 }
 
-/// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the means.
+/// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the
+/// means.
 fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError> {
     let shown = &asked.found.file.path;
     if let Some(wrong) = table.wrong.first() {
@@ -379,9 +436,9 @@ fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError
         return Err(bad(format!("{shown} has no rows to evaluate.")));
     }
     let lost = Sheet::of(wish, table, None).lost(wish, !asked.target.is_empty());
-    lost.into_iter()
-        .next()
-        .map_or(Ok(()), |why| Err(bad(why).hint(format!("Columns of {shown}: {}.", table.columns.join(", ")))))
+    lost.into_iter().next().map_or(Ok(()), |why| {
+        Err(bad(why).hint(format!("Columns of {shown}: {}.", table.columns.join(", "))))
+    })
 }
 
 fn bad(message: String) -> AppError {

@@ -1,4 +1,5 @@
-//! Runs as other people's evaluators take and give them: rows to be evaluated, and the file that `evaluate()` writes.
+//! Runs as other people's evaluators take and give them: rows to be evaluated, and the file that
+//! `evaluate()` writes.
 use super::App;
 use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
 use crate::error::{AppError, Code};
@@ -34,11 +35,15 @@ pub struct EvaluatorRows {
     pub notes: Vec<String>,
 }
 
-/// The rows of a file: threads of messages of any shape, a transcript, a raw answer, or a file that holds many runs.
+/// The rows of a file: threads of messages of any shape, a transcript, a raw answer, or a file that
+/// holds many runs.
 pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppError> {
     let refused = |why: &ReadError| {
         let line = why.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        let error = AppError::new(Code::BadRequest, format!("{} could not be converted: {why}{line}", file.name));
+        let error = AppError::new(
+            Code::BadRequest,
+            format!("{} could not be converted: {why}{line}", file.name),
+        );
         why.advice.iter().fold(error, |error, advice| error.hint(advice.clone()))
     };
     let name = file.name.rsplit('/').next().unwrap_or(&file.name);
@@ -57,11 +62,13 @@ pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppE
             };
             (0..many.len()).filter_map(read).collect()
         }),
-        _ => azure::read(&file.bytes).map(|threads| threads.into_iter().map(|thread| (thread, Value::Null)).collect()),
+        _ => azure::read(&file.bytes)
+            .map(|threads| threads.into_iter().map(|thread| (thread, Value::Null)).collect()),
     };
     for (thread, own) in threads.map_err(|why| refused(&why))? {
-        let of_thread =
-            thread.rows(choice).map_err(|why| AppError::new(Code::BadRequest, format!("{}: {why}", file.name)))?;
+        let of_thread = thread
+            .rows(choice)
+            .map_err(|why| AppError::new(Code::BadRequest, format!("{}: {why}", file.name)))?;
         let line = |row: azure::Row| {
             let text = row.response_text();
             line(evaluation_file::with_own(with_text(row.columns(), text), &own))
@@ -73,11 +80,16 @@ pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppE
 
 impl App {
     /// The rows of the runs that pass a filter, each with which run it is and what was expected.
-    pub fn rows_of_runs(&self, filter: &str, choice: &Choice) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
+    pub fn rows_of_runs(
+        &self,
+        filter: &str,
+        choice: &Choice,
+    ) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
         self.rows_up_to(filter, choice, usize::MAX)
     }
 
-    /// The same, as long as their lines are not longer together than this many bytes; nothing further is read then.
+    /// The same, as long as their lines are not longer together than this many bytes; nothing
+    /// further is read then.
     pub(super) fn rows_up_to(
         &self,
         filter: &str,
@@ -104,14 +116,20 @@ impl App {
             if bytes > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if read.is_break() {
-            let message = format!("The rows of these runs are larger than the {} MB that are read.", most >> 20);
-            return Err(AppError::new(Code::BadRequest, message).hint("Choose fewer runs by the filter."));
+            let message = format!(
+                "The rows of these runs are larger than the {} MB that are read.",
+                most >> 20
+            );
+            return Err(
+                AppError::new(Code::BadRequest, message).hint("Choose fewer runs by the filter.")
+            );
         }
         some(&mut rows.notes);
         Ok((rows, misread))
     }
 
-    /// Hands over runs that were made, one after the other, each with what its suite says and what it did, or why that cannot be read.
+    /// Hands over runs that were made, one after the other, each with what its suite says and what
+    /// it did, or why that cannot be read.
     fn each_run(
         &self,
         runs: &[ScoredRun],
@@ -122,25 +140,32 @@ impl App {
         let made: Vec<&ScoredRun> = runs.iter().filter(|run| is_made(run)).collect();
         let ids: Vec<&str> = made.iter().map(|run| run.id.as_str()).collect();
         Ok(Reading::each(&open.flow, &ids, |at, told| {
-            let told = told.map(|told| Told { run: with_tools(&tasks, made[at], told.run), ..told });
+            let told =
+                told.map(|told| Told { run: with_tools(&tasks, made[at], told.run), ..told });
             each(made[at], &asked(&tasks, made[at]), told.map_err(|why| why.to_string()))
         }))
     }
 
     /// Writes runs with what scorers and judges said of them in the shape of `evaluate()`.
-    pub(super) fn evaluation_file(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
+    pub(super) fn evaluation_file(
+        &self,
+        request: &ReportRequest,
+        whole: bool,
+    ) -> Result<Report, AppError> {
         let open = self.opened()?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         let wanted = request.scorer.as_deref();
         known_scorer(wanted, &scorers)?;
-        let (mut runs, misread) = open.ask(|index| open.lists.scored(index, &request.filter, None))?;
+        let (mut runs, misread) =
+            open.ask(|index| open.lists.scored(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
         let all = runs.len();
         runs.truncate(if whole { all } else { PREVIEWED });
         let mut rows = self.rows(&runs)?;
         for name in scorers.iter().filter(|name| wanted.is_none_or(|wanted| wanted == *name)) {
             // Each is a read of its own, and runs may come and go between two of them.
-            let (scored, _) = open.ask(|index| open.lists.scored(index, &request.filter, Some(name)))?;
+            let (scored, _) =
+                open.ask(|index| open.lists.scored(index, &request.filter, Some(name)))?;
             let tasks = open.flow.shelf.tasks();
             for run in &scored {
                 let said = evaluation_file::scored(run, threshold(&tasks, run));
@@ -163,7 +188,10 @@ impl App {
             bytes,
             cut,
             text,
-            file_name: format!("{}.json", file_stem(&open.folder.name).replace("-report", "-evaluation")),
+            file_name: format!(
+                "{}.json",
+                file_stem(&open.folder.name).replace("-report", "-evaluation")
+            ),
             media_type: "application/json".to_owned(),
             baselines: Vec::new(),
             scorers,
@@ -175,7 +203,8 @@ impl App {
         })
     }
 
-    /// Runs as rows: rows of evaluations as they stand in their files, others as what evaluators are given of them.
+    /// Runs as rows: rows of evaluations as they stand in their files, others as what evaluators
+    /// are given of them.
     fn rows(&self, runs: &[ScoredRun]) -> Result<Rows, AppError> {
         let sheet = Sheet::new(runs.iter().map(|run| run.path.as_str()));
         let mut rows = Rows { sheet, taken: Vec::new(), failed: 0, unread: Vec::new() };
@@ -204,8 +233,11 @@ impl App {
     /// What judges said of runs, in their order.
     fn judged_of(&self, ids: &[String]) -> Vec<Vec<Judged>> {
         let marks = self.model_marks();
-        let of =
-            |id: &String| self.judged_by(id, &marks).map(|(judged, _)| without_replies(judged)).unwrap_or_default();
+        let of = |id: &String| {
+            self.judged_by(id, &marks)
+                .map(|(judged, _)| without_replies(judged))
+                .unwrap_or_default()
+        };
         ids.iter().map(of).collect()
     }
 }
@@ -235,12 +267,17 @@ fn without_replies(mut judged: Vec<Judged>) -> Vec<Judged> {
 
 /// There is something to be said of it: it ended, or waits.
 fn is_made(run: &ScoredRun) -> bool {
-    matches!(run.state, RunState::Answered | RunState::NoAnswer | RunState::Waiting | RunState::Error)
+    matches!(
+        run.state,
+        RunState::Answered | RunState::NoAnswer | RunState::Waiting | RunState::Error
+    )
 }
 
 /// What the suite of a run says of it.
 fn asked(tasks: &Tasks, run: &ScoredRun) -> Asked {
-    let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) else { return Asked::default() };
+    let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) else {
+        return Asked::default();
+    };
     let at = task.variation(run.variation, run.variation_name.as_deref());
     let given = run.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
     let expected = at.and_then(|at| task.yardsticks.get(at)?.expected.as_deref().cloned());
@@ -277,7 +314,10 @@ fn inputs(run: &ScoredRun, asked: &Asked, told: &Run) -> Result<Columns, String>
 }
 
 fn line(columns: Columns) -> String {
-    json::write(&Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect()), false)
+    json::write(
+        &Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect()),
+        false,
+    )
 }
 
 /// With a column for evaluators that take a text, beside the messages that others take.
@@ -304,11 +344,16 @@ fn some(notes: &mut Vec<String>) {
 fn about(runs: &[ScoredRun], all: usize, errors: usize, judged: &[Vec<Judged>]) -> Vec<String> {
     let mut notes = Vec::new();
     if runs.len() < all {
-        notes.push(format!("The preview is of the first {} of {all} runs, and so are its metrics.", runs.len()));
+        notes.push(format!(
+            "The preview is of the first {} of {all} runs, and so are its metrics.",
+            runs.len()
+        ));
     }
     let unmade = runs.iter().filter(|run| !is_made(run)).count();
     if unmade > 0 {
-        notes.push(format!("What cannot be read, and files that are no runs, are in no row: {unmade}."));
+        notes.push(format!(
+            "What cannot be read, and files that are no runs, are in no row: {unmade}."
+        ));
     }
     if errors > 0 {
         notes.push(format!(

@@ -1,5 +1,6 @@
-//! Evaluations that are under way: rows are evaluated a few at a time, every reply is kept before anything is made of it, and the results
-//! are written when all of them are there. Owns the order of these; what is asked of a row is in `rounds`, and who in `asking`.
+//! Evaluations that are under way: rows are evaluated a few at a time, every reply is kept before
+//! anything is made of it, and the results are written when all of them are there. Owns the order
+//! of these; what is asked of a row is in `rounds`, and who in `asking`.
 mod asking;
 mod rounds;
 
@@ -59,7 +60,8 @@ pub(super) struct Job {
     pub(super) again: EvaluateAgain,
     /// What whoever began it should know, as sentences.
     pub(super) notes: Vec<String>,
-    /// What is kept of the request until the results are there; nothing where nobody goes on with it.
+    /// What is kept of the request until the results are there; nothing where nobody goes on with
+    /// it.
     pub(super) begun: Option<Vec<u8>>,
 }
 
@@ -96,7 +98,8 @@ impl App {
     /// What was begun in the open folder since the program began, newest first.
     pub fn evaluations(&self) -> Vec<EvaluationView> {
         let Some(open) = self.current() else { return Vec::new() };
-        let here = |work: &&Arc<Work>| work.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, &open));
+        let here =
+            |work: &&Arc<Work>| work.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, &open));
         self.inner.evaluations.all().iter().filter(here).map(|work| work.view()).collect()
     }
 
@@ -105,14 +108,16 @@ impl App {
         Ok(self.inner.evaluations.find(id)?.view())
     }
 
-    /// How many rows the target of an evaluation was asked about so far, and how many of these it had answered before.
+    /// How many rows the target of an evaluation was asked about so far, and how many of these it
+    /// had answered before.
     pub fn evaluation_asked(&self, id: &str) -> Result<(u64, u64), AppError> {
         let work = self.inner.evaluations.find(id)?;
         let standing = work.course.lock();
         Ok((standing.progress.asked, standing.progress.answered))
     }
 
-    /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what is in flight.
+    /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what
+    /// is in flight.
     pub fn stop_evaluating(&self, id: &str, now: bool) -> Result<(), AppError> {
         self.inner.evaluations.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
@@ -123,15 +128,21 @@ impl App {
         Ok(self.inner.evaluations.find(id)?.course.wait(timeout))
     }
 
-    /// The file of results as it was written, or would have been; none as long as there are no results.
+    /// The file of results as it was written, or would have been; none as long as there are no
+    /// results.
     pub fn evaluation_results(&self, id: &str) -> Result<Option<String>, AppError> {
         let work = self.inner.evaluations.find(id)?;
-        let Some(place) = work.job.place.as_ref().filter(|_| work.course.lock().progress.written) else {
+        let Some(place) = work.job.place.as_ref().filter(|_| work.course.lock().progress.written)
+        else {
             return Ok(work.made.lock().unwrap_or_else(PoisonError::into_inner).clone());
         };
-        let failed = |why: String| AppError::new(Code::Failed, format!("The results cannot be read again: {why}"));
+        let failed = |why: String| {
+            AppError::new(Code::Failed, format!("The results cannot be read again: {why}"))
+        };
         let bytes = place.read().map_err(|why| failed(why.to_string()))?;
-        bytes.map(|bytes| String::from_utf8(bytes).map_err(|why| failed(format!("{why}.")))).transpose()
+        bytes
+            .map(|bytes| String::from_utf8(bytes).map_err(|why| failed(format!("{why}."))))
+            .transpose()
     }
 }
 
@@ -159,7 +170,12 @@ impl Work {
     }
 
     /// Evaluates all rows, so many things at a time, and writes what came of it.
-    pub(super) async fn run(self: Arc<Self>, table: Arc<Table>, seats: usize, mut events: UnboundedReceiver<RunEvent>) {
+    pub(super) async fn run(
+        self: Arc<Self>,
+        table: Arc<Table>,
+        seats: usize,
+        mut events: UnboundedReceiver<RunEvent>,
+    ) {
         self.course.post();
         if let Err(why) = caught(self.go(table, seats, &mut events)).await {
             self.course.lock().why = Some(why);
@@ -169,7 +185,12 @@ impl Work {
         self.course.end();
     }
 
-    async fn go(self: &Arc<Self>, table: Arc<Table>, seats: usize, events: &mut UnboundedReceiver<RunEvent>) {
+    async fn go(
+        self: &Arc<Self>,
+        table: Arc<Table>,
+        seats: usize,
+        events: &mut UnboundedReceiver<RunEvent>,
+    ) {
         if let Err(why) = self.begin().await {
             self.course.lock().why = Some(why);
             return;
@@ -177,7 +198,8 @@ impl Work {
         let seats = Arc::new(Semaphore::new(seats.max(1)));
         let said = self.ask_target(&table, &seats).await;
         let wish = &self.job.wish;
-        let sheet = Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &table, said).counted(wish)));
+        let sheet =
+            Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &table, said).counted(wish)));
         drop(table);
         let unanswered = sheet.unanswered(wish).filter(|_| !self.course.is_stopping());
         let made = match unanswered {
@@ -191,18 +213,23 @@ impl Work {
         if let Some(made) = made.filter(Made::is_whole) {
             let work = Arc::clone(self);
             let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
-            if let Err(why) = written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned())) {
+            if let Err(why) =
+                written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned()))
+            {
                 self.course.lock().why = Some(format!("The results could not be written: {why}"));
             }
         }
     }
 
-    /// What comes before row 1: programs that cannot be read would fail at all of them. Only what can begin is gone on with later.
+    /// What comes before row 1: programs that cannot be read would fail at all of them. Only what
+    /// can begin is gone on with later.
     async fn begin(&self) -> Result<(), String> {
         self.read_programs().await?;
         let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = bench.as_ref().zip(self.job.begun.as_ref());
-        let kept = tokio::task::block_in_place(|| begun.map_or(Ok(()), |(bench, begun)| bench.begin(begun)));
+        let kept = tokio::task::block_in_place(|| {
+            begun.map_or(Ok(()), |(bench, begun)| bench.begin(begun))
+        });
         kept.map_err(|why| format!("What was asked for could not be kept: {why}"))
     }
 
@@ -243,7 +270,11 @@ impl Work {
     }
 
     /// Notes what became of one evaluator on one row.
-    fn take(&self, made: &mut Made, done: Result<(usize, usize, Option<Vec<Round>>), tokio::task::JoinError>) {
+    fn take(
+        &self,
+        made: &mut Made,
+        done: Result<(usize, usize, Option<Vec<Round>>), tokio::task::JoinError>,
+    ) {
         let Ok((row, at, ended)) = done else { return };
         let evaluator = &self.job.wish.evaluators[at].evaluator;
         let name = &evaluator.name;
@@ -271,8 +302,11 @@ impl Work {
     fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
         let model = |one: &azure::Evaluator| {
             let models = &self.asking.as_ref()?.models;
-            let model =
-                if one.embeds() { models.embedder.as_ref() } else { models.judge.as_ref().filter(|_| one.takes.model) };
+            let model = if one.embeds() {
+                models.embedder.as_ref()
+            } else {
+                models.judge.as_ref().filter(|_| one.takes.model)
+            };
             model.map(|model| model.name.clone())
         };
         let (text, metrics) = results::compose(sheet, &self.job.wish, made, model)?;
@@ -283,7 +317,8 @@ impl Work {
         if let Some(place) = &self.job.place {
             place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
             self.written(place, text.as_bytes());
-            // As long as something is missing, what the target said stays what the rest is asked about.
+            // As long as something is missing, what the target said stays what the rest is asked
+            // about.
             let journal = self.journal().filter(|_| !made.has_holes());
             if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
                 tracing::debug!(%error, "what the target said counts once more");
@@ -328,7 +363,11 @@ impl Work {
             data: self.job.data.clone(),
             model: self.judge().map(|model| model.name.clone()),
             began_ms: self.course.began_ms,
-            state: self.course.state(standing.over, progress.done + progress.failed, progress.total),
+            state: self.course.state(
+                standing.over,
+                progress.done + progress.failed,
+                progress.total,
+            ),
             why: standing.why.clone(),
             notes: self.job.notes.clone(),
             total: progress.total,

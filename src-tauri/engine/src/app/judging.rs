@@ -1,5 +1,5 @@
-//! Judging runs by model: what there is to choose from, what it will take, and beginning it. What is owed is decided in
-//! `judging::owed`; the asking is in `judgings`.
+//! Judging runs by model: what there is to choose from, what it will take, and beginning it. What
+//! is owed is decided in `judging::owed`; the asking is in `judgings`.
 use super::budget::{Budget, Prices};
 use super::judgings::Work;
 use super::keys::no_model;
@@ -13,8 +13,8 @@ use crate::results::open::{self, Refused};
 use crate::results::query::{misread, row_by_key, runs_that_count};
 use crate::results::suites::Tasks;
 use crate::rows::{
-    Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging, RunRow, RunState,
-    Trouble,
+    Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging,
+    RunRow, RunState, Trouble,
 };
 use crate::runs::launch::Teller;
 use crate::runs::setup::Setup;
@@ -30,7 +30,8 @@ const MOST_RUNS: usize = 20_000;
 const SHOWN: usize = 50;
 
 impl App {
-    /// The judges and the models that there are. `may_run` is false for a front door that may only look.
+    /// The judges and the models that there are. `may_run` is false for a front door that may only
+    /// look.
     pub fn judge_options(&self, may_run: bool) -> Result<JudgeOptions, AppError> {
         let setup = self.setup_to_look()?;
         // Suites are there when a folder is.
@@ -40,7 +41,10 @@ impl App {
             message: "This page may look, but not judge anything.".to_owned(),
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
         });
-        let group = |group: Group| JudgeGroup { name: group.name().to_owned(), what: group.what().to_owned() };
+        let group = |group: Group| JudgeGroup {
+            name: group.name().to_owned(),
+            what: group.what().to_owned(),
+        };
         let mut judges: Vec<Seat> =
             judges::all().iter().map(Seat::Known).chain(suite_judges::all_own(&tasks)).collect();
         judges.sort_by_key(|judge| judge.about().group);
@@ -84,11 +88,20 @@ impl App {
                 }
             }
         }
-        Ok(JudgePlan { model: wish.model, rounds: wish.rounds, unbound, forks_left_out, ..sum.plan(model.price) })
+        Ok(JudgePlan {
+            model: wish.model,
+            rounds: wish.rounds,
+            unbound,
+            forks_left_out,
+            ..sum.plan(model.price)
+        })
     }
 
     /// The path of the run that each run is compared with, by its id.
-    pub fn compared_with(&self, request: &JudgeRequest) -> Result<HashMap<String, String>, AppError> {
+    pub fn compared_with(
+        &self,
+        request: &JudgeRequest,
+    ) -> Result<HashMap<String, String>, AppError> {
         let (_, _, wish) = self.wish(request)?;
         Ok(wish.rivals.iter().map(|(id, other)| (id.clone(), other.path.clone())).collect())
     }
@@ -106,7 +119,10 @@ impl App {
         }
         let targets = targets(&open, request, &wish)?;
         if targets.is_empty() {
-            return Err(AppError::new(Code::BadRequest, "There is no such run, so there is nothing to judge."));
+            return Err(AppError::new(
+                Code::BadRequest,
+                "There is no such run, so there is nothing to judge.",
+            ));
         }
         let runtime = self.inner.launches.runtime()?;
         let (teller, events) = Teller::new();
@@ -124,7 +140,10 @@ impl App {
         {
             let now = self.lock();
             if now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &open)) {
-                return Err(AppError::new(Code::NoFolder, "Another folder was opened before the judging began."));
+                return Err(AppError::new(
+                    Code::NoFolder,
+                    "Another folder was opened before the judging began.",
+                ));
             }
             self.inner.judgings.add(Arc::clone(&work));
         }
@@ -137,30 +156,45 @@ impl App {
         let setup = self.setup()?;
         let bad = |message: String| AppError::new(Code::BadRequest, message);
         // A slip would let all runs pass, and every one of them is paid for.
-        if let Some(slip) = [&request.filter, &request.reference].into_iter().flat_map(|filter| misread(filter)).next()
+        if let Some(slip) = [&request.filter, &request.reference]
+            .into_iter()
+            .flat_map(|filter| misread(filter))
+            .next()
         {
-            return Err(bad(format!("`{}` in the filter is not understood. {}", slip.token, slip.message)));
+            return Err(bad(format!(
+                "`{}` in the filter is not understood. {}",
+                slip.token, slip.message
+            )));
         }
         let judge = self.judge_named(&request.judge)?;
         if request.official && !judge.official {
-            let why =
-                format!("`{}` has no official rules: it would say the same, and be paid for once more.", judge.name);
+            let why = format!(
+                "`{}` has no official rules: it would say the same, and be paid for once more.",
+                judge.name
+            );
             return Err(bad(why).hint("Leave the official rules out."));
         }
         let rules = if request.official { Rules::Official } else { Rules::Ours };
         let suites = self.suites_say(request, &judge, rules)?;
-        let name = if request.model.is_empty() { model_of(&suites, &judge)? } else { request.model.clone() };
+        let name = if request.model.is_empty() {
+            model_of(&suites, &judge)?
+        } else {
+            request.model.clone()
+        };
         let model = setup.model(&name).ok_or_else(|| no_model(&setup, &name))?.clone();
         if let Some(why) = cannot_judge(&model) {
             return Err(bad(why).hint("Choose a model that can be asked."));
         }
         let rounds = request.rounds.map_or_else(|| rounds_of(&suites, &judge, &name), Ok)?;
         if !(1..=MOST_ROUNDS).contains(&rounds) {
-            return Err(bad(format!("A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}.")));
+            return Err(bad(format!(
+                "A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}."
+            )));
         }
         let rivals = Arc::new(rivals(&judge, self.opened()?.as_ref(), request)?);
         let (name, model_mark) = (model.name.clone(), model.mark());
-        let wish = Wish { judge, model: name, model_mark, rules, rounds, again: request.again, rivals };
+        let wish =
+            Wish { judge, model: name, model_mark, rules, rounds, again: request.again, rivals };
         Ok((setup, model, wish))
     }
 
@@ -178,8 +212,14 @@ impl App {
         })
     }
 
-    /// What the suites of the runs say of the judge, each once; nothing when the request leaves nothing open.
-    fn suites_say(&self, request: &JudgeRequest, judge: &judges::Judge, rules: Rules) -> Result<Vec<Says>, AppError> {
+    /// What the suites of the runs say of the judge, each once; nothing when the request leaves
+    /// nothing open.
+    fn suites_say(
+        &self,
+        request: &JudgeRequest,
+        judge: &judges::Judge,
+        rules: Rules,
+    ) -> Result<Vec<Says>, AppError> {
         if !request.model.is_empty() && request.rounds.is_some() {
             return Ok(Vec::new());
         }
@@ -225,10 +265,14 @@ fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
 
 /// The model that the suites name, when they agree.
 fn model_of(suites: &[Says], judge: &judges::Judge) -> Result<String, AppError> {
-    let bad = |message: String| Err(AppError::new(Code::BadRequest, message).hint("Say which model is to judge."));
+    let bad = |message: String| {
+        Err(AppError::new(Code::BadRequest, message).hint("Say which model is to judge."))
+    };
     match agreed(suites.iter().map(|says| says.model.clone())) {
         Ok(Some(model)) => Ok(model),
-        Ok(None) => bad(format!("No suite of these runs names a model for `judge:{}`.", judge.name)),
+        Ok(None) => {
+            bad(format!("No suite of these runs names a model for `judge:{}`.", judge.name))
+        }
         Err(models) => bad(format!(
             "The suites of these runs name different models for `judge:{}`: {}.",
             judge.name,
@@ -237,15 +281,22 @@ fn model_of(suites: &[Says], judge: &judges::Judge) -> Result<String, AppError> 
     }
 }
 
-/// The rounds that the suites want through this model, when they agree; what the judge usually does when they say nothing.
+/// The rounds that the suites want through this model, when they agree; what the judge usually does
+/// when they say nothing.
 fn rounds_of(suites: &[Says], judge: &judges::Judge, model: &str) -> Result<u32, AppError> {
-    let of_it = suites.iter().filter(|says| says.model.as_deref().is_none_or(|named| named == model));
-    agreed(of_it.map(|says| says.rounds)).map(|rounds| rounds.unwrap_or(judge.rounds)).map_err(|different| {
-        let different: Vec<String> = different.iter().map(u32::to_string).collect();
-        let message =
-            format!("The suites of these runs want `judge:{}` in {} rounds.", judge.name, different.join(" and in "));
-        AppError::new(Code::BadRequest, message).hint("Say how many rounds it is to be.")
-    })
+    let of_it =
+        suites.iter().filter(|says| says.model.as_deref().is_none_or(|named| named == model));
+    agreed(of_it.map(|says| says.rounds)).map(|rounds| rounds.unwrap_or(judge.rounds)).map_err(
+        |different| {
+            let different: Vec<String> = different.iter().map(u32::to_string).collect();
+            let message = format!(
+                "The suites of these runs want `judge:{}` in {} rounds.",
+                judge.name,
+                different.join(" and in ")
+            );
+            AppError::new(Code::BadRequest, message).hint("Say how many rounds it is to be.")
+        },
+    )
 }
 
 /// Why a model cannot judge; none when it can, as far as is known without its key.
@@ -254,9 +305,13 @@ pub(super) fn cannot_judge(model: &Model) -> Option<String> {
     replays.then(|| format!("`{}` replays recordings of runs, so it cannot judge.", model.name))
 }
 
-/// The runs that a request means, each with what it has to reach through this model, and with the judge of its suite where that is
-/// one of suites.
-fn targets(open: &OpenFolder, request: &JudgeRequest, wish: &Wish) -> Result<Vec<Target>, AppError> {
+/// The runs that a request means, each with what it has to reach through this model, and with the
+/// judge of its suite where that is one of suites.
+fn targets(
+    open: &OpenFolder,
+    request: &JudgeRequest,
+    wish: &Wish,
+) -> Result<Vec<Target>, AppError> {
     let tasks = open.flow.shelf.tasks();
     let of = |row: RunRow| {
         let scorers = suite_judges::scorers(&tasks, &row);
@@ -280,18 +335,21 @@ pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunR
     };
     if rows.len() > MOST_RUNS {
         let message = format!("{} runs are more than are judged at once.", rows.len());
-        return Err(AppError::new(Code::BadRequest, message).hint(format!("Filter them down to {MOST_RUNS}.")));
+        return Err(AppError::new(Code::BadRequest, message)
+            .hint(format!("Filter them down to {MOST_RUNS}.")));
     }
     Ok(rows.into_iter().filter(|row| row.state != RunState::Other).collect())
 }
 
-/// The runs that a filter means. Forks and continued runs are not runs of the benchmark: they are paid for where they are named.
+/// The runs that a filter means. Forks and continued runs are not runs of the benchmark: they are
+/// paid for where they are named.
 pub(super) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
     open.ask(|index| {
         let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
         let ids = runs_that_count(index, filter)?;
         let keys = ids.iter().map(|id| Ok(select.query_row([id], |row| row.get::<_, String>(0))?));
-        let rows = keys.map(|key: Result<_, crate::results::index::IndexError>| row_by_key(index, &key?));
+        let rows =
+            keys.map(|key: Result<_, crate::results::index::IndexError>| row_by_key(index, &key?));
         Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     })
 }
@@ -307,16 +365,25 @@ pub(super) enum Look {
 pub(super) fn look(open: &OpenFolder, wish: &Wish, target: &Target) -> Result<Look, AppError> {
     let sheet = match sheet(open, &target.path) {
         Ok(sheet) => sheet.unwrap_or_default(),
-        Err(why) => return Ok(Look::Skipped(format!("What was said of it before cannot be read. {why}"))),
+        Err(why) => {
+            return Ok(Look::Skipped(format!("What was said of it before cannot be read. {why}")));
+        }
     };
     look_with(open, wish, target, &sheet)
 }
 
 /// The same with a file of judgements that is at hand.
-pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: &Sheet) -> Result<Look, AppError> {
+pub(super) fn look_with(
+    open: &OpenFolder,
+    wish: &Wish,
+    target: &Target,
+    sheet: &Sheet,
+) -> Result<Look, AppError> {
     let why = match target.state {
         RunState::Answered | RunState::NoAnswer => None,
-        RunState::Error => Some("The run ended in a system error, which says nothing about the answer."),
+        RunState::Error => {
+            Some("The run ended in a system error, which says nothing about the answer.")
+        }
         RunState::Waiting | RunState::Writing => Some("The run has not ended."),
         RunState::Damaged | RunState::Other => Some("Its file cannot be read."),
     };
@@ -325,13 +392,20 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
         return skipped(why);
     }
     let Some(wish) = &wish.of(target) else {
-        return skipped(&format!("Its suite has no scorer that is the judge `{}`.", wish.judge.name));
+        return skipped(&format!(
+            "Its suite has no scorer that is the judge `{}`.",
+            wish.judge.name
+        ));
     };
     let (_, mut subject) = open.reading.subject(&open.flow, &target.id)?;
     let against = wish.rivals.get(&target.id);
     if wish.judge.pairs {
         subject.rival = match against {
-            None => return skipped("There is no run of the reference with the same task, variation and repeat."),
+            None => {
+                return skipped(
+                    "There is no run of the reference with the same task, variation and repeat.",
+                );
+            }
             Some(other) if !matches!(other.state, RunState::Answered | RunState::NoAnswer) => {
                 return skipped("The run that it would be compared with has not ended well.");
             }

@@ -1,5 +1,5 @@
-//! Judging that is under way: runs are judged a few at a time, each round is kept before the next is asked for, and all of it can be
-//! stopped. Owns the order of these.
+//! Judging that is under way: runs are judged a few at a time, each round is kept before the next
+//! is asked for, and all of it can be stopped. Owns the order of these.
 use super::begun::{Begun, Lasting, caught};
 use super::course::Course;
 use super::judging::{Look, look_with};
@@ -56,7 +56,8 @@ impl App {
         Ok(self.inner.judgings.find(id)?.view())
     }
 
-    /// Lets questions in flight be answered and kept, and asks no others; `now` gives up what is in flight.
+    /// Lets questions in flight be answered and kept, and asks no others; `now` gives up what is in
+    /// flight.
     pub fn stop_judging(&self, id: &str, now: bool) -> Result<(), AppError> {
         self.inner.judgings.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
@@ -138,14 +139,18 @@ impl Work {
             let said = match self.round(&taken, &target.path, round).await {
                 Ok(said) => said,
                 Err(Unheard::Stopped) => return End::Stopped,
-                Err(Unheard::Failed(why) | Unheard::Useless { why, .. }) => return End::Failed(why),
+                Err(Unheard::Failed(why) | Unheard::Useless { why, .. }) => {
+                    return End::Failed(why);
+                }
             };
             taken.owed.judgement.rounds.push(said);
             let (work, path) = (Arc::clone(self), target.path.clone());
             let kept = tokio::task::spawn_blocking(move || work.keep(taken, &path)).await;
             taken = match kept {
                 Ok(Ok(taken)) => taken,
-                Ok(Err(why)) => return End::Failed(format!("What was said could not be kept: {why}")),
+                Ok(Err(why)) => {
+                    return End::Failed(format!("What was said could not be kept: {why}"));
+                }
                 Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
             };
         }
@@ -157,11 +162,13 @@ impl Work {
     fn take(&self, target: &Target) -> Result<Taken, End> {
         let failed = |why: String| End::Failed(self.crew.redactor.clean(&why).into_owned());
         // Nothing is made on disk for a run that is not judged.
-        let first = look_with(&self.open, &self.wish, target, &Sheet::default()).map_err(|why| failed(why.message))?;
+        let first = look_with(&self.open, &self.wish, target, &Sheet::default())
+            .map_err(|why| failed(why.message))?;
         if let Look::Skipped(why) = first {
             return Err(End::Skipped(why));
         }
-        let bench = Bench::take(&self.open.flow.roots.output_dir, &target.path).map_err(|why| failed(taken(&why)))?;
+        let bench = Bench::take(&self.open.flow.roots.output_dir, &target.path)
+            .map_err(|why| failed(taken(&why)))?;
         let bytes = bench.read().map_err(|why| failed(why.to_string()))?;
         let sheet = bytes.as_deref().map(judgements::read).transpose().map_err(|why| {
             failed(format!(
@@ -171,12 +178,16 @@ impl Work {
         })?;
         let sheet = sheet.unwrap_or_default();
         let wish = self.wish.of(target).unwrap_or_else(|| self.wish.clone());
-        match look_with(&self.open, &self.wish, target, &sheet).map_err(|why| failed(why.message))? {
+        match look_with(&self.open, &self.wish, target, &sheet)
+            .map_err(|why| failed(why.message))?
+        {
             Look::Skipped(why) => Err(End::Skipped(why)),
             Look::Owed { owed, subject } => {
                 Ok(Taken { bench, sheet, owed: *owed, subject: *subject, judge: wish.judge })
             }
-            Look::Complete { inputs, subject } => Err(Self::complete(&wish, &sheet, &inputs, &subject)),
+            Look::Complete { inputs, subject } => {
+                Err(Self::complete(&wish, &sheet, &inputs, &subject))
+            }
         }
     }
 
@@ -195,23 +206,33 @@ impl Work {
         let mark = taken.owed.mark(round);
         let mut subject = taken.subject.clone();
         if let Some(rival) = &mut subject.rival {
-            // By chance, but the same one when the round is begun again: what was paid for is found again.
+            // By chance, but the same one when the round is begun again: what was paid for is found
+            // again.
             rival.seed = xxh3_64(format!("{}-{mark}", taken.owed.judgement.inputs).as_bytes());
         }
         let mut sitting = Sitting::new(&taken.judge, &subject, self.wish.rules);
-        let errand = Errand { crew: &self.crew, path, journal: &taken.bench.journal, model: &self.model, mark: &mark };
+        let errand = Errand {
+            crew: &self.crew,
+            path,
+            journal: &taken.bench.journal,
+            model: &self.model,
+            mark: &mark,
+        };
         let (mut replies, mut model_id, mut tokens, mut cost) = (Vec::new(), None, None, Some(0.0));
         let mut refused = false;
         let (begun, mut fresh) = (Instant::now(), true);
         loop {
-            // Whatever the words of a refusal look like, they are no verdict, and nobody is asked again.
+            // Whatever the words of a refusal look like, they are no verdict, and nobody is asked
+            // again.
             let next = if refused { Next::Unread } else { sitting.next() };
             let Next::Ask(question) = next else {
                 let shown = subject.rival.as_ref().filter(|_| !replies.is_empty());
-                let order =
-                    shown.map(|rival| if reference_first(rival.seed) { "reference first" } else { "candidate first" });
+                let order = shown.map(|rival| {
+                    if reference_first(rival.seed) { "reference first" } else { "candidate first" }
+                });
                 let over = owed::round(next, refused, replies, clock::written(clock::now_ms()));
-                let over = over.ok_or_else(|| Unheard::Failed("The judge came to no end.".to_owned()))?;
+                let over =
+                    over.ok_or_else(|| Unheard::Failed("The judge came to no end.".to_owned()))?;
                 return Ok(Round {
                     order: order.map(str::to_owned),
                     model_id,

@@ -1,4 +1,5 @@
-//! Keys of providers: which are needed, where they come from, whether they work. A key goes in and never comes out.
+//! Keys of providers: which are needed, where they come from, whether they work. A key goes in and
+//! never comes out.
 use super::App;
 use crate::error::{AppError, Code};
 use crate::rows::{Check, KeySource, KeyState, Stale, Trouble};
@@ -16,8 +17,9 @@ use zeroize::Zeroizing;
 impl App {
     /// The keys that the models of the open folder need, and where each comes from.
     pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
-        let setup =
-            self.setup_to_look().unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
+        let setup = self
+            .setup_to_look()
+            .unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for model in setup.models.iter().chain(&setup.embedders) {
             if let Some(key) = &model.key {
@@ -78,15 +80,28 @@ impl App {
         }
         Ok(match self.inner.launches.runtime()?.block_on(self.word_of(&setup, model)) {
             Ok(detail) => check(true, detail, None),
-            Err(why) => check(false, why, Some("Check the key, the address and the model's id in touchstone.yaml.")),
+            Err(why) => check(
+                false,
+                why,
+                Some("Check the key, the address and the model's id in touchstone.yaml."),
+            ),
         })
     }
 
     async fn word_of(&self, setup: &Setup, model: &Model) -> Result<String, String> {
         let turns = [Turn::User("Answer with the one word: ready".to_owned())];
-        let request = provider::encode(&Ask { model, system: "Answer in one word.", turns: &turns, tools: &[] });
-        let key =
-            model.key.as_deref().map(|name| self.inner.keys.get(name)).transpose().map_err(|why| why.to_string())?;
+        let request = provider::encode(&Ask {
+            model,
+            system: "Answer in one word.",
+            turns: &turns,
+            tools: &[],
+        });
+        let key = model
+            .key
+            .as_deref()
+            .map(|name| self.inner.keys.get(name))
+            .transpose()
+            .map_err(|why| why.to_string())?;
         let key = key.flatten();
         if let (Some(name), None) = (&model.key, &key) {
             return Err(self.inner.keys.missing(name));
@@ -99,7 +114,8 @@ impl App {
         let clean = |why: String| redactor.clean(&why).into_owned();
         let sent = client.send(&request, key.as_ref(), &CancellationToken::new()).await;
         let reply = sent.map_err(|why| clean(why.to_string()))?;
-        let reply = provider::decode(model.provider, &reply).map_err(|fault| clean(fault.message))?;
+        let reply =
+            provider::decode(model.provider, &reply).map_err(|fault| clean(fault.message))?;
         let said = reply.text.unwrap_or_default();
         let said: String = clean(said).chars().take(60).collect();
         let id = reply.model_id.unwrap_or_else(|| model.model_id.clone());
@@ -143,12 +159,16 @@ impl App {
         }
     }
 
-    /// Only keys that something needs are stored, so that a page cannot fill the keyring with anything.
+    /// Only keys that something needs are stored, so that a page cannot fill the keyring with
+    /// anything.
     fn known_key(&self, name: &str) -> Result<(), AppError> {
         if self.keys()?.iter().any(|key| key.name == name) {
             return Ok(());
         }
-        Err(AppError::new(Code::NotFound, format!("Nothing in this folder uses a key named {name}.")))
+        Err(AppError::new(
+            Code::NotFound,
+            format!("Nothing in this folder uses a key named {name}."),
+        ))
     }
 }
 
@@ -168,7 +188,10 @@ impl Known {
     }
 
     /// The same, with more keys.
-    pub(super) fn redactor_with<'a>(&'a self, more: impl IntoIterator<Item = &'a ApiKey>) -> Redactor {
+    pub(super) fn redactor_with<'a>(
+        &'a self,
+        more: impl IntoIterator<Item = &'a ApiKey>,
+    ) -> Redactor {
         let keys = self.keys.values().chain(more).map(ApiKey::reveal);
         Redactor::new(keys.chain(self.hidden.iter().map(|secret| secret.as_str())))
     }
@@ -177,7 +200,10 @@ impl Known {
 pub(super) fn no_model(setup: &Setup, name: &str) -> AppError {
     let names: Vec<&str> = setup.models.iter().map(|model| model.name.as_str()).collect();
     let error = AppError::new(Code::BadRequest, format!("There is no model named `{name}`."));
-    error.hint(format!("There are: {}. Others are added under `models:` in touchstone.yaml.", names.join(", ")))
+    error.hint(format!(
+        "There are: {}. Others are added under `models:` in touchstone.yaml.",
+        names.join(", ")
+    ))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the last thing that is done with it")]

@@ -1,4 +1,5 @@
-//! Launches of this program: begun, looked at, stopped. Owns the runtime they run on and the list of them; a launch owns itself.
+//! Launches of this program: begun, looked at, stopped. Owns the runtime they run on and the list
+//! of them; a launch owns itself.
 use super::App;
 use super::launching::id_of;
 use crate::clock;
@@ -34,13 +35,17 @@ pub(super) struct Launches {
 }
 
 impl Launches {
-    /// What launches run on; made when the first begins, because most of the time a person only looks.
+    /// What launches run on; made when the first begins, because most of the time a person only
+    /// looks.
     pub(super) fn runtime(&self) -> Result<&Runtime, AppError> {
         if let Some(runtime) = self.runtime.get() {
             return Ok(runtime);
         }
-        let made = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("runs").build();
-        let made = made.map_err(|why| AppError::new(Code::Failed, format!("Runs cannot be made here: {why}.")))?;
+        let made =
+            tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("runs").build();
+        let made = made.map_err(|why| {
+            AppError::new(Code::Failed, format!("Runs cannot be made here: {why}."))
+        })?;
         Ok(self.runtime.get_or_init(|| made))
     }
 
@@ -81,7 +86,9 @@ impl Launches {
             Code::BadRequest,
             format!("{what} in progress in the folder that is open, so it stays open."),
         );
-        Err(error.hint("Wait until they are done, or stop them: the line at the bottom leads to the launch."))
+        Err(error.hint(
+            "Wait until they are done, or stop them: the line at the bottom leads to the launch.",
+        ))
     }
 
     fn at_work(&self) -> Vec<Arc<Launch>> {
@@ -89,7 +96,12 @@ impl Launches {
     }
 
     pub(super) fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
-        let gone = || AppError::new(Code::NotFound, "This launch is not known: the program was started again since.");
+        let gone = || {
+            AppError::new(
+                Code::NotFound,
+                "This launch is not known: the program was started again since.",
+            )
+        };
         self.lock().iter().find(|launch| launch.id == id).cloned().ok_or_else(gone)
     }
 
@@ -100,7 +112,8 @@ impl Launches {
 
 impl Drop for Launches {
     fn drop(&mut self) {
-        // What blocks is a write that is nearly done; a runtime must not be dropped from within itself, and not wait for ever.
+        // What blocks is a write that is nearly done; a runtime must not be dropped from within
+        // itself, and not wait for ever.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -121,7 +134,8 @@ impl App {
         Ok(view(self.inner.launches.find(id)?.as_ref(), span))
     }
 
-    /// Lets calls in flight finish and be saved, and begins nothing new; `now` gives up what is in flight.
+    /// Lets calls in flight finish and be saved, and begins nothing new; `now` gives up what is in
+    /// flight.
     pub fn stop_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
         self.inner.launches.find(id)?.stop(now, ASKED);
         self.inner.bulletin.post(crate::rows::Stale::Launches);
@@ -130,7 +144,8 @@ impl App {
 
     /// Gives up launches that have not begun yet, because their tools are being opened.
     pub fn stop_opening(&self) {
-        let mut opening = self.inner.launches.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opening =
+            self.inner.launches.opening.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *opening).cancel();
     }
 
@@ -166,9 +181,14 @@ impl App {
 
 /// The runs of a launch that did not come to their end, and whether they had begun.
 pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
-    let is_left =
-        |stage| matches!(stage, Stage::Waiting | Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere));
-    let left = |run: &RunProgress| is_left(run.stage).then(|| (run.path.clone(), run.began_ms.is_some()));
+    let is_left = |stage| {
+        matches!(
+            stage,
+            Stage::Waiting | Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere)
+        )
+    };
+    let left =
+        |run: &RunProgress| is_left(run.stage).then(|| (run.path.clone(), run.began_ms.is_some()));
     launch.look(|progress| progress.runs().iter().filter_map(left).collect())
 }
 
@@ -222,7 +242,8 @@ fn window(progress: &Progress, span: Span, now: i64) -> Vec<LaunchRun> {
     }
     let mut runs: Vec<&RunProgress> = progress.runs().iter().collect();
     runs.sort_by_key(|run| rank(run.stage));
-    let window = runs.into_iter().skip(span.offset as usize).take(span.limit.min(MOST_ROWS) as usize);
+    let window =
+        runs.into_iter().skip(span.offset as usize).take(span.limit.min(MOST_ROWS) as usize);
     window.map(|run| row(run, now)).collect()
 }
 

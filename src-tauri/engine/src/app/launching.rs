@@ -1,5 +1,6 @@
-//! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person becomes jobs; what is owed is decided
-//! in `runs::plan`, and which runs a request means is gathered in `wishes`.
+//! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person
+//! becomes jobs; what is owed is decided in `runs::plan`, and which runs a request means is
+//! gathered in `wishes`.
 use super::budget::{Budget, Prices};
 use super::keys::Known;
 use super::launches::unfinished;
@@ -12,7 +13,8 @@ use crate::results::index::Reader;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
 use crate::rows::{
-    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind, Stale, Trouble,
+    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind,
+    Stale, Trouble,
 };
 use crate::runs::drive::{Account, Around, Crew, Doors, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
@@ -63,7 +65,10 @@ impl App {
         let setup = self.setup_to_look()?;
         let mut plan = Self::plan_with(&open, &setup, request)?;
         let problems = launch_problems(&open, request, &plan);
-        let lost = open.check_there().err().map(|error| Trouble { message: error.message, fix: error.hint });
+        let lost = open
+            .check_there()
+            .err()
+            .map(|error| Trouble { message: error.message, fix: error.hint });
         let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let notes = same_requests(&setup, &plan).into_iter().collect();
@@ -71,23 +76,35 @@ impl App {
         let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices);
         // What is complete is the least that one wants to see of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
-        let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
+        let tasks: BTreeSet<&str> =
+            plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
         let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
         let past: Vec<Past> = past
-            .map(|(task, system, model, turns, tokens, cost)| Past { task, system, model, turns, tokens, cost })
+            .map(|(task, system, model, turns, tokens, cost)| Past {
+                task,
+                system,
+                model,
+                turns,
+                tokens,
+                cost,
+            })
             .collect();
         let is_replayed = |planned: &&Planned| {
-            setup.model(&planned.slot.at.model).is_some_and(|model| model.provider == Provider::Replay)
+            setup
+                .model(&planned.slot.at.model)
+                .is_some_and(|model| model.provider == Provider::Replay)
         };
         let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
         let estimate = plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at));
         let estimate = plan::with_free(estimate, replayed.len() as u64);
         let row = |planned: &Planned| {
             let path = planned.slot.path.as_str();
-            let listed = if is_ours(path) { None } else { open.ask(|index| query::run_at(index, path))? };
+            let listed =
+                if is_ours(path) { None } else { open.ask(|index| query::run_at(index, path))? };
             Ok::<_, AppError>(planned.row(listed.unwrap_or_else(|| id_of(path))))
         };
-        let rows = |list: &[Planned]| list.iter().take(SHOWN).map(row).collect::<Result<Vec<_>, _>>();
+        let rows =
+            |list: &[Planned]| list.iter().take(SHOWN).map(row).collect::<Result<Vec<_>, _>>();
         Ok(LaunchPlan {
             owed: rows(&plan.owed)?,
             owed_total: plan.owed.len() as u64,
@@ -104,7 +121,8 @@ impl App {
         })
     }
 
-    /// All runs of a request that are not complete and would not be made either, each with the reason.
+    /// All runs of a request that are not complete and would not be made either, each with the
+    /// reason.
     pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
         let open = self.opened()?;
         let setup = self.setup_to_look()?;
@@ -119,11 +137,16 @@ impl App {
     }
 
     /// The same, with someone who is told of every event.
-    pub fn start_launch_with(&self, request: &LaunchRequest, listeners: Vec<Listener>) -> Result<Launched, AppError> {
+    pub fn start_launch_with(
+        &self,
+        request: &LaunchRequest,
+        listeners: Vec<Listener>,
+    ) -> Result<Launched, AppError> {
         self.start_launch_told(request, listeners).map(|(launched, _)| launched)
     }
 
-    /// The same, with the runs of the request that are not complete and are not made either, each with the reason.
+    /// The same, with the runs of the request that are not complete and are not made either, each
+    /// with the reason.
     pub fn start_launch_told(
         &self,
         request: &LaunchRequest,
@@ -139,24 +162,32 @@ impl App {
         if let Some(concurrency) = request.concurrency {
             setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
         }
-        if let Some(Trouble { message, fix }) = suite_fault(&launch_problems(&open, request, &plan)) {
+        if let Some(Trouble { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
+        {
             return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
         }
         let budget = Budget::of(request.max_cost, &setup.rules)?;
         budget.check(&prices(&open, &setup, &plan))?;
         setup.rules.max_cost = budget.most();
-        if let Some(refused) = plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
+        if let Some(refused) =
+            plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
         {
             let why = &refused.decision.why;
-            return Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {}: {why}", refused.slot.path)));
+            return Err(AppError::new(
+                Code::BadRequest,
+                format!("Nothing can be run. {}: {why}", refused.slot.path),
+            ));
         }
         for run in &plan.skipped {
             lock::clear_away(&open.flow.roots.output_dir, &run.slot.path);
         }
         let left = left(&plan);
         let rules = rules(request);
-        let jobs: Vec<Job> =
-            plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();
+        let jobs: Vec<Job> = plan
+            .owed
+            .into_iter()
+            .map(|planned| Job { slot: planned.slot, rules, message: None })
+            .collect();
         Ok((self.begin(&open, setup, jobs, listeners.into())?, left))
     }
 
@@ -177,7 +208,8 @@ impl App {
             let begun = *left.get(&job.slot.path)?;
             let mut job = job.clone();
             if begun {
-                // What was asked to begin anew has begun; it goes on from where it is now. A message was added then, too.
+                // What was asked to begin anew has begun; it goes on from where it is now. A
+                // message was added then, too.
                 job.rules.start_over = false;
                 job.message = None;
             }
@@ -191,7 +223,8 @@ impl App {
         self.begin(&open, setup, jobs, Telling { notes: left, ..Telling::default() })
     }
 
-    /// Those of these that can be made here, and sentences about the others: what is there stays as it is where nobody could be asked.
+    /// Those of these that can be made here, and sentences about the others: what is there stays as
+    /// it is where nobody could be asked.
     fn ready_jobs(
         &self,
         open: &OpenFolder,
@@ -208,7 +241,9 @@ impl App {
             }
         }
         match refused.first().filter(|_| ready.is_empty()) {
-            Some((path, why)) => Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {path}: {why}"))),
+            Some((path, why)) => {
+                Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {path}: {why}")))
+            }
             None => Ok((ready, left_out(&refused))),
         }
     }
@@ -221,7 +256,11 @@ impl App {
     }
 
     /// The open folder's plan of a request, with this setup.
-    fn plan_with(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Plan, AppError> {
+    fn plan_with(
+        open: &OpenFolder,
+        setup: &Setup,
+        request: &LaunchRequest,
+    ) -> Result<Plan, AppError> {
         let Wished { mut matrix, mut refused } = wished(open, setup, request)?;
         if !request.start_over {
             refused.append(&mut complete(open, &mut matrix)?);
@@ -234,13 +273,15 @@ impl App {
             refused.append(&mut made_by_others(open, setup, &mut matrix)?);
         }
         let dir = &open.flow.roots.output_dir;
-        let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
+        let mut plan =
+            plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
         Self::refuse_impossible(open, setup, &mut plan);
         plan.skipped.append(&mut refused);
         Ok(plan)
     }
 
-    /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the reason.
+    /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the
+    /// reason.
     fn refuse_impossible(open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
         refuse(plan, |slot| {
             let json = || look::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
@@ -248,8 +289,14 @@ impl App {
         });
     }
 
-    /// Moves what is owed but lacks keys or settings to what is skipped; returns what each run that was owed lacks.
-    fn refuse_blocked(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) -> Vec<Vec<Trouble>> {
+    /// Moves what is owed but lacks keys or settings to what is skipped; returns what each run that
+    /// was owed lacks.
+    fn refuse_blocked(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        plan: &mut Plan,
+    ) -> Vec<Vec<Trouble>> {
         let lacking = self.lacking_of(open, setup, plan.owed.iter().map(|planned| &planned.slot));
         let mut each = lacking.iter();
         refuse(plan, |_| each.next().and_then(|troubles| troubles.first()).map(sentence));
@@ -270,17 +317,27 @@ impl App {
             let at = &slot.at;
             let key = (at.system.clone(), at.model.clone());
             let mut troubles = known.entry(key).or_insert_with(|| self.lacking(setup, at)).clone();
-            let uses =
-                |tool: &str| slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool));
-            let replayed = setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
+            let uses = |tool: &str| {
+                slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool))
+            };
+            let replayed =
+                setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
             if at.system != "promptql" && !replayed {
-                let simulators: &Vec<_> = simulators.get_or_insert_with(|| self.simulators_lacking(open, setup));
-                troubles.extend(simulators.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()));
+                let simulators: &Vec<_> =
+                    simulators.get_or_insert_with(|| self.simulators_lacking(open, setup));
+                troubles.extend(
+                    simulators
+                        .iter()
+                        .filter(|(tool, _)| uses(tool))
+                        .map(|(_, trouble)| trouble.clone()),
+                );
             }
             if at.system != "promptql" {
                 // Tools are called for real, also where a recording answers.
                 let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
-                troubles.extend(tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()));
+                troubles.extend(
+                    tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()),
+                );
                 troubles.extend(undefined(setup, slot.task.tools.as_deref()));
             }
             troubles
@@ -290,12 +347,19 @@ impl App {
 
     /// Why a run cannot be made here now, though it may be owed; none when it can.
     fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
-        let lacking = || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
+        let lacking =
+            || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
         Self::unrecorded(open, setup, &slot.at).or_else(lacking)
     }
 
-    /// Says no before anything is written, where a run that is gone on with by hand could not be made.
-    pub(super) fn check_ready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Result<(), AppError> {
+    /// Says no before anything is written, where a run that is gone on with by hand could not be
+    /// made.
+    pub(super) fn check_ready(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        slot: &Slot,
+    ) -> Result<(), AppError> {
         match self.unready(open, setup, slot) {
             None => Ok(()),
             Some(why) => Err(AppError::new(Code::BadRequest, why)),
@@ -307,7 +371,8 @@ impl App {
         let lacking = |(tool, model): (&ToolEntry, &Model)| {
             let Trouble { message, fix } = self.key_trouble(model.key.as_deref()?)?;
             let (tool, name) = (&tool.name, &model.name);
-            let message = format!("{message}, and the simulator `{name}` of the tool `{tool}` needs it");
+            let message =
+                format!("{message}, and the simulator `{name}` of the tool `{tool}` needs it");
             Some((tool.clone(), Trouble { message, fix }))
         };
         simulators(open, setup).filter_map(lacking).collect()
@@ -317,13 +382,15 @@ impl App {
     fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Trouble)> {
         let of_tool = |tool: &ToolEntry| {
             let mut names = BTreeSet::new();
-            let settings = tool.settings.entries().iter().filter(|(key, _)| key.text() != Some("description"));
+            let settings =
+                tool.settings.entries().iter().filter(|(key, _)| key.text() != Some("description"));
             settings.for_each(|(_, value)| secrets::places(value, &mut names));
             let lacking = names.into_iter().filter_map(|name| {
                 let (message, fix) = match self.inner.keys.secret(&name) {
                     Ok(Some(_)) => return None,
                     Ok(None) => {
-                        let fix = format!("Set {name} in the environment, or store it in the keyring.");
+                        let fix =
+                            format!("Set {name} in the environment, or store it in the keyring.");
                         (format!("{name} is not set"), fix)
                     }
                     Err(why) => (format!("{name} cannot be used"), why.to_string()),
@@ -348,13 +415,19 @@ impl App {
         let Telling { mut listeners, notes } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
-            return Err(error.hint("Run again from the start to make results anew; what is there is moved aside."));
+            return Err(error.hint(
+                "Run again from the start to make results anew; what is there is moved aside.",
+            ));
         }
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() {
             // There never was one; that there is one now is known before it can be lost.
-            disk::make_root(dir)
-                .map_err(|why| AppError::new(Code::Failed, format!("The output directory could not be made: {why}")))?;
+            disk::make_root(dir).map_err(|why| {
+                AppError::new(
+                    Code::Failed,
+                    format!("The output directory could not be made: {why}"),
+                )
+            })?;
             open.flow.look_at(&FileId::new(Root::Output, ""));
         }
         let runtime = self.inner.launches.runtime()?;
@@ -365,19 +438,27 @@ impl App {
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
         let (teller, events) = Teller::new();
         let given_up = self.inner.launches.opening();
-        let crew = runtime.block_on(given_up.run_until_cancelled(self.crew(open, setup, &jobs, teller)));
+        let crew =
+            runtime.block_on(given_up.run_until_cancelled(self.crew(open, setup, &jobs, teller)));
         let crew = crew.ok_or_else(|| {
-            AppError::new(Code::Failed, "It was stopped while the tools were opened, so nothing was begun.")
+            AppError::new(
+                Code::Failed,
+                "It was stopped while the tools were opened, so nothing was begun.",
+            )
         })?;
         for note in &notes {
             crew.note(note);
         }
         let crew = Arc::new(crew);
         {
-            // Opening the tools took its time. From here until the launch is in the list, no other folder is opened.
+            // Opening the tools took its time. From here until the launch is in the list, no other
+            // folder is opened.
             let now = self.lock();
             if now.as_ref().is_none_or(|now| !std::ptr::eq(now.as_ref(), open)) {
-                return Err(AppError::new(Code::NoFolder, "Another folder was opened before the runs began."));
+                return Err(AppError::new(
+                    Code::NoFolder,
+                    "Another folder was opened before the runs began.",
+                ));
             }
             let _inside = runtime.enter();
             let launch = Launch::start(id.clone(), crew, jobs, events, listeners);
@@ -388,13 +469,22 @@ impl App {
     }
 
     /// What virtual APIs need, when there are any.
-    fn around(&self, open: &OpenFolder, setup: &Setup, known: &Known, account: Account) -> Option<Around> {
+    fn around(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        known: &Known,
+        account: Account,
+    ) -> Option<Around> {
         let apis = || setup.tools.iter().filter(|tool| tool.kind == "virtual");
         apis().next()?;
         let need_queries = apis().any(|tool| tool.settings.get("tools_folder").is_none());
         let tasks = open.flow.shelf.tasks();
-        let queries: Vec<Query> =
-            tasks.all().filter(|_| need_queries).filter_map(|task| Query::of_task(&task.suite)).collect();
+        let queries: Vec<Query> = tasks
+            .all()
+            .filter(|_| need_queries)
+            .filter_map(|task| Query::of_task(&task.suite))
+            .collect();
         let keys = known.keys.clone();
         Some(Around {
             queries: Arc::new(Pool::of_queries(&queries)),
@@ -408,7 +498,13 @@ impl App {
         })
     }
 
-    pub(super) async fn crew(&self, open: &OpenFolder, setup: Setup, jobs: &[Job], teller: Teller) -> Crew {
+    pub(super) async fn crew(
+        &self,
+        open: &OpenFolder,
+        setup: Setup,
+        jobs: &[Job],
+        teller: Teller,
+    ) -> Crew {
         let base = open.flow.roots.folder.clone();
         let known = self.known_secrets(&setup);
         let redactor = known.redactor();
@@ -418,11 +514,17 @@ impl App {
         let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
         let toolbox = if with_tools {
             let wanted = |name: &str| {
-                let uses =
-                    |job: &Job| job.slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
+                let uses = |job: &Job| {
+                    job.slot
+                        .task
+                        .tools
+                        .as_ref()
+                        .is_none_or(|tools| tools.iter().any(|tool| tool == name))
+                };
                 jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
             };
-            let account = Account::new(Arc::clone(&purse), teller.clone(), stops.clone(), redactor.clone());
+            let account =
+                Account::new(Arc::clone(&purse), teller.clone(), stops.clone(), redactor.clone());
             let around = self.around(open, &setup, &known, account);
             Toolbox::open(&setup, &base, &known.secrets, wanted, cache, around.as_ref()).await
         } else {
@@ -447,7 +549,10 @@ impl App {
 }
 
 /// Tools of virtual APIs that may have to ask a model what an API says, each with that model.
-fn simulators<'s>(open: &'s OpenFolder, setup: &'s Setup) -> impl Iterator<Item = (&'s ToolEntry, &'s Model)> {
+fn simulators<'s>(
+    open: &'s OpenFolder,
+    setup: &'s Setup,
+) -> impl Iterator<Item = (&'s ToolEntry, &'s Model)> {
     let simulator = |tool: &ToolEntry| {
         let read = VirtualSettings::read(&tool.name, &tool.settings, &open.flow.roots.folder, &[]);
         setup.model(&read.ok().filter(|settings| settings.order != Order::Real)?.simulator?)
@@ -456,15 +561,18 @@ fn simulators<'s>(open: &'s OpenFolder, setup: &'s Setup) -> impl Iterator<Item 
     virtual_apis.filter_map(move |tool| Some((tool, simulator(tool)?)))
 }
 
-/// What the runs that are owed cost: their models and, where they may be asked, the simulators of their tools.
+/// What the runs that are owed cost: their models and, where they may be asked, the simulators of
+/// their tools.
 fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
-    let model =
-        |planned: &Planned| setup.model(&planned.slot.at.model).filter(|model| model.provider != Provider::Replay);
+    let model = |planned: &Planned| {
+        setup.model(&planned.slot.at.model).filter(|model| model.provider != Provider::Replay)
+    };
     let (of_promptql, talks): (Vec<&Planned>, Vec<&Planned>) =
         plan.owed.iter().partition(|planned| planned.slot.at.system == "promptql");
     let uses = |tool: &ToolEntry| {
-        let named =
-            |planned: &&Planned| planned.slot.task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
+        let named = |planned: &&Planned| {
+            planned.slot.task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name))
+        };
         talks.iter().any(named)
     };
     let simulated = simulators(open, setup).filter(|(tool, _)| uses(tool)).map(|(_, model)| model);
@@ -475,8 +583,8 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
     prices
 }
 
-/// Takes out the runs that are complete by what the index knows of their file as it is now: most runs of a large folder are, and
-/// need not be read again.
+/// Takes out the runs that are complete by what the index knows of their file as it is now: most
+/// runs of a large folder are, and need not be read again.
 fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppError> {
     let roots = &open.flow.roots;
     let is_complete = |index: &Reader<'_>, slot: &Slot| {
@@ -487,7 +595,8 @@ fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppE
         };
         Ok(known && lock::held_by(&roots.output_dir, &slot.path).is_none())
     };
-    let complete: Vec<bool> = open.ask(|index| matrix.slots.iter().map(|slot| is_complete(index, slot)).collect())?;
+    let complete: Vec<bool> =
+        open.ask(|index| matrix.slots.iter().map(|slot| is_complete(index, slot)).collect())?;
     let mut done = Vec::new();
     for (slot, is_complete) in std::mem::take(&mut matrix.slots).into_iter().zip(complete) {
         if is_complete {
@@ -525,11 +634,16 @@ fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
 }
 
 /// Tools that a task names and the workspace file does not define.
-fn undefined<'s>(setup: &'s Setup, tools: Option<&'s [String]>) -> impl Iterator<Item = Trouble> + 's {
+fn undefined<'s>(
+    setup: &'s Setup,
+    tools: Option<&'s [String]>,
+) -> impl Iterator<Item = Trouble> + 's {
     let is_known = |name: &String| setup.tools.iter().any(|tool| tool.name == *name);
     tools.into_iter().flatten().filter(move |name| !is_known(name)).map(|name| Trouble {
         message: format!("touchstone.yaml does not define the tool `{name}`, and the task uses it"),
-        fix: Some(format!("Add `{name}` under `tools:` in touchstone.yaml, or take it out of the task.")),
+        fix: Some(format!(
+            "Add `{name}` under `tools:` in touchstone.yaml, or take it out of the task."
+        )),
     })
 }
 
@@ -546,7 +660,11 @@ fn by_cause(lacking: &[Vec<Trouble>]) -> Vec<Blocked> {
     for trouble in lacking.iter().flatten() {
         match causes.iter_mut().find(|cause| cause.why == trouble.message) {
             Some(cause) => cause.runs += 1,
-            None => causes.push(Blocked { why: trouble.message.clone(), fix: trouble.fix.clone(), runs: 1 }),
+            None => causes.push(Blocked {
+                why: trouble.message.clone(),
+                fix: trouble.fix.clone(),
+                runs: 1,
+            }),
         }
     }
     causes.sort_by_key(|cause| std::cmp::Reverse(cause.runs));
@@ -556,7 +674,8 @@ fn by_cause(lacking: &[Vec<Trouble>]) -> Vec<Blocked> {
 /// The error of a launch of which no run can start.
 fn cannot_start(causes: &[Blocked]) -> AppError {
     let line = |cause: &Blocked| {
-        let runs = if cause.runs == 1 { "1 run".to_owned() } else { format!("{} runs", cause.runs) };
+        let runs =
+            if cause.runs == 1 { "1 run".to_owned() } else { format!("{} runs", cause.runs) };
         format!("Cannot start here: {} ({runs}).", cause.why.trim_end_matches('.'))
     };
     let message = causes.iter().map(line).collect::<Vec<_>>().join("\n");
@@ -566,7 +685,8 @@ fn cannot_start(causes: &[Blocked]) -> AppError {
     if fixes.is_empty() { error } else { error.hint(fixes.join(" ")) }
 }
 
-/// A sentence when runs of several models would send the same requests: those of version 2 of PromptQL name a build and no model.
+/// A sentence when runs of several models would send the same requests: those of version 2 of
+/// PromptQL name a build and no model.
 fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
     let spec = setup.promptql_spec()?;
     let models: BTreeSet<&str> = plan
@@ -577,10 +697,15 @@ fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
         .map(|at| at.model.as_str())
         .collect();
     let mut by_build: BTreeMap<&Build, Vec<&str>> = BTreeMap::new();
-    for model in models.iter().filter_map(|name| setup.model(name)).filter(|model| model.provider != Provider::Replay) {
+    for model in models
+        .iter()
+        .filter_map(|name| setup.model(name))
+        .filter(|model| model.provider != Provider::Replay)
+    {
         by_build.entry(spec.build(model)?).or_default().push(&model.name);
     }
-    let same: Vec<String> = by_build.values().filter(|names| names.len() > 1).map(|names| names.join(", ")).collect();
+    let same: Vec<String> =
+        by_build.values().filter(|names| names.len() > 1).map(|names| names.join(", ")).collect();
     (!same.is_empty()).then(|| {
         format!(
             "PromptQL v2 requests carry no model: the build decides it. These would send the same requests: {}. Ask for one of them, or \
@@ -605,7 +730,8 @@ fn rules(request: &LaunchRequest) -> plan::Rules {
 /// True for the path of a transcript that is a file of its own.
 fn is_ours(path: &str) -> bool {
     let end = path.rsplit_once('.').map_or("", |(_, end)| end);
-    !path.contains('#') && ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known))
+    !path.contains('#')
+        && ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known))
 }
 
 /// The id that a run has or will have in the list.
@@ -613,17 +739,21 @@ pub(super) fn id_of(path: &str) -> String {
     results::run_id(&FileId::new(Root::Output, path.as_bytes()))
 }
 
-/// What is wrong with the workspace file and with the suites of the runs that are asked for, worst first. A request for all tasks
-/// means everything in the input directory.
+/// What is wrong with the workspace file and with the suites of the runs that are asked for, worst
+/// first. A request for all tasks means everything in the input directory.
 fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> Vec<Problem> {
     let tasks = open.flow.shelf.tasks();
     let named = plan.owed.iter().chain(&plan.skipped).map(|planned| planned.slot.at.task.as_str());
     let named: BTreeSet<&str> = named.collect();
-    let files: BTreeSet<String> =
-        named.into_iter().filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file))).collect();
+    let files: BTreeSet<String> = named
+        .into_iter()
+        .filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file)))
+        .collect();
     let all = request.tasks.is_empty() && request.runs.is_empty() && request.cells.is_empty();
-    // A suite that is not read at all is told of its runs, which are refused, and keeps no other from being run.
-    let read: BTreeSet<String> = tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+    // A suite that is not read at all is told of its runs, which are refused, and keeps no other
+    // from being run.
+    let read: BTreeSet<String> =
+        tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
     let is_meant = |problem: &&Problem| match problem.kind {
         ProblemKind::SuiteError => files.contains(&problem.file),
         _ => files.contains(&problem.file) || (all && !read.contains(&problem.file)),
@@ -633,7 +763,8 @@ fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> V
     of_workspace.iter().chain(of_suites.iter().filter(is_meant)).take(LISTED).cloned().collect()
 }
 
-/// Why nothing is begun though the workspace file is right: something is wrong with a suite of the runs that are asked for.
+/// Why nothing is begun though the workspace file is right: something is wrong with a suite of the
+/// runs that are asked for.
 fn suite_fault(problems: &[Problem]) -> Option<Trouble> {
     let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
     let fix = "Correct it; until then these runs are not begun.".to_owned();

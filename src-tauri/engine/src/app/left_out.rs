@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 /// Reasons that are told one by one.
 const REASONS: usize = 5;
 
-/// A sentence for each reason for which runs are left out; where there are many, one for all others.
+/// A sentence for each reason for which runs are left out; where there are many, one for all
+/// others.
 pub(super) fn left_out(refused: &[(String, String)]) -> Vec<String> {
     let mut whys: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
     for (path, why) in refused {
         whys.entry(why).or_insert((path, 0)).1 += 1;
     }
-    let (told, rest): (Vec<_>, Vec<_>) = whys.into_iter().enumerate().partition(|(at, _)| *at < REASONS);
+    let (told, rest): (Vec<_>, Vec<_>) =
+        whys.into_iter().enumerate().partition(|(at, _)| *at < REASONS);
     let mut notes: Vec<String> = told
         .into_iter()
         .map(|(_, (why, (path, count)))| match count {
@@ -20,8 +22,10 @@ pub(super) fn left_out(refused: &[(String, String)]) -> Vec<String> {
         .collect();
     let more: usize = rest.iter().map(|(_, (_, (_, count)))| count).sum();
     if more > 0 {
-        let what = if more == 1 { "1 more run is".to_owned() } else { format!("{more} more runs are") };
-        notes.push(format!("{what} left out for other reasons. The plan of a new launch says why."));
+        let what =
+            if more == 1 { "1 more run is".to_owned() } else { format!("{more} more runs are") };
+        notes
+            .push(format!("{what} left out for other reasons. The plan of a new launch says why."));
     }
     notes
 }
@@ -33,7 +37,10 @@ mod tests {
     #[test]
     fn runs_that_are_left_out_are_told_by_reason_and_many_reasons_as_a_number() {
         let refused = |whys: &[&str]| -> Vec<(String, String)> {
-            whys.iter().enumerate().map(|(at, why)| (format!("{at}.yaml"), (*why).to_owned())).collect()
+            whys.iter()
+                .enumerate()
+                .map(|(at, why)| (format!("{at}.yaml"), (*why).to_owned()))
+                .collect()
         };
         assert_eq!(
             left_out(&refused(&["A.", "B.", "A."])),

@@ -1,5 +1,6 @@
-//! What is left of indexes and of results that were replaced: how much it is, and clearing it. Nothing of it is cleared by itself but
-//! old indexes, because what was replaced holds replies that were paid for.
+//! What is left of indexes and of results that were replaced: how much it is, and clearing it.
+//! Nothing of it is cleared by itself but old indexes, because what was replaced holds replies that
+//! were paid for.
 use super::App;
 use super::doctor::{fine, note};
 use crate::error::{AppError, Code};
@@ -30,30 +31,41 @@ impl App {
         Ok(counted(&self.opened()?.flow.roots.output_dir.join(".touchstone/replaced")))
     }
 
-    /// Deletes what was moved aside in the open folder when results were replaced. Replies that were paid for are among it: whoever
-    /// calls this has asked the person first.
+    /// Deletes what was moved aside in the open folder when results were replaced. Replies that
+    /// were paid for are among it: whoever calls this has asked the person first.
     pub fn clear_replaced(&self) -> Result<Leftovers, AppError> {
         let found = self.replaced()?;
         if found.files == 0 {
             return Ok(found);
         }
         let own = found.dir.parent().unwrap_or(&found.dir);
-        if [own, &found.dir].into_iter().any(|dir| !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir())) {
+        if [own, &found.dir]
+            .into_iter()
+            .any(|dir| !dir.symlink_metadata().is_ok_and(|meta| meta.is_dir()))
+        {
             return Err(AppError::new(
                 Code::Failed,
-                format!("{} is no folder of its own, so nothing in it is deleted.", found.dir.display()),
+                format!(
+                    "{} is no folder of its own, so nothing in it is deleted.",
+                    found.dir.display()
+                ),
             )
             .hint("Look where it points to, and delete what you do not need there."));
         }
         fs::remove_dir_all(&found.dir).map_err(|error| {
-            AppError::new(Code::Failed, format!("{} could not be deleted: {error}.", found.dir.display()))
+            AppError::new(
+                Code::Failed,
+                format!("{} could not be deleted: {error}.", found.dir.display()),
+            )
         })?;
         Ok(found)
     }
 
-    /// Returns how much is left of old indexes in the cache: copies that were moved aside, and indexes of folders that are gone.
+    /// Returns how much is left of old indexes in the cache: copies that were moved aside, and
+    /// indexes of folders that are gone.
     pub fn old_indexes(&self) -> Leftovers {
-        let mut all = Leftovers { dir: self.inner.config.cache_dir.clone(), ..Leftovers::default() };
+        let mut all =
+            Leftovers { dir: self.inner.config.cache_dir.clone(), ..Leftovers::default() };
         for dir in home::leftovers(&all.dir) {
             let Leftovers { files, bytes, .. } = counted(&dir);
             all.files += files;
@@ -67,7 +79,10 @@ impl App {
         let found = self.old_indexes();
         for dir in home::leftovers(&found.dir) {
             home::discard(&dir).map_err(|error| {
-                AppError::new(Code::Failed, format!("{} could not be deleted: {error}.", dir.display()))
+                AppError::new(
+                    Code::Failed,
+                    format!("{} could not be deleted: {error}.", dir.display()),
+                )
             })?;
         }
         Ok(found)
@@ -77,7 +92,11 @@ impl App {
         let indexes = self.old_indexes();
         let mut checks = vec![fine("Old indexes", size_of(&indexes))];
         if let Ok(replaced) = self.replaced() {
-            let detail = format!("{} in {}.", size_of(&replaced).trim_end_matches('.'), replaced.dir.display());
+            let detail = format!(
+                "{} in {}.",
+                size_of(&replaced).trim_end_matches('.'),
+                replaced.dir.display()
+            );
             checks.push(if replaced.bytes > MUCH {
                 note(
                     "Replaced results",

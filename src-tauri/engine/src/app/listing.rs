@@ -10,12 +10,20 @@ impl App {
     /// Refuses an invalid filter, with a line for each reason.
     pub fn understood(filter: &str) -> Result<(), AppError> {
         let (_, misread) = Filter::parse(filter);
-        let lines: Vec<String> = misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();
-        if lines.is_empty() { Ok(()) } else { Err(AppError::new(Code::BadRequest, lines.join("\n"))) }
+        let lines: Vec<String> =
+            misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();
+        if lines.is_empty() {
+            Ok(())
+        } else {
+            Err(AppError::new(Code::BadRequest, lines.join("\n")))
+        }
     }
 
     /// A page of runs.
-    #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
     pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.opened()?;
         self.heed_models(&open);
@@ -24,8 +32,12 @@ impl App {
         page
     }
 
-    /// A page of the runs that statistics count: forks and continued runs are left out unless the filter names them.
-    #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
+    /// A page of the runs that statistics count: forks and continued runs are left out unless the
+    /// filter names them.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
     pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.list_counted(index, &request))
@@ -57,8 +69,12 @@ impl App {
 }
 
 impl OpenFolder {
-    /// Asks the index as it is now. Where questions may wait, one that comes upon damage is asked again when the index is made anew.
-    pub(crate) fn ask<T>(&self, ask: impl Fn(&Reader<'_>) -> Result<T, IndexError>) -> Result<T, AppError> {
+    /// Asks the index as it is now. Where questions may wait, one that comes upon damage is asked
+    /// again when the index is made anew.
+    pub(crate) fn ask<T>(
+        &self,
+        ask: impl Fn(&Reader<'_>) -> Result<T, IndexError>,
+    ) -> Result<T, AppError> {
         let (index, live) = (&self.flow.index, &self.flow.live);
         let once = || index.trust(index.reader().and_then(|reader| ask(&reader)));
         let before = live.now().renewals;

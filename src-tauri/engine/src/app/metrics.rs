@@ -1,4 +1,5 @@
-//! Texts measured against each other, a line of JSON at a time. Needs no folder, and nothing is kept.
+//! Texts measured against each other, a line of JSON at a time. Needs no folder, and nothing is
+//! kept.
 use crate::error::{AppError, Code};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -6,7 +7,8 @@ use touchstone_scoring::text::{Field, Metric, Texts, Thresholds, Weights, outcom
 
 pub use touchstone_scoring::text::Nltk;
 
-/// Measures the `response` of a line against its `ground_truth` by every metric, and writes the line that says so.
+/// Measures the `response` of a line against its `ground_truth` by every metric, and writes the
+/// line that says so.
 pub fn measure_line(line: &str, nltk: Nltk) -> Result<String, AppError> {
     let refused = |why: String| AppError::new(Code::BadRequest, why);
     let pair = json::read(line).map_err(|why| refused(format!("It is no JSON object: {why}")))?;
@@ -21,7 +23,10 @@ pub fn measure_line(line: &str, nltk: Nltk) -> Result<String, AppError> {
     let texts = Texts::new(text("response")?, text("ground_truth")?, nltk);
     let outputs = Metric::ALL.map(|metric| {
         let fields = outcome(metric, &texts.measure(metric), Thresholds::default());
-        (metric.name().into(), Value::Map(fields.into_iter().map(|(key, field)| (key.into(), value(field))).collect()))
+        (
+            metric.name().into(),
+            Value::Map(fields.into_iter().map(|(key, field)| (key.into(), value(field))).collect()),
+        )
     });
     let without = Field::Number(texts.meteor_without_synonyms(Weights::default()));
     let outputs = outputs.into_iter().chain([("meteor_exact_stem_only".into(), value(without))]);
@@ -30,9 +35,11 @@ pub fn measure_line(line: &str, nltk: Nltk) -> Result<String, AppError> {
     Ok(json::write(&Value::Map(line.into()), false))
 }
 
-const SHAPE: &str = r#"Each line looks like {"id": "1", "response": "a text", "ground_truth": "another"}."#;
+const SHAPE: &str =
+    r#"Each line looks like {"id": "1", "response": "a text", "ground_truth": "another"}."#;
 
-/// As Python would write it: as many digits as it takes to read the same number again, and a fraction also when it is 0.
+/// As Python would write it: as many digits as it takes to read the same number again, and a
+/// fraction also when it is 0.
 fn value(field: Field) -> Value {
     match field {
         Field::Number(number) => Value::Number(format!("{number:?}")),
@@ -55,7 +62,10 @@ mod tests {
         assert!(answer.starts_with(
             r#"{"id":1.50,"outputs":{"f1":{"f1_score":0.0,"f1_result":"fail","f1_threshold":0.5},"bleu":{"bleu_score":0,"#
         ));
-        assert!(answer.ends_with(r#""rouge_f1_score_threshold":0.5},"meteor_exact_stem_only":0.0}}"#), "{answer}");
+        assert!(
+            answer.ends_with(r#""rouge_f1_score_threshold":0.5},"meteor_exact_stem_only":0.0}}"#),
+            "{answer}"
+        );
         assert!(measured(r#"{"response":"","ground_truth":""}"#).starts_with(r#"{"id":null,"#));
     }
 

@@ -28,9 +28,9 @@ const LISTED: Duration = Duration::from_secs(2);
 const LONGEST: usize = 256 << 10;
 
 impl App {
-    /// Sends a message to a run. A finished run of the benchmark stays as it is: the message goes to a fork of it, unless the run
-    /// itself is asked for with `in_place`. Forks, runs that a person continued before, and runs that are not finished go on
-    /// themselves.
+    /// Sends a message to a run. A finished run of the benchmark stays as it is: the message goes
+    /// to a fork of it, unless the run itself is asked for with `in_place`. Forks, runs that a
+    /// person continued before, and runs that are not finished go on themselves.
     pub fn nudge_run(&self, id: &str, message: &str, in_place: bool) -> Result<Launched, AppError> {
         self.nudge_run_with(id, message, in_place, Vec::new())
     }
@@ -54,15 +54,19 @@ impl App {
             && found.lineage.is_none()
             && let Some(end) = end(&open, &found.path)
         {
-            let (copied, launched) = self.fork(&open, setup, id, (end, Some(message), listeners))?;
+            let (copied, launched) =
+                self.fork(&open, setup, id, (end, Some(message), listeners))?;
             let launch = launched.map(|launched| launched.launch).unwrap_or_default();
             return Ok(Launched { launch, run: Some(copied) });
         }
         let slot = slot(&open, &setup, found).map_err(cannot)?;
         if slot.at.system == "promptql" {
-            return Err(cannot("A PromptQL run is one question and one reply; no message can be added.".to_owned()));
+            return Err(cannot(
+                "A PromptQL run is one question and one reply; no message can be added.".to_owned(),
+            ));
         }
-        // A person who adds a message to this very file means this file, whatever the task says by now.
+        // A person who adds a message to this very file means this file, whatever the task says by
+        // now.
         let rules = plan::Rules { start_over: false, anyway: true };
         let on_disk = look::look(&open.flow.roots.output_dir, &slot.path);
         if on_disk.searches() {
@@ -73,7 +77,12 @@ impl App {
             return Err(cannot(found.why));
         }
         self.check_ready(&open, &setup, &slot)?;
-        self.begin(&open, setup, vec![Job { slot, rules, message: Some(message.to_owned()) }], listeners.into())
+        self.begin(
+            &open,
+            setup,
+            vec![Job { slot, rules, message: Some(message.to_owned()) }],
+            listeners.into(),
+        )
     }
 
     /// Copies a run up to a step to a fork. With a message, the fork is continued with it.
@@ -100,16 +109,21 @@ impl App {
             self.check_ready(open, &setup, &original)?;
         }
         let dir = &open.flow.roots.output_dir;
-        let bytes = disk::read(dir, &original.path, MOST_BYTES).map_err(|error| cannot(error.to_string()))?;
-        let bytes = bytes.ok_or_else(|| AppError::new(Code::Gone, "The file of this run is not there any more."))?;
+        let bytes = disk::read(dir, &original.path, MOST_BYTES)
+            .map_err(|error| cannot(error.to_string()))?;
+        let bytes = bytes.ok_or_else(|| {
+            AppError::new(Code::Gone, "The file of this run is not there any more.")
+        })?;
         let document = Document::read(&bytes).map_err(|error| cannot(error.to_string()))?;
-        let copy =
-            fork::fork(&document, &original.path, step as usize, message).map_err(|why| cannot(why.to_string()))?;
+        let copy = fork::fork(&document, &original.path, step as usize, message)
+            .map_err(|why| cannot(why.to_string()))?;
         let (at, lock) = free(dir, &original, Files::new(open, &setup))?;
         let path = names::write(&at);
-        // Of a run that was taken away the journal may be left, and no reply of it is one to this copy.
+        // Of a run that was taken away the journal may be left, and no reply of it is one to this
+        // copy.
         publish::start_over(dir, &path).map_err(|error| cannot(error.to_string()))?;
-        publish::replace(dir, &path, copy.write().as_bytes()).map_err(|error| cannot(error.to_string()))?;
+        publish::replace(dir, &path, copy.write().as_bytes())
+            .map_err(|error| cannot(error.to_string()))?;
         drop(lock);
         self.inner.bulletin.post(Stale::Status);
         // The page goes there next, and should find it.
@@ -121,7 +135,8 @@ impl App {
         let rules = plan::Rules { start_over: false, anyway: true };
         let note = format!("Fork created: {path}. {} stays as it is.", original.path);
         let telling = Telling::noting(listeners, note);
-        let launched = self.begin(open, setup, vec![Job { slot: copied, rules, message: None }], telling)?;
+        let launched =
+            self.begin(open, setup, vec![Job { slot: copied, rules, message: None }], telling)?;
         Ok((id_of(&path), Some(launched)))
     }
 
@@ -129,12 +144,14 @@ impl App {
     pub fn run_of(&self, file: &Path) -> Result<String, AppError> {
         let open = self.opened()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
-        let found = found.ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;
+        let found = found
+            .ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;
         Ok(crate::results::run_id(&found))
     }
 }
 
-/// The step that a conversation ends in; none when there is no conversation that a fork could be made of.
+/// The step that a conversation ends in; none when there is no conversation that a fork could be
+/// made of.
 fn end(open: &OpenFolder, path: &str) -> Option<u32> {
     let bytes = disk::read(&open.flow.roots.output_dir, path, MOST_BYTES).ok().flatten()?;
     let script = Script::from(Document::read(&bytes).ok()?);
@@ -143,7 +160,11 @@ fn end(open: &OpenFolder, path: &str) -> Option<u32> {
 }
 
 /// The first number of a fork that is free, taken: two forks made at once get two files.
-fn free(dir: &Path, original: &plan::Slot, files: Files<'_>) -> Result<(Coordinates, RunLock), AppError> {
+fn free(
+    dir: &Path,
+    original: &plan::Slot,
+    files: Files<'_>,
+) -> Result<(Coordinates, RunLock), AppError> {
     let files = RefCell::new(files);
     loop {
         // What cannot even be looked at is no reason to go on counting.
@@ -151,7 +172,8 @@ fn free(dir: &Path, original: &plan::Slot, files: Files<'_>) -> Result<(Coordina
             Ok(there) => there.is_some(),
             Err(error) => error.kind == DiskErrorKind::InTheWay,
         };
-        let is_taken = |at: &Coordinates| !files.borrow_mut().of(at).is_empty() || is_there(&names::write(at));
+        let is_taken =
+            |at: &Coordinates| !files.borrow_mut().of(at).is_empty() || is_there(&names::write(at));
         let at = plan::next_fork(&original.at, is_taken);
         let copy = plan::Slot::new(Arc::clone(&original.task), at.clone());
         if let Some(why) = copy.too_long() {
@@ -160,7 +182,9 @@ fn free(dir: &Path, original: &plan::Slot, files: Files<'_>) -> Result<(Coordina
         match RunLock::take(dir, &copy.path) {
             Ok(lock) => match disk::read(dir, &copy.path, MOST_BYTES) {
                 Ok(None) => return Ok((at, lock)),
-                Err(error) if error.kind != DiskErrorKind::InTheWay => return Err(cannot(error.to_string())),
+                Err(error) if error.kind != DiskErrorKind::InTheWay => {
+                    return Err(cannot(error.to_string()));
+                }
                 _ => {}
             },
             Err(LockError::Held { .. }) => {}
@@ -190,7 +214,10 @@ fn row(open: &OpenFolder, id: &str) -> Result<RunRow, AppError> {
 
 fn worded(message: &str) -> Result<&str, AppError> {
     match message.trim() {
-        "" => Err(AppError::new(Code::BadRequest, "The message is empty. Write what the model should do.")),
+        "" => Err(AppError::new(
+            Code::BadRequest,
+            "The message is empty. Write what the model should do.",
+        )),
         long if long.len() > LONGEST => {
             Err(AppError::new(Code::BadRequest, "The message is longer than 256 KB. Shorten it."))
         }

@@ -1,4 +1,5 @@
-//! Asks the programs of scorers, in the sandbox. They are only ever run because a person asked for it.
+//! Asks the programs of scorers, in the sandbox. They are only ever run because a person asked for
+//! it.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::judging::python::{Said, question, said};
@@ -24,7 +25,8 @@ const AT_A_TIME: usize = 4;
 
 /// What came of asking.
 pub(super) struct Asked {
-    /// What was said to each question, in no order. Nothing for one whose module has just changed: it is about to be another question.
+    /// What was said to each question, in no order. Nothing for one whose module has just changed:
+    /// it is about to be another question.
     pub(super) kept: Vec<Kept>,
     /// Why the rest could not be asked.
     pub(super) trouble: Option<AppError>,
@@ -32,21 +34,33 @@ pub(super) struct Asked {
 
 impl App {
     /// Asks every question once.
-    pub(super) fn ask_programs(&self, open: &OpenFolder, questions: &[Awaited]) -> Result<Asked, AppError> {
-        let Some(first) = questions.first() else { return Ok(Asked { kept: Vec::new(), trouble: None }) };
+    pub(super) fn ask_programs(
+        &self,
+        open: &OpenFolder,
+        questions: &[Awaited],
+    ) -> Result<Asked, AppError> {
+        let Some(first) = questions.first() else {
+            return Ok(Asked { kept: Vec::new(), trouble: None });
+        };
         let runtime = self.inner.launches.runtime()?;
         let limits = PythonLimits::default();
-        let opened = runtime.block_on(PythonTool::open(&self.inner.config.cache_dir, limits.clone()));
+        let opened =
+            runtime.block_on(PythonTool::open(&self.inner.config.cache_dir, limits.clone()));
         let tool = opened.map_err(|why| {
             let name = first.scorer.name();
-            let message = format!("`{name}` is a program, and programs only run in a sandbox. {}", why.message);
+            let message = format!(
+                "`{name}` is a program, and programs only run in a sandbox. {}",
+                why.message
+            );
             AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
         })?;
         let mut modules = HashMap::new();
         let mut asked = Asked { kept: Vec::new(), trouble: None };
         let mut programs = Vec::new();
         for awaited in questions {
-            let module = modules.entry(&awaited.program).or_insert_with(|| module(&open.flow.roots, &awaited.program));
+            let module = modules
+                .entry(&awaited.program)
+                .or_insert_with(|| module(&open.flow.roots, &awaited.program));
             match program(module.as_ref(), awaited) {
                 Ok(Some(program)) => programs.push((awaited, program)),
                 Ok(None) => {}
@@ -59,13 +73,19 @@ impl App {
 }
 
 /// Runs programs, a few at a time.
-async fn run(tool: &PythonTool, limits: &PythonLimits, programs: Vec<(&Awaited, String)>, asked: &mut Asked) {
+async fn run(
+    tool: &PythonTool,
+    limits: &PythonLimits,
+    programs: Vec<(&Awaited, String)>,
+    asked: &mut Asked,
+) {
     let at_a_time = std::thread::available_parallelism().map_or(1, usize::from).min(AT_A_TIME);
     let turns = Arc::new(Semaphore::new(at_a_time));
     let stop = CancellationToken::new();
     let mut running = JoinSet::new();
     for (awaited, program) in programs {
-        let (tool, turns, stop, wall) = (tool.clone(), Arc::clone(&turns), stop.clone(), limits.wall);
+        let (tool, turns, stop, wall) =
+            (tool.clone(), Arc::clone(&turns), stop.clone(), limits.wall);
         let (name, ask) = (awaited.program.shown(), awaited.ask);
         running.spawn(async move {
             let _turn = turns.acquire().await;
@@ -80,7 +100,8 @@ async fn run(tool: &PythonTool, limits: &PythonLimits, programs: Vec<(&Awaited, 
         match done {
             Ok(Ok(kept)) => asked.kept.extend(kept),
             Ok(Err(why)) => {
-                // Whatever is wrong with the sandbox is wrong for all of them, and says nothing about the answers.
+                // Whatever is wrong with the sandbox is wrong for all of them, and says nothing
+                // about the answers.
                 stop.cancel();
                 asked.trouble.get_or_insert_with(|| sandbox_failed(&why));
             }
@@ -104,22 +125,23 @@ struct Module {
 }
 
 fn module(roots: &Roots, file: &FileId) -> Result<Module, String> {
-    let (bytes, _) =
-        open::read(roots, file, LARGEST_MODULE).map_err(|why| format!("{} could not be read: {why}.", file.shown()))?;
+    let (bytes, _) = open::read(roots, file, LARGEST_MODULE)
+        .map_err(|why| format!("{} could not be read: {why}.", file.shown()))?;
     let hash = xxh3_64(&bytes);
-    let source =
-        String::from_utf8(bytes).map_err(|_| format!("{} holds bytes that are no UTF-8 text.", file.shown()))?;
+    let source = String::from_utf8(bytes)
+        .map_err(|_| format!("{} holds bytes that are no UTF-8 text.", file.shown()))?;
     Ok(Module { hash, source })
 }
 
-/// The program that asks one question; nothing when the module is another one than the question is to.
+/// The program that asks one question; nothing when the module is another one than the question is
+/// to.
 fn program(module: Result<&Module, &String>, awaited: &Awaited) -> Result<Option<String>, String> {
     let module = module.map_err(Clone::clone)?;
     if ask(module.hash, &json::write_back(&awaited.expected), &awaited.answer) != awaited.ask {
         return Ok(None);
     }
-    let answer =
-        json::read_back(&awaited.answer).map_err(|why| format!("The answer could not be read: {}", why.message))?;
+    let answer = json::read_back(&awaited.answer)
+        .map_err(|why| format!("The answer could not be read: {}", why.message))?;
     question(&awaited.program.shown(), &module.source, &awaited.expected, &answer).map(Some)
 }
 

@@ -27,8 +27,11 @@ impl App {
         let tasks = open.flow.shelf.tasks();
         let here = tasks.all().any(|task| is_query(task));
         let ((runs, misread), generation) = open.ask(|index| {
-            let runs =
-                if here { runs(index, &open.lists, &tasks, &request.filter, SOPR)? } else { (Vec::new(), Vec::new()) };
+            let runs = if here {
+                runs(index, &open.lists, &tasks, &request.filter, SOPR)?
+            } else {
+                (Vec::new(), Vec::new())
+            };
             Ok((runs, index.generation()))
         })?;
         let own = queries::own(&runs);
@@ -55,10 +58,14 @@ impl App {
 /// Whose scores stand for `SoPR`, as somebody asks for them.
 fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
     match asked {
-        Some(named) if named.starts_with(SOPR) || named.starts_with("seed_heuristic") => (named, None),
+        Some(named) if named.starts_with(SOPR) || named.starts_with("seed_heuristic") => {
+            (named, None)
+        }
         Some(named) => (
             SOPR,
-            Some(format!("`{named}` does not say whether an answer solves its query; `{SOPR}` is taken instead.")),
+            Some(format!(
+                "`{named}` does not say whether an answer solves its query; `{SOPR}` is taken instead."
+            )),
         ),
         None => (SOPR, None),
     }
@@ -73,19 +80,26 @@ impl App {
             return Ok(Vec::new());
         }
         let sopr = sopr_by(request.scorer.as_deref()).0;
-        let (runs, _) = open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
+        let (runs, _) =
+            open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
         // What stands in for a judge does not compare with what judges said.
         let own = if sopr.starts_with(SOPR) { queries::own(&runs) } else { Vec::new() };
         let published = if request.published { queries::published() } else { Vec::new() };
         Ok(tables(&queries::summaries(&runs), &own, &published))
     }
 
-    /// Writes the result file of one system with one model on one test set: the one that is named, or the first.
-    pub(super) fn result_file(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
+    /// Writes the result file of one system with one model on one test set: the one that is named,
+    /// or the first.
+    pub(super) fn result_file(
+        &self,
+        request: &ReportRequest,
+        whole: bool,
+    ) -> Result<Report, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
         let (sopr, mut note) = sopr_by(request.scorer.as_deref());
-        let (runs, misread) = open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
+        let (runs, misread) =
+            open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         let of_others = |index: &Reader<'_>| {
             let (all, _) = open.lists.scored(index, &request.filter, None)?;
@@ -110,7 +124,8 @@ impl App {
                     chosen.push(*one);
                     told.push((task.and_then(|task| Query::of_task(&task.suite)), run));
                 }
-                Err(why) => unread.push(format!("Left out, because it cannot be read: {}. {why}", one.run.path)),
+                Err(why) => unread
+                    .push(format!("Left out, because it cannot be read: {}. {why}", one.run.path)),
             }
         }
         if whole && chosen.is_empty() {
@@ -127,7 +142,8 @@ impl App {
         let mut text = file.write();
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
-        let notes = noted(&misread).chain(note.take()).chain(about(&runs, &chosen, names.len(), of_others));
+        let notes =
+            noted(&misread).chain(note.take()).chain(about(&runs, &chosen, names.len(), of_others));
         let notes = notes.chain(broken).chain(some(unread)).collect();
         Ok(Report {
             bytes,
@@ -163,7 +179,9 @@ fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize, of_others: usize
             "All runs of queries here stand in result files that are there already ({of_others}), so there is nothing to write."
         ));
     } else if runs.is_empty() {
-        notes.push("No run is one of a query of StableToolBench, so there is nothing to write.".to_owned());
+        notes.push(
+            "No run is one of a query of StableToolBench, so there is nothing to write.".to_owned(),
+        );
     }
     if files > 1 {
         notes.push(format!(
@@ -172,7 +190,9 @@ fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize, of_others: usize
     }
     let left_out = runs.iter().filter(|run| !run.is_evaluation()).count();
     if left_out > 0 {
-        notes.push(format!("Runs that have not ended, or ended in a system error, are in no file: {left_out}."));
+        notes.push(format!(
+            "Runs that have not ended, or ended in a system error, are in no file: {left_out}."
+        ));
     }
     let unjudged = chosen.iter().filter(|run| run.sopr.is_none()).count();
     if unjudged > 0 {
@@ -190,7 +210,8 @@ pub(super) fn is_query(task: &crate::results::suites::Task) -> bool {
     task.yardsticks.iter().any(|yardstick| yardstick.offered.is_some())
 }
 
-/// The runs of queries that pass a filter, in the order of their paths, with what the scorers that count here say of each.
+/// The runs of queries that pass a filter, in the order of their paths, with what the scorers that
+/// count here say of each.
 pub(super) fn runs(
     index: &Reader<'_>,
     lists: &Lists,
@@ -201,8 +222,11 @@ pub(super) fn runs(
     let scorers = lists.scorers(index)?;
     // A workspace file may choose the rules of the original: `api_calls: seed`, `finish: official`.
     let by = |rule: &str| {
-        let other = scorers.iter().find(|name| name.strip_prefix(rule).is_some_and(|more| more.starts_with(": ")));
-        let chosen = other.filter(|_| scorers.iter().all(|name| name != rule)).map_or(rule, String::as_str);
+        let other = scorers
+            .iter()
+            .find(|name| name.strip_prefix(rule).is_some_and(|more| more.starts_with(": ")));
+        let chosen =
+            other.filter(|_| scorers.iter().all(|name| name != rule)).map_or(rule, String::as_str);
         lists.scored(index, filter, Some(chosen))
     };
     let details = lists.score_details(index, sopr)?;
@@ -210,11 +234,18 @@ pub(super) fn runs(
     let (finish, sopr, fac) = (by("finish")?.0, by(sopr)?.0, by(FAC)?.0);
     let said = |all: &[ScoredRun], at: usize| -> Option<Given> { queries::given(all.get(at)?) };
     let judged = |given: Given, run: &str| {
-        let value = |name: &str| details.get(run)?.iter().find(|detail| detail.name == name).map(|it| it.value.clone());
-        Given { model: value("model"), seconds: value("seconds").and_then(|text| text.parse().ok()), ..given }
+        let value = |name: &str| {
+            details.get(run)?.iter().find(|detail| detail.name == name).map(|it| it.value.clone())
+        };
+        Given {
+            model: value("model"),
+            seconds: value("seconds").and_then(|text| text.parse().ok()),
+            ..given
+        }
     };
-    let is_query =
-        |run: &ScoredRun| run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|it| is_query(it));
+    let is_query = |run: &ScoredRun| {
+        run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|it| is_query(it))
+    };
     // What a result file says of a run that is here as well would count twice.
     let is_known = |run: &ScoredRun| run.layout != RESULT_FILE && is_query(run);
     let of = |(at, run): (usize, ScoredRun)| {

@@ -31,20 +31,35 @@ impl App {
     }
 
     /// A piece of the text of a part; `raw:<n>` is the n-th file as it is on disk.
-    pub fn read_text(&self, id: &str, part: &str, offset: u64, limit: u64) -> Result<TextPiece, AppError> {
+    pub fn read_text(
+        &self,
+        id: &str,
+        part: &str,
+        offset: u64,
+        limit: u64,
+    ) -> Result<TextPiece, AppError> {
         let open = self.opened()?;
         Ok(open.reading.text(&open.flow, id, part, (offset, limit))?)
     }
 
-    /// Where a file of a run is, to be shown in a file manager. The page names a run and which of its files, never a path.
+    /// Where a file of a run is, to be shown in a file manager. The page names a run and which of
+    /// its files, never a path.
     pub fn reveal_file(&self, id: &str, at: u32) -> Result<PathBuf, AppError> {
         let open = self.opened()?;
         Ok(Reading::place(&open.flow, id, at)?)
     }
 
     /// Rows of a table.
-    #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
-    pub fn read_rows(&self, id: &str, part: &str, request: RowRequest) -> Result<RowPiece, AppError> {
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
+    pub fn read_rows(
+        &self,
+        id: &str,
+        part: &str,
+        request: RowRequest,
+    ) -> Result<RowPiece, AppError> {
         let open = self.opened()?;
         Ok(open.reading.rows(&open.flow, id, part, &request)?)
     }

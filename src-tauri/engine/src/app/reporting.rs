@@ -25,14 +25,21 @@ impl App {
         Ok(report)
     }
 
-    fn page_report(&self, request: &ReportRequest, whole: bool, trouble: Vec<String>) -> Result<Report, AppError> {
+    fn page_report(
+        &self,
+        request: &ReportRequest,
+        whole: bool,
+        trouble: Vec<String>,
+    ) -> Result<Report, AppError> {
         let Gathered { page, scorers, misread } = self.gather(request, trouble)?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
         }
-        let mut text = reports::write(&page, request.format, request.theme.as_deref())
-            .map_err(|why| AppError::new(Code::Failed, format!("The report could not be written: {why}.")))?;
+        let mut text =
+            reports::write(&page, request.format, request.theme.as_deref()).map_err(|why| {
+                AppError::new(Code::Failed, format!("The report could not be written: {why}."))
+            })?;
         let (end, media_type) = reports::kind(request.format);
         let left_out = reports::left_out(&page, request.format);
         let (bytes, cut) = cut_for_preview(&mut text, whole);
@@ -52,7 +59,8 @@ impl App {
         })
     }
 
-    /// Files of judgements of these runs that cannot be read, and a sentence: without them a report is not whole.
+    /// Files of judgements of these runs that cannot be read, and a sentence: without them a report
+    /// is not whole.
     pub(super) fn unreadable(&self, filter: &str) -> Result<Option<(u64, String)>, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.unreadable(index, filter))
@@ -61,7 +69,8 @@ impl App {
     fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
         let open = self.opened()?;
         self.heed_models(&open);
-        let (runs, misread) = open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
+        let (runs, misread) =
+            open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         known_scorer(request.scorer.as_deref(), &scorers)?;
         let folder = &open.folder.name;
@@ -92,16 +101,27 @@ impl App {
 }
 
 impl App {
-    /// A report that is read as runs must not lie where runs are looked for: each would be there twice.
+    /// A report that is read as runs must not lie where runs are looked for: each would be there
+    /// twice.
     fn refuse_among_results(&self, report: &Report, path: &Path) -> Result<(), AppError> {
         let open = self.opened()?;
         let name = path.file_name().unwrap_or_default();
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let here = fs::canonicalize(folder).ok().and_then(|folder| open.flow.roots.locate(&folder.join(name)));
-        if here.is_some_and(|file| file.root == Root::Output) && evaluation_file::is_of_runs(&report.text) {
-            let message = format!("{} lies among the results, where it would be read as more runs.", path.display());
-            return Err(AppError::new(Code::BadRequest, message)
-                .hint(format!("Choose a directory outside of {}.", open.flow.roots.output_dir.display())));
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let here = fs::canonicalize(folder)
+            .ok()
+            .and_then(|folder| open.flow.roots.locate(&folder.join(name)));
+        if here.is_some_and(|file| file.root == Root::Output)
+            && evaluation_file::is_of_runs(&report.text)
+        {
+            let message = format!(
+                "{} lies among the results, where it would be read as more runs.",
+                path.display()
+            );
+            return Err(AppError::new(Code::BadRequest, message).hint(format!(
+                "Choose a directory outside of {}.",
+                open.flow.roots.output_dir.display()
+            )));
         }
         Ok(())
     }
@@ -118,9 +138,11 @@ pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
         AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
             .hint("Choose a folder that can be written to.")
     };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name =
-        path.file_name().ok_or_else(|| AppError::new(Code::BadRequest, "What is kept needs the name of a file."))?;
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path
+        .file_name()
+        .ok_or_else(|| AppError::new(Code::BadRequest, "What is kept needs the name of a file."))?;
     let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
     let write = || {
         // Whatever has this name is not followed: a folder of others may hold a link there.
@@ -135,9 +157,12 @@ pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
     })
 }
 
-/// Refuses a scorer by which no run here is scored: numbers without a single score look like numbers.
+/// Refuses a scorer by which no run here is scored: numbers without a single score look like
+/// numbers.
 pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(), AppError> {
-    let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else { return Ok(()) };
+    let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else {
+        return Ok(());
+    };
     let hint = match known {
         [] => "No run here has a score.".to_owned(),
         known => format!("Take one of these: {}.", known.join(", ")),

@@ -1,4 +1,5 @@
-//! What a person says of a run: kept in a file beside the results, shown beside the automatic scores and never in their place.
+//! What a person says of a run: kept in a file beside the results, shown beside the automatic
+//! scores and never in their place.
 use super::{App, OpenFolder};
 use crate::clock;
 use crate::error::{AppError, Code};
@@ -25,18 +26,27 @@ struct Subject {
 }
 
 impl App {
-    /// Keeps a review beside the run; none takes it away, which moves its file aside. So does one that says nothing.
+    /// Keeps a review beside the run; none takes it away, which moves its file aside. So does one
+    /// that says nothing.
     pub fn review_run(&self, id: &str, review: Option<&Review>) -> Result<(), AppError> {
         self.review_run_of(None, id, review)
     }
 
-    /// The same, as long as this folder is open: a page may still show a run of a former one, and a run of this one may have
-    /// the same id.
-    pub fn review_run_of(&self, folder: Option<&str>, id: &str, review: Option<&Review>) -> Result<(), AppError> {
+    /// The same, as long as this folder is open: a page may still show a run of a former one, and a
+    /// run of this one may have the same id.
+    pub fn review_run_of(
+        &self,
+        folder: Option<&str>,
+        id: &str,
+        review: Option<&Review>,
+    ) -> Result<(), AppError> {
         let open = self.opened()?;
         if folder.is_some_and(|folder| folder != folder_id(&open.flow.roots.folder)) {
-            let error = AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
-            return Err(error.hint("Open the folder of the run again; what you said is still there."));
+            let error =
+                AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
+            return Err(
+                error.hint("Open the folder of the run again; what you said is still there.")
+            );
         }
         let subject = subject(&open, id)?;
         if let Err(lost) = open.check_there() {
@@ -56,12 +66,15 @@ impl App {
                 rewrite(dir, &subject.name, |old| rewritten(old, review, mark))
             }
         };
-        done.map_err(|error| AppError::new(Code::Failed, format!("The review could not be saved: {error}")))?;
+        done.map_err(|error| {
+            AppError::new(Code::Failed, format!("The review could not be saved: {error}"))
+        })?;
         open.flow.look_at(&subject.file);
         Ok(())
     }
 
-    /// What a person says of a run, as its file is now; and a sentence when that file cannot be read.
+    /// What a person says of a run, as its file is now; and a sentence when that file cannot be
+    /// read.
     pub fn review_of(&self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
         let open = self.opened()?;
         let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok((None, None)) };
@@ -74,7 +87,10 @@ impl App {
             Ok(sheet) => sheet.review().clone(),
             Err(error) => {
                 let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-                return Ok((None, Some(damaged(&open, &file, &format!("{line}{}", error.message)))));
+                return Ok((
+                    None,
+                    Some(damaged(&open, &file, &format!("{line}{}", error.message))),
+                ));
             }
         };
         let stale = match &said.answer {
@@ -92,11 +108,17 @@ impl App {
         Ok((Some(review), None))
     }
 
-    /// The id of the run that a file belongs to, also when the run is made of several files, or is one of many in its file.
+    /// The id of the run that a file belongs to, also when the run is made of several files, or is
+    /// one of many in its file.
     pub fn run_with(&self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
         let open = self.opened()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
-        let outside = || AppError::new(Code::BadRequest, format!("{} is not in the output directory.", file.display()));
+        let outside = || {
+            AppError::new(
+                Code::BadRequest,
+                format!("{} is not in the output directory.", file.display()),
+            )
+        };
         Ok(run_of_file(&found.ok_or_else(outside)?, member))
     }
 }
@@ -105,7 +127,8 @@ impl App {
 fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
     let cannot = |why: &str, next: &str| Err(AppError::new(Code::BadRequest, why).hint(next));
     let row = open.ask(|index| query::row_by_key(index, id))?;
-    let row = row.ok_or_else(|| AppError::new(Code::NotFound, "This run is not in the list any more."))?;
+    let row =
+        row.ok_or_else(|| AppError::new(Code::NotFound, "This run is not in the list any more."))?;
     if row.state == RunState::Other {
         return cannot("This file is no run, so there is nothing to review.", "Open a transcript.");
     }
@@ -113,15 +136,20 @@ fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
     let file = reviews::file_of_name(&name);
     let keys = reviews::keys_of(&file);
     let first = open.ask(|index| {
-        let there = |key: &String| query::row_by_key(index, key).map(|row| row.map(|_| key.clone()));
+        let there =
+            |key: &String| query::row_by_key(index, key).map(|row| row.map(|_| key.clone()));
         keys.iter().map(there).find_map(Result::transpose).transpose()
     })?;
     match first {
         Some(first) if first == id => Ok(Subject { name, file }),
-        Some(_) if keys.iter().any(|key| key == id) => {
-            cannot("Another run beside this one has the name that its review would have.", "Rename one of the two.")
-        }
-        _ => cannot("The name of this run is no UTF-8 text, so it can have no review.", "Rename its file."),
+        Some(_) if keys.iter().any(|key| key == id) => cannot(
+            "Another run beside this one has the name that its review would have.",
+            "Rename one of the two.",
+        ),
+        _ => cannot(
+            "The name of this run is no UTF-8 text, so it can have no review.",
+            "Rename its file.",
+        ),
     }
 }
 
@@ -137,7 +165,11 @@ fn check(review: &Review) -> Result<(), AppError> {
     if review.note.len() > LONGEST {
         return bad("The note is longer than 64 KB. Shorten it.");
     }
-    if review.answer.as_deref().is_some_and(|mark| mark.len() > LONGEST_MARK || mark.contains(char::is_control)) {
+    if review
+        .answer
+        .as_deref()
+        .is_some_and(|mark| mark.len() > LONGEST_MARK || mark.contains(char::is_control))
+    {
         return bad("This names no answer.");
     }
     if review.note.contains('\0') {
@@ -146,7 +178,8 @@ fn check(review: &Review) -> Result<(), AppError> {
     Ok(())
 }
 
-/// The new file of a review. What we would not write again as it is now, because it is damaged or was written by hand, is kept.
+/// The new file of a review. What we would not write again as it is now, because it is damaged or
+/// was written by hand, is kept.
 fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
     let sheet = old.map(reviews::read);
     let keep_old = match (&sheet, old) {

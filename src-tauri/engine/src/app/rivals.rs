@@ -11,7 +11,8 @@ use touchstone_formats::judgement::Judgement;
 use touchstone_scoring::judges::sowr::{Side, most_frequent};
 use touchstone_scoring::judges::{self, Rival, Status, Subject};
 
-/// The id of the run of that path; ids of runs of files of many, and of runs of many files, do not follow from their paths.
+/// The id of the run of that path; ids of runs of files of many, and of runs of many files, do not
+/// follow from their paths.
 pub(super) fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
     let select = |sql: &rusqlite::Connection| {
         let mut select = sql.prepare_cached("SELECT key FROM runs WHERE path = ?")?;
@@ -23,13 +24,15 @@ pub(super) fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
 /// Task, variation and repeat of a run.
 type Place = (String, Option<u32>, Option<String>, u32);
 
-/// What each run is compared with: the run of the same task, variation and repeat among those that pass the filter.
+/// What each run is compared with: the run of the same task, variation and repeat among those that
+/// pass the filter.
 pub(super) fn rivals(
     judge: &judges::Judge,
     open: &OpenFolder,
     request: &JudgeRequest,
 ) -> Result<HashMap<String, Target>, AppError> {
-    let bad = |message: String, hint: &str| Err(AppError::new(Code::BadRequest, message).hint(hint));
+    let bad =
+        |message: String, hint: &str| Err(AppError::new(Code::BadRequest, message).hint(hint));
     match (judge.pairs, request.reference.trim().is_empty()) {
         (false, true) => return Ok(HashMap::new()),
         (false, false) => {
@@ -39,7 +42,8 @@ pub(super) fn rivals(
             );
         }
         (true, true) => {
-            let hint = "Say which runs to compare with, as a filter such as `system:promptql model:o1`.";
+            let hint =
+                "Say which runs to compare with, as a filter such as `system:promptql model:o1`.";
             return bad(format!("`{}` compares runs with others.", judge.name), hint);
         }
         (true, false) => {}
@@ -57,24 +61,39 @@ pub(super) fn rivals(
     for row in rows(open, request)? {
         let there = place(&row).and_then(|place| reference.get(&place));
         // A run is not compared with itself.
-        let mut others: Vec<&RunRow> = there.into_iter().flatten().filter(|other| other.id != row.id).collect();
+        let mut others: Vec<&RunRow> =
+            there.into_iter().flatten().filter(|other| other.id != row.id).collect();
         others.sort_by(|a, b| a.path.cmp(&b.path));
         match others.as_slice() {
             [] => {}
             [other] => drop(rivals.insert(row.id, target((*other).clone(), None))),
             [first, second, ..] => {
-                let message = format!("{} could be compared with {} and with {}.", row.path, first.path, second.path);
-                return bad(message, "Narrow the reference down to one run of each task, variation and repeat.");
+                let message = format!(
+                    "{} could be compared with {} and with {}.",
+                    row.path, first.path, second.path
+                );
+                return bad(
+                    message,
+                    "Narrow the reference down to one run of each task, variation and repeat.",
+                );
             }
         }
     }
     Ok(rivals)
 }
 
-/// What a run is compared with, and what is known of both by the rules of `wish`; nothing when it cannot be read.
-pub(super) fn rival(open: &OpenFolder, own: &Subject, id: &str, wish: Option<(&Wish, &Target)>) -> Option<Box<Rival>> {
+/// What a run is compared with, and what is known of both by the rules of `wish`; nothing when it
+/// cannot be read.
+pub(super) fn rival(
+    open: &OpenFolder,
+    own: &Subject,
+    id: &str,
+    wish: Option<(&Wish, &Target)>,
+) -> Option<Box<Rival>> {
     let (row, other) = open.reading.subject(&open.flow, id).ok()?;
-    let known = |path: &str, subject: &Subject| wish.map_or(Side::Unknown, |(wish, _)| side(open, path, subject, wish));
+    let known = |path: &str, subject: &Subject| {
+        wish.map_or(Side::Unknown, |(wish, _)| side(open, path, subject, wish))
+    };
     let side = known(&row.path, &other);
     let own = wish.map_or(Side::Unknown, |(_, target)| known(&target.path, own));
     Some(Box::new(Rival { answer: other.answer, process: other.process, side, own, seed: 0 }))

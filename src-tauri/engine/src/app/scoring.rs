@@ -9,7 +9,8 @@ use crate::results::scoring::read;
 use crate::results::suites::Tasks;
 use crate::rows::forks_left_out;
 use crate::rows::{
-    Column, FailureClass, Lineage, ListRequest, Misread, RunRow, RunScore, RunScores, RunState, Sort, Span,
+    Column, FailureClass, Lineage, ListRequest, Misread, RunRow, RunScore, RunScores, RunState,
+    Sort, Span,
 };
 use std::time::Duration;
 use touchstone_formats::yaml;
@@ -44,7 +45,8 @@ pub struct FileScores {
 }
 
 impl App {
-    /// Says how many runs pass a filter and count in no number, because they are forks or were continued by a person.
+    /// Says how many runs pass a filter and count in no number, because they are forks or were
+    /// continued by a person.
     pub fn forks_left_out(&self, filter: &str) -> Result<Option<String>, AppError> {
         let open = self.opened()?;
         Ok(forks_left_out(open.ask(|index| open.lists.forks_left_out(index, filter))?))
@@ -54,7 +56,8 @@ impl App {
     pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
         let open = self.opened()?;
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
-        let mut scores = scores.ok_or_else(|| AppError::new(Code::NotFound, "This run is not there any more."))?;
+        let mut scores = scores
+            .ok_or_else(|| AppError::new(Code::NotFound, "This run is not there any more."))?;
         let (review, note) = self.review_of(id)?;
         self.tell_what_lacks(id, &mut scores.scores)?;
         scores.review = review;
@@ -68,8 +71,9 @@ impl App {
         Ok(scores)
     }
 
-    /// Runs the scorers that are programs, over the runs that pass a filter and wait for them, and again where one failed; says how
-    /// many questions were answered. Runs with the same answer to the same task are one question.
+    /// Runs the scorers that are programs, over the runs that pass a filter and wait for them, and
+    /// again where one failed; says how many questions were answered. Runs with the same answer to
+    /// the same task are one question.
     pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
@@ -82,9 +86,11 @@ impl App {
             let Asked { kept, trouble } = self.ask_programs(&open, &asked)?;
             done += kept.len() as u64;
             if !kept.is_empty() && !open.flow.keep_scores(kept, PATIENCE) {
-                return Err(
-                    AppError::new(Code::Failed, "What the scorers said could not be kept.").hint("Try it again.")
-                );
+                return Err(AppError::new(
+                    Code::Failed,
+                    "What the scorers said could not be kept.",
+                )
+                .hint("Try it again."));
             }
             if let Some(trouble) = trouble {
                 return Err(trouble);
@@ -96,9 +102,9 @@ impl App {
         }
     }
 
-    /// Hands on the scores of every run that passes a filter, by path: by the scorers of its task or, when some are named, by those.
-    /// Forks and continued runs are left out unless the filter names them.
-    /// Returns the tokens of the filter that were not understood.
+    /// Hands on the scores of every run that passes a filter, by path: by the scorers of its task
+    /// or, when some are named, by those. Forks and continued runs are left out unless the filter
+    /// names them. Returns the tokens of the filter that were not understood.
     pub fn each_scores<E: From<AppError>>(
         &self,
         filter: &str,
@@ -111,17 +117,20 @@ impl App {
         let sort = Sort { column: Column::Path, descending: false };
         let mut offset = 0;
         loop {
-            let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: PAGE } };
+            let request =
+                ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: PAGE } };
             let (page, all) = open.ask(|index| {
                 let page = open.lists.list_counted(index, &request)?;
                 let mut texts = None;
                 let mut all = Vec::with_capacity(page.rows.len());
                 for row in &page.rows {
                     let known = read::scores(index, &tasks, &row.id)?;
-                    let (mut scores, notes) = known.map(|known| (known.scores, known.notes)).unwrap_or_default();
+                    let (mut scores, notes) =
+                        known.map(|known| (known.scores, known.notes)).unwrap_or_default();
                     let mut class = row.class;
                     if let Some(asked) = &asked {
-                        let measured = read::measured_by(index, &tasks, &row.id, asked, &mut texts)?;
+                        let measured =
+                            read::measured_by(index, &tasks, &row.id, asked, &mut texts)?;
                         class = measured.first().map_or(class, |first| first.class);
                         scores = measured.into_iter().map(|score| score.says).collect();
                     }
@@ -150,7 +159,8 @@ fn is_expected_unread(tasks: &Tasks, row: &RunRow) -> bool {
     place.against(tasks).is_some_and(|against| against.yardstick.trouble.is_some())
 }
 
-/// Scorers as they are written in suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`; none when none is named.
+/// Scorers as they are written in suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`; none
+/// when none is named.
 fn named_scorers(named: &[String]) -> Result<Option<Vec<Scorer>>, AppError> {
     let unread = |name: &str, why: &str| {
         AppError::new(Code::BadRequest, format!("The scorer “{name}” could not be read: {why}"))

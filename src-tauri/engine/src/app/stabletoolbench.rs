@@ -1,4 +1,5 @@
-//! Names and keys of `StableToolBench`, a line of JSON at a time. Needs no folder, and nothing is kept.
+//! Names and keys of `StableToolBench`, a line of JSON at a time. Needs no folder, and nothing is
+//! kept.
 use crate::error::{AppError, Code};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{names, python_json};
@@ -9,17 +10,21 @@ pub fn function_name_line(line: &str) -> Result<String, AppError> {
     let asked = read(line)?;
     let text = |key: &str| {
         let text = asked.get(key).and_then(Value::text);
-        text.ok_or_else(|| AppError::new(Code::BadRequest, format!("`{key}` is missing or no text.")).hint(SHAPE))
+        text.ok_or_else(|| {
+            AppError::new(Code::BadRequest, format!("`{key}` is missing or no text.")).hint(SHAPE)
+        })
     };
     Ok(answer("function_name", names::function_name(text("tool_name")?, text("api_name")?)))
 }
 
-const SHAPE: &str = r#"Each line looks like {"tool_name": "Weather", "api_name": "Forecast by city"}."#;
+const SHAPE: &str =
+    r#"Each line looks like {"tool_name": "Weather", "api_name": "Forecast by city"}."#;
 
 /// The key of a tool's input in a cache: any JSON in, `{"key"}` out.
 pub fn key_line(line: &str) -> Result<String, AppError> {
     let input = python_json::read(line);
-    let input = input.map_err(|why| AppError::new(Code::BadRequest, format!("It is no JSON: {why}")))?;
+    let input =
+        input.map_err(|why| AppError::new(Code::BadRequest, format!("It is no JSON: {why}")))?;
     Ok(answer("key", input.str()))
 }
 
@@ -38,10 +43,15 @@ mod tests {
     #[test]
     fn a_line_with_a_tool_and_an_api_is_answered_with_the_name_of_their_function() {
         let line = r#"{"api_name": "Forecast (by city)", "tool_name": "Weather 2.0", "more": 1}"#;
-        assert_eq!(function_name_line(line).unwrap(), r#"{"function_name":"forecast_by_city_for_weather_2_0"}"#);
-        for (line, said) in
-            [(r#"{"tool_name": "a"}"#, "`api_name` is missing"), ("[]", "`tool_name`"), ("{", "no JSON")]
-        {
+        assert_eq!(
+            function_name_line(line).unwrap(),
+            r#"{"function_name":"forecast_by_city_for_weather_2_0"}"#
+        );
+        for (line, said) in [
+            (r#"{"tool_name": "a"}"#, "`api_name` is missing"),
+            ("[]", "`tool_name`"),
+            ("{", "no JSON"),
+        ] {
             let why = function_name_line(line).unwrap_err().message;
             assert!(why.contains(said), "{line}: {why}");
         }
@@ -49,7 +59,10 @@ mod tests {
 
     #[test]
     fn any_json_has_a_key() {
-        assert_eq!(key_line(r#"{"b": 1.50, "a": "it's"}"#).unwrap(), r#"{"key":"{'b': 1.5, 'a': \"it's\"}"}"#);
+        assert_eq!(
+            key_line(r#"{"b": 1.50, "a": "it's"}"#).unwrap(),
+            r#"{"key":"{'b': 1.5, 'a': \"it's\"}"}"#
+        );
         assert_eq!(key_line(r#""bare""#).unwrap(), r#"{"key":"bare"}"#);
         assert!(key_line("{'a': 1}").is_err());
     }

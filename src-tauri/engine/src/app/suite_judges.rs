@@ -1,5 +1,5 @@
-//! What suites say of judges: through which model, in how many rounds, and from which score on it is good enough. Where suites differ,
-//! nobody guesses.
+//! What suites say of judges: through which model, in how many rounds, and from which score on it
+//! is good enough. Where suites differ, nobody guesses.
 use crate::results::suites::Tasks;
 use crate::rows::RunRow;
 use touchstone_scoring::judges::{Rules, Seat};
@@ -26,10 +26,18 @@ pub(super) fn scorers<'t>(tasks: &'t Tasks, row: &RunRow) -> &'t [Scorer] {
 }
 
 /// What scorers say of a judge that goes by these rules, each that names it.
-pub(super) fn say<'t>(scorers: &'t [Scorer], judge: &'t str, rules: Rules) -> impl Iterator<Item = Says> + 't {
+pub(super) fn say<'t>(
+    scorers: &'t [Scorer],
+    judge: &'t str,
+    rules: Rules,
+) -> impl Iterator<Item = Says> + 't {
     let of_it = move |scorer: &Scorer| {
         let (known, model, by) = scorer.judge()?;
-        let says = Says { model: model.map(str::to_owned), rounds: scorer.rounds(), least: scorer.threshold() };
+        let says = Says {
+            model: model.map(str::to_owned),
+            rounds: scorer.rounds(),
+            least: scorer.threshold(),
+        };
         (known.name == judge && by == rules).then_some(says)
     };
     scorers.iter().filter_map(of_it)
@@ -51,7 +59,8 @@ pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
 /// The judges that suites made up, the first of each name.
 pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
     let mut all: Vec<Seat> = Vec::new();
-    let scorers = tasks.all().flat_map(|task| &task.yardsticks).flat_map(|one| &one.panel(false).scorers);
+    let scorers =
+        tasks.all().flat_map(|task| &task.yardsticks).flat_map(|one| &one.panel(false).scorers);
     for (judge, ..) in scorers.filter_map(Scorer::judge) {
         if matches!(judge, Seat::Own(_)) && all.iter().all(|known| known.name != judge.name) {
             all.push(judge);
@@ -61,7 +70,9 @@ pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
 }
 
 /// The one thing that all agree on who say anything; the different things when they do not.
-pub(super) fn agreed<T: PartialEq>(said: impl Iterator<Item = Option<T>>) -> Result<Option<T>, Vec<T>> {
+pub(super) fn agreed<T: PartialEq>(
+    said: impl Iterator<Item = Option<T>>,
+) -> Result<Option<T>, Vec<T>> {
     let mut all: Vec<T> = Vec::new();
     for one in said.flatten() {
         if !all.contains(&one) {

@@ -4,8 +4,8 @@ use crate::error::{AppError, Code};
 use crate::results::catalog::{self, Catalogs};
 use crate::results::suites::Task;
 use crate::rows::{
-    Clip, TaskApi, TaskGold, TaskPage, TaskParameter, TaskPrompt, TaskQuery, TaskRequest, TaskTool, TaskVariation,
-    TaskView,
+    Clip, TaskApi, TaskGold, TaskPage, TaskParameter, TaskPrompt, TaskQuery, TaskRequest, TaskTool,
+    TaskVariation, TaskView,
 };
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{Api, Brief, Parameter, Pool, Query, functions, names};
@@ -20,7 +20,10 @@ const MOST: usize = 200;
 
 impl App {
     /// A page of tasks.
-    #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
     pub fn list_tasks(&self, request: TaskRequest) -> Result<TaskPage, AppError> {
         let open = self.opened()?;
         let catalogs: &Catalogs = &open.catalogs;
@@ -38,17 +41,27 @@ impl App {
         let suite = &task.suite;
         let file = open.flow.roots.shown(&task.file);
         let problems = open.flow.shelf.problems();
-        let problems = problems.iter().filter(|problem| problem.file == file).take(MOST).cloned().collect();
-        let prompt = |(system, text): (&str, &str)| TaskPrompt { system: system.to_owned(), text: clip(text, TEXT) };
+        let problems =
+            problems.iter().filter(|problem| problem.file == file).take(MOST).cloned().collect();
+        let prompt = |(system, text): (&str, &str)| TaskPrompt {
+            system: system.to_owned(),
+            text: clip(text, TEXT),
+        };
         Ok(TaskView {
             row: catalog::row(task),
             file,
             problems,
             prompts: catalog::prompts(&suite.prompts).map(prompt).collect(),
-            variations: (0..suite.variations.len().min(MOST)).map(|at| variation(task, at)).collect(),
+            variations: (0..suite.variations.len().min(MOST))
+                .map(|at| variation(task, at))
+                .collect(),
             expected_tool_calls: suite.expected_tool_calls.iter().take(MOST).cloned().collect(),
-            scorers: (!suite.scorers.is_empty()).then(|| shown(&Value::List(suite.scorers.clone()), SHORT)),
-            query: suite.query.as_deref().and_then(|brief| Some(query(brief, &Query::of_task(suite)?))),
+            scorers: (!suite.scorers.is_empty())
+                .then(|| shown(&Value::List(suite.scorers.clone()), SHORT)),
+            query: suite
+                .query
+                .as_deref()
+                .and_then(|brief| Some(query(brief, &Query::of_task(suite)?))),
         })
     }
 }
@@ -57,7 +70,9 @@ fn variation(task: &Task, at: usize) -> TaskVariation {
     let yardstick = task.yardsticks.get(at);
     TaskVariation {
         label: task.variation_name(at).unwrap_or_default(),
-        expected: yardstick.and_then(|one| one.expected.as_deref()).map(|value| shown(value, SHORT)),
+        expected: yardstick
+            .and_then(|one| one.expected.as_deref())
+            .map(|value| shown(value, SHORT)),
         trouble: yardstick.and_then(|one| one.trouble.clone()),
     }
 }
@@ -70,15 +85,22 @@ fn query(brief: &Brief, query: &Query) -> TaskQuery {
             continue;
         }
         let function = names::function_name(&pair.tool, &pair.api);
-        let same = shared.iter().find(|(name, _)| *name == function).map_or(&[][..], |(_, pairs)| pairs);
-        let same_name = same.iter().filter(|other| **other != pair).map(|other| other.api.clone()).collect();
+        let same =
+            shared.iter().find(|(name, _)| *name == function).map_or(&[][..], |(_, pairs)| pairs);
+        let same_name =
+            same.iter().filter(|other| **other != pair).map(|other| other.api.clone()).collect();
         gold.push(TaskGold { tool: pair.tool.clone(), api: pair.api.clone(), function, same_name });
     }
     let mut tools: Vec<TaskTool> = Vec::new();
     for api in query.apis.iter().take(MOST) {
-        let at = tools.iter().position(|tool| tool.name == api.tool && tool.category == api.category);
+        let at =
+            tools.iter().position(|tool| tool.name == api.tool && tool.category == api.category);
         let at = at.unwrap_or_else(|| {
-            tools.push(TaskTool { category: api.category.clone(), name: api.tool.clone(), apis: Vec::new() });
+            tools.push(TaskTool {
+                category: api.category.clone(),
+                name: api.tool.clone(),
+                apis: Vec::new(),
+            });
             tools.len() - 1
         });
         if let Some(tool) = tools.get_mut(at) {
@@ -103,7 +125,10 @@ fn offered(api: &Api, query: &Query) -> TaskApi {
         function: names::function_name(&api.tool, &api.name),
         description: clip(api.description.trim(), SHORT).text,
         gold: query.gold.contains(&api.pair()),
-        parameters: required.chain(api.optional.iter().map(|one| parameter(one, false))).take(MOST).collect(),
+        parameters: required
+            .chain(api.optional.iter().map(|one| parameter(one, false)))
+            .take(MOST)
+            .collect(),
         template: api.template.as_ref().map(|template| match template {
             Value::Text(text) => clip(text, SHORT),
             other => shown(other, SHORT),

@@ -13,7 +13,12 @@ impl App {
     }
 
     /// The agreement of two, with the table of what both say and the runs on which they disagree.
-    pub fn agreement(&self, first: &str, second: &str, filter: &str) -> Result<Agreement, AppError> {
+    pub fn agreement(
+        &self,
+        first: &str,
+        second: &str,
+        filter: &str,
+    ) -> Result<Agreement, AppError> {
         let open = self.opened()?;
         Self::understood(filter)?;
         self.heed_models(&open);

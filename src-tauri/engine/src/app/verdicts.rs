@@ -1,4 +1,5 @@
-//! What judges said of a run, as people are shown it: in words, on the scale of the judge, with what it has to reach.
+//! What judges said of a run, as people are shown it: in words, on the scale of the judge, with
+//! what it has to reach.
 use super::judging::sheet;
 use super::rivals::{id_at, rival};
 use super::{App, OpenFolder, suite_judges};
@@ -24,7 +25,8 @@ impl App {
         self.setup_to_look().map(|setup| marks(&setup)).unwrap_or_default()
     }
 
-    /// Tells the index of models that are others now. Where the workspace file is the one that it was, that costs a look at its stamp.
+    /// Tells the index of models that are others now. Where the workspace file is the one that it
+    /// was, that costs a look at its stamp.
     pub(super) fn heed_models(&self, open: &OpenFolder) {
         let stamp = paths::workspace_stamp(&open.flow.roots.folder);
         let mut seen = open.workspace.lock().unwrap_or_else(PoisonError::into_inner);
@@ -39,17 +41,29 @@ impl App {
     }
 
     /// The same, with what stands behind the names of models.
-    pub(super) fn judged_by(&self, id: &str, marks: &Marks) -> Result<(Vec<Judged>, Option<String>), AppError> {
+    pub(super) fn judged_by(
+        &self,
+        id: &str,
+        marks: &Marks,
+    ) -> Result<(Vec<Judged>, Option<String>), AppError> {
         let open = self.opened()?;
-        let Some(row) = open.ask(|index| row_by_key(index, id))? else { return Ok((Vec::new(), None)) };
+        let Some(row) = open.ask(|index| row_by_key(index, id))? else {
+            return Ok((Vec::new(), None));
+        };
         let sheet = match sheet(&open, &row.path) {
             Ok(Some(sheet)) => sheet,
             Ok(None) => return Ok((Vec::new(), None)),
-            Err(why) => return Ok((Vec::new(), Some(format!("What judges said of this run cannot be read. {why}")))),
+            Err(why) => {
+                return Ok((
+                    Vec::new(),
+                    Some(format!("What judges said of this run cannot be read. {why}")),
+                ));
+            }
         };
         let tasks = open.flow.shelf.tasks();
         let scorers = suite_judges::scorers(&tasks, &row);
-        let own = open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
+        let own =
+            open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
         self.heed_models(&open);
         let judged = |judgement: &Judgement| {
             let mut subject = own.clone();
@@ -60,10 +74,16 @@ impl App {
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
 
-    /// Says of scores that wait for a judge why it cannot be asked, where the run lacks what that judge needs: nobody can end the waiting.
-    pub(super) fn tell_what_lacks(&self, id: &str, scores: &mut [RunScore]) -> Result<(), AppError> {
-        let waits =
-            |score: &&mut RunScore| score.standing == ScoreStanding::Waiting && score.scorer.starts_with("judge:");
+    /// Says of scores that wait for a judge why it cannot be asked, where the run lacks what that
+    /// judge needs: nobody can end the waiting.
+    pub(super) fn tell_what_lacks(
+        &self,
+        id: &str,
+        scores: &mut [RunScore],
+    ) -> Result<(), AppError> {
+        let waits = |score: &&mut RunScore| {
+            score.standing == ScoreStanding::Waiting && score.scorer.starts_with("judge:")
+        };
         let mut waiting = scores.iter_mut().filter(waits).peekable();
         if waiting.peek().is_none() {
             return Ok(());
@@ -73,7 +93,8 @@ impl App {
         let tasks = open.flow.shelf.tasks();
         let known = suite_judges::scorers(&tasks, &row);
         for score in waiting {
-            let of_it = known.iter().find(|scorer| scorer.name() == score.scorer).and_then(Scorer::judge);
+            let of_it =
+                known.iter().find(|scorer| scorer.name() == score.scorer).and_then(Scorer::judge);
             if let Some(why) = of_it.and_then(|(judge, _, rules)| judge.lacks(&subject, rules)) {
                 score.reason = format!("It cannot be judged. {why}");
             }
@@ -103,9 +124,12 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &M
     };
     let scale = judge.map_or(Scale::Words(""), |judge| judge.about().scale);
     let by = Rules::of(&judgement.rules);
-    let least = by.and_then(|by| judgements::least(scorers, (&judgement.judge, by, &judgement.model)));
+    let least =
+        by.and_then(|by| judgements::least(scorers, (&judgement.judge, by, &judgement.model)));
     let from = least.or_else(|| judge?.threshold());
-    let passes = |judge: &Judge, mean| least.map_or_else(|| judge.passes(mean), |least| reaches(mean, least));
+    let passes = |judge: &Judge, mean| {
+        least.map_or_else(|| judge.passes(mean), |least| reaches(mean, least))
+    };
     let told = |score: f64| scale.own(score).map(|own| scale.told(own));
     Judged {
         judge: judgement.judge.clone(),
@@ -118,7 +142,9 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &M
         score: mean.map(|(mean, _)| mean),
         spread: mean.map(|(_, spread)| spread),
         told: mean.and_then(|(mean, _)| told(mean)),
-        own_spread: mean.zip(scale.ends()).map(|((_, spread), (worst, best))| spread * (best - worst).abs()),
+        own_spread: mean
+            .zip(scale.ends())
+            .map(|((_, spread), (worst, best))| spread * (best - worst).abs()),
         threshold: from.map(|least| scale.reach(scale.own(least).unwrap_or(least))),
         least: from,
         of_suite: least.is_some(),

@@ -1,5 +1,5 @@
-//! A server of virtual APIs: opened as the workspace file and the person say, and answering one request after the other. Owns neither
-//! socket nor cache.
+//! A server of virtual APIs: opened as the workspace file and the person say, and answering one
+//! request after the other. Owns neither socket nor cache.
 use super::App;
 use super::answers::read_queries;
 use super::wishes::setup_fault;
@@ -74,7 +74,10 @@ impl App {
             None => Workspace::default(),
             Some(Ok(workspace)) => workspace,
             Some(Err(why)) => {
-                return Err(AppError::new(Code::BadRequest, format!("touchstone.yaml cannot be read: {why}")));
+                return Err(AppError::new(
+                    Code::BadRequest,
+                    format!("touchstone.yaml cannot be read: {why}"),
+                ));
             }
         };
         let setup = Setup::of(&workspace);
@@ -83,7 +86,9 @@ impl App {
         }
         let settings = settings(wish, &setup).map_err(refused)?;
         let (pool, notes) = match &settings.tools_folder {
-            Some(dir) => pool::read(dir).map(|loaded| (loaded.pool, loaded.notes)).map_err(refused)?,
+            Some(dir) => {
+                pool::read(dir).map(|loaded| (loaded.pool, loaded.notes)).map_err(refused)?
+            }
             None => (of_queries(&wish.folder), Vec::new()),
         };
         let keys = self.virtual_keys(&settings, &setup)?;
@@ -109,11 +114,14 @@ impl App {
     ) -> Result<HashMap<String, crate::runs::http::keys::ApiKey>, AppError> {
         let failed = |why: String| AppError::new(Code::Failed, why);
         let mut keys = HashMap::new();
-        let of_model = settings.simulator.as_deref().and_then(|name| setup.model(name)?.key.as_deref());
+        let of_model =
+            settings.simulator.as_deref().and_then(|name| setup.model(name)?.key.as_deref());
         for name in of_model.into_iter().chain(settings.key_name()) {
             match self.inner.keys.get(name).map_err(|why| failed(why.to_string()))? {
                 Some(key) => drop(keys.insert(name.to_owned(), key)),
-                None if Some(name) == of_model => return Err(failed(self.inner.keys.missing(name))),
+                None if Some(name) == of_model => {
+                    return Err(failed(self.inner.keys.missing(name)));
+                }
                 // Callers may bring one.
                 None => {}
             }
@@ -128,7 +136,8 @@ impl VirtualDoor {
         &self.told
     }
 
-    /// True when an answer may cost something: a model simulates, or real APIs are asked with a key.
+    /// True when an answer may cost something: a model simulates, or real APIs are asked with a
+    /// key.
     pub fn may_cost(&self) -> bool {
         self.may_cost
     }
@@ -142,7 +151,14 @@ impl VirtualDoor {
     pub async fn answer(&self, body: &[u8]) -> Answer {
         let asked = match request::read(body) {
             Ok(asked) => asked,
-            Err(wrong) => return Answer { status: 422, body: wrong.into_bytes(), from: None, notes: Vec::new() },
+            Err(wrong) => {
+                return Answer {
+                    status: 422,
+                    body: wrong.into_bytes(),
+                    from: None,
+                    notes: Vec::new(),
+                };
+            }
         };
         let Some(reply) = self.apis.answer(asked, &CancellationToken::new()).await else {
             return Answer { status: 503, body: b"{}".to_vec(), from: None, notes: Vec::new() };
@@ -151,17 +167,29 @@ impl VirtualDoor {
             Origin::Hit(form) => form.word(),
             other => other.word(),
         };
-        let body = if reply.status == 200 { reply.json().into_owned() } else { "Internal Server Error".to_owned() };
-        Answer { status: reply.status, body: body.into_bytes(), from: Some(from), notes: reply.notes }
+        let body = if reply.status == 200 {
+            reply.json().into_owned()
+        } else {
+            "Internal Server Error".to_owned()
+        };
+        Answer {
+            status: reply.status,
+            body: body.into_bytes(),
+            from: Some(from),
+            notes: reply.notes,
+        }
     }
 }
 
 /// What the workspace file says, and over it what the person says.
 fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusable> {
     let entry = setup.tools.iter().find(|tool| tool.kind == KIND);
-    let read = |tool: &ToolEntry| VirtualSettings::read(&tool.name, &tool.settings, &wish.folder, &[]);
-    let usual =
-        || VirtualSettings { cache: Some(VirtualSettings::usual_cache(&wish.folder)), ..VirtualSettings::default() };
+    let read =
+        |tool: &ToolEntry| VirtualSettings::read(&tool.name, &tool.settings, &wish.folder, &[]);
+    let usual = || VirtualSettings {
+        cache: Some(VirtualSettings::usual_cache(&wish.folder)),
+        ..VirtualSettings::default()
+    };
     let mut settings = entry.map_or_else(|| Ok(usual()), read)?;
     if let Some(word) = &wish.order {
         let Some(order) = Order::of(word) else {
@@ -171,7 +199,9 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
         };
         settings.order = order;
         // What the file says of itself is meant for every order.
-        let says = |key: &str| entry.and_then(|tool| tool.settings.get(key)).is_some_and(|value| *value != Value::Null);
+        let says = |key: &str| {
+            entry.and_then(|tool| tool.settings.get(key)).is_some_and(|value| *value != Value::Null)
+        };
         if !says("style") {
             settings.style = order.style();
         }
@@ -194,9 +224,12 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
     Ok(settings)
 }
 
-/// The APIs that the queries of a folder offer: what there is to know of them without a folder of tools. None where no queries are.
+/// The APIs that the queries of a folder offer: what there is to know of them without a folder of
+/// tools. None where no queries are.
 fn of_queries(folder: &Path) -> Pool {
-    let dir = paths::resolve(folder).ok().map(|resolved| resolved.roots.input_dir.unwrap_or(resolved.roots.folder));
+    let dir = paths::resolve(folder)
+        .ok()
+        .map(|resolved| resolved.roots.input_dir.unwrap_or(resolved.roots.folder));
     let (meant, others) = dir.and_then(|dir| read_queries(&dir).ok()).unwrap_or_default();
     Pool::of_queries(meant.values().chain(others.values()))
 }
@@ -212,10 +245,17 @@ fn told(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
         Some(name) => format!("The model {name} simulates."),
         None => "No simulator is set.".to_owned(),
     };
-    let real = settings.url.as_ref().map_or("No real API is asked.".to_owned(), |_| "Real APIs are asked.".to_owned());
-    let from =
-        if settings.tools_folder.is_none() && pool.api_count() > 0 { ", from the queries of the folder" } else { "" };
-    let tools = format!("{} tools with {} APIs are known{from}.", pool.tools().len(), pool.api_count());
+    let real = settings
+        .url
+        .as_ref()
+        .map_or("No real API is asked.".to_owned(), |_| "Real APIs are asked.".to_owned());
+    let from = if settings.tools_folder.is_none() && pool.api_count() > 0 {
+        ", from the queries of the folder"
+    } else {
+        ""
+    };
+    let tools =
+        format!("{} tools with {} APIs are known{from}.", pool.tools().len(), pool.api_count());
     vec![cache, simulator, real, tools]
 }
 
@@ -242,6 +282,9 @@ mod tests {
             (read.order, read.style, read.save)
         };
         assert_eq!(of(""), (Order::Main, Style::Gpt, Save::All));
-        assert_eq!(of(", save: nothing, style: mirrorapi"), (Order::Main, Style::MirrorApi, Save::Nothing));
+        assert_eq!(
+            of(", save: nothing, style: mirrorapi"),
+            (Order::Main, Style::MirrorApi, Save::Nothing)
+        );
     }
 }

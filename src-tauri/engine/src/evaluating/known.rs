@@ -28,8 +28,8 @@ pub(crate) fn switches(quirks: &[Quirk]) -> Vec<EvaluateSwitch> {
     quirks.iter().map(switch).collect()
 }
 
-/// What there is to evaluate with, where we differ from the package on purpose, and what of it nobody can have back: for the command
-/// line, which needs no folder for it.
+/// What there is to evaluate with, where we differ from the package on purpose, and what of it
+/// nobody can have back: for the command line, which needs no folder for it.
 pub fn known_evaluators() -> (Vec<EvaluatorChoice>, Vec<EvaluateSwitch>, Vec<EvaluateSwitch>) {
     (evaluators(), switches(&QUIRKS), switches(&NEVER))
 }

@@ -63,9 +63,12 @@ impl Progress {
             End::Stopped => self.stopped += 1,
             End::Failed(why) | End::Missing(why) => {
                 self.failed += 1;
-                // Rows are over in whatever order, and the first that are shown are the first of the file.
-                self.troubles
-                    .insert((row, at), EvaluateTrouble { row, evaluator: evaluator.to_owned(), why, run: None });
+                // Rows are over in whatever order, and the first that are shown are the first of
+                // the file.
+                self.troubles.insert(
+                    (row, at),
+                    EvaluateTrouble { row, evaluator: evaluator.to_owned(), why, run: None },
+                );
                 if self.troubles.len() > SHOWN {
                     self.troubles.pop_last();
                 }
@@ -88,8 +91,12 @@ mod tests {
         }
         progress.end(1, (2, "c"), End::Missing("Nobody.".to_owned()));
         let told = progress.troubles();
-        assert_eq!((progress.done, progress.stopped, progress.failed, told.len()), (1, 1, 60, SHOWN));
-        let first: Vec<(u64, &str)> = told.iter().take(3).map(|one| (one.row, one.evaluator.as_str())).collect();
+        assert_eq!(
+            (progress.done, progress.stopped, progress.failed, told.len()),
+            (1, 1, 60, SHOWN)
+        );
+        let first: Vec<(u64, &str)> =
+            told.iter().take(3).map(|one| (one.row, one.evaluator.as_str())).collect();
         assert_eq!((progress.missing, first), (1, vec![(1, "a"), (1, "c"), (2, "a")]));
         assert!(told.is_sorted_by_key(|one| one.row));
     }

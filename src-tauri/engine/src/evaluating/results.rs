@@ -26,7 +26,8 @@ pub(crate) struct Made {
 
 impl Made {
     pub(crate) fn of(wish: &Wish, rows: usize) -> Self {
-        let outputs = wish.evaluators.iter().map(|one| Outputs::new(&one.evaluator, rows)).collect();
+        let outputs =
+            wish.evaluators.iter().map(|one| Outputs::new(&one.evaluator, rows)).collect();
         Self { outputs, faults: Vec::new(), ended: 0, holes: false, said: Vec::new() }
     }
 
@@ -54,7 +55,11 @@ impl Made {
     }
 
     /// Notes what was said in a round to an evaluator that asks a model: also that nothing was.
-    pub(crate) fn say(&mut self, (row, evaluator, number): (usize, &Evaluator, usize), round: &Round) {
+    pub(crate) fn say(
+        &mut self,
+        (row, evaluator, number): (usize, &Evaluator, usize),
+        round: &Round,
+    ) {
         self.holes |= round.lack.is_some();
         if !evaluator.takes.model || (round.replies.is_empty() && round.lack.is_none()) {
             return;
@@ -70,7 +75,8 @@ impl Made {
         });
     }
 
-    /// Raw replies as JSON Lines, by row, evaluator and round; `contents` name the texts of the rows that were written.
+    /// Raw replies as JSON Lines, by row, evaluator and round; `contents` name the texts of the
+    /// rows that were written.
     pub(crate) fn replies(&self, contents: &[u64]) -> String {
         let mut said: Vec<_> = self.said.iter().collect();
         said.sort_by_key(|heard| (heard.row, &heard.evaluator, heard.round));
@@ -79,7 +85,8 @@ impl Made {
     }
 }
 
-/// The file of results, and the numbers over all rows. `model` names the one that was asked for an evaluator. The error is a sentence.
+/// The file of results, and the numbers over all rows. `model` names the one that was asked for an
+/// evaluator. The error is a sentence.
 pub(crate) fn compose(
     sheet: &Sheet,
     wish: &Wish,
@@ -88,7 +95,8 @@ pub(crate) fn compose(
 ) -> Result<(String, Vec<EvaluateMetric>), String> {
     let summed = metrics(&made.outputs, &wish.quirks);
     let target = sheet.target()?;
-    let about: Vec<_> = wish.evaluators.iter().map(|one| about(one, wish, model(&one.evaluator)).entry()).collect();
+    let about: Vec<_> =
+        wish.evaluators.iter().map(|one| about(one, wish, model(&one.evaluator)).entry()).collect();
     let mut faults = made.faults.clone();
     let order = |name: &str| made.outputs.iter().position(|outputs| outputs.name == name);
     faults.sort_by_key(|fault| (fault.row, order(&fault.evaluator)));
@@ -118,5 +126,11 @@ fn about(one: &Configured, wish: &Wish, model: Option<String>) -> About {
 
 fn told(metric: Metric) -> EvaluateMetric {
     let Metric { name, value, interval, n, left_out } = metric;
-    EvaluateMetric { name, value, interval: interval.map(|interval| (interval.low, interval.high)), n, left_out }
+    EvaluateMetric {
+        name,
+        value,
+        interval: interval.map(|interval| (interval.low, interval.high)),
+        n,
+        left_out,
+    }
 }

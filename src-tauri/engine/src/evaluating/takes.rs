@@ -1,5 +1,5 @@
-//! **Pure.** What one evaluator will take on one row: found out by asking it with the replies that are kept, and then with a reply that
-//! nearly every judge can read.
+//! **Pure.** What one evaluator will take on one row: found out by asking it with the replies that
+//! are kept, and then with a reply that nearly every judge can read.
 use crate::judging::owed::{Takes, tokens};
 use crate::runs::drive::Reply;
 use touchstone_formats::json;
@@ -26,7 +26,8 @@ fn readable(question: &Question) -> &'static str {
     if question.instructions.contains("<S2>") { TAGGED } else { READABLE }
 }
 
-/// What tells a question from others; asked once more, because nothing could be read, it is the same.
+/// What tells a question from others; asked once more, because nothing could be read, it is the
+/// same.
 pub(crate) fn key(question: &Question) -> u128 {
     hash(&[&question.instructions, &question.text])
 }
@@ -93,7 +94,8 @@ pub(crate) fn takes(
         evaluation.take(&reply);
         replies.push(reply);
     }
-    let is_unread = !replies.is_empty() && matches!(evaluation.next(), Next::Done(Err(why)) if !why.by_input);
+    let is_unread =
+        !replies.is_empty() && matches!(evaluation.next(), Next::Done(Err(why)) if !why.by_input);
     let unread = is_unread || useless > 0;
     if unread && once_more {
         replies.truncate(replies.len() + useless - last);
@@ -114,7 +116,8 @@ fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
     while let Next::Ask(question) = evaluation.next()
         && asked < MOST
     {
-        // One that is asked again because nothing could be read would not be with another reply; one that goes on from there is owed.
+        // One that is asked again because nothing could be read would not be with another reply;
+        // one that goes on from there is owed.
         if question.unread.is_none() || asked == 0 {
             fresh += 1;
             sent += tokens::of(&question.instructions) + tokens::of(&question.text);
@@ -125,10 +128,15 @@ fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
     // Each reply may turn out to be unreadable, and is asked for once more then.
     let most = 2;
     let received = fresh * tokens::REPLY;
-    Takes { calls: (fresh, most * fresh), sent: (sent, most * sent), received: (received, most * received) }
+    Takes {
+        calls: (fresh, most * fresh),
+        sent: (sent, most * sent),
+        received: (received, most * received),
+    }
 }
 
-/// Requests at least and at most for a row and a round, when nobody knows yet what the row will hold.
+/// Requests at least and at most for a row and a round, when nobody knows yet what the row will
+/// hold.
 pub(crate) fn requests(evaluator: &Evaluator, quirks: &Quirks) -> (u64, u64) {
     if evaluator.embeds() {
         return (1, 1);
@@ -161,7 +169,9 @@ mod tests {
         let quirks = Quirks::default();
         let found = std::cell::Cell::new(0);
         let left = takes(Evaluation::new(&evaluator, &inputs, &quirks), once_more, |_| {
-            let said = |reply: &&str| if *reply == CUT { Reply::Useless } else { Reply::Text((*reply).to_owned()) };
+            let said = |reply: &&str| {
+                if *reply == CUT { Reply::Useless } else { Reply::Text((*reply).to_owned()) }
+            };
             kept.get(found.replace(found.get() + 1)).map(said)
         });
         assert!(left.takes.calls.0 == 0 || left.takes.sent.0 > 0);
@@ -200,7 +210,10 @@ mod tests {
         assert_eq!(told("relevance", true, &["hm", "hm"]), ((1, 2), 0, true));
         assert_eq!(told("relevance", true, &[READABLE]), ((0, 0), 1, false));
         // Of several questions, those whose replies were read are paid for.
-        assert_eq!(told("content_safety", true, &[READABLE, READABLE, "hm", "hm"]), ((2, 4), 2, true));
+        assert_eq!(
+            told("content_safety", true, &[READABLE, READABLE, "hm", "hm"]),
+            ((2, 4), 2, true)
+        );
         // A reply that was cut ends its round, too.
         assert_eq!(told("content_safety", false, &[READABLE, CUT]), ((0, 0), 2, true));
         assert_eq!(told("content_safety", true, &[READABLE, CUT]), ((3, 6), 1, true));

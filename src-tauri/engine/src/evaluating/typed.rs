@@ -1,4 +1,5 @@
-//! **Pure.** Evaluators as they are typed or configured in a file: names with commas between, or a map of names to what they are.
+//! **Pure.** Evaluators as they are typed or configured in a file: names with commas between, or a
+//! map of names to what they are.
 use super::wish::threshold_key;
 use crate::rows::EvaluatorRequest;
 use touchstone_formats::value::Value;
@@ -13,15 +14,21 @@ pub(crate) type Pairs = Vec<(String, String)>;
 /// Evaluators by their kinds.
 pub(crate) fn named(kinds: &[String]) -> Vec<EvaluatorRequest> {
     let kinds = kinds.iter().map(|kind| kind.trim()).filter(|kind| !kind.is_empty());
-    kinds.map(|kind| EvaluatorRequest { kind: kind.to_owned(), ..EvaluatorRequest::default() }).collect()
+    kinds
+        .map(|kind| EvaluatorRequest { kind: kind.to_owned(), ..EvaluatorRequest::default() })
+        .collect()
 }
 
-/// Evaluators of a file, YAML or JSON: `{name: {kind?, threshold?, options?, column_mapping?}}`, and the
-/// mapping of all.
+/// Evaluators of a file, YAML or JSON: `{name: {kind?, threshold?, options?, column_mapping?}}`,
+/// and the mapping of all.
 pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), String> {
     let value = yaml::read(text).map_err(|why| format!("it is neither YAML nor JSON: {why}"))?;
     if value.get("evaluators").is_some()
-        && let Some(other) = value.entries().iter().filter_map(|(key, _)| key.text()).find(|key| *key != "evaluators")
+        && let Some(other) = value
+            .entries()
+            .iter()
+            .filter_map(|(key, _)| key.text())
+            .find(|key| *key != "evaluators")
     {
         return Err(format!(
             "`{other}` stands beside `evaluators`, where nothing reads it. Indent it below, or remove it."
@@ -33,10 +40,14 @@ pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), S
     let (mut all, mut usual) = (Vec::new(), Vec::new());
     for (name, said) in &entries {
         let name = name.text().ok_or("names of evaluators are texts.")?;
-        let mapping = said.get("column_mapping").map_or(Ok(Vec::new()), |value| mapping(name, value))?;
+        let mapping =
+            said.get("column_mapping").map_or(Ok(Vec::new()), |value| mapping(name, value))?;
         if name == DEFAULT {
-            if let Some(other) =
-                said.entries().iter().filter_map(|(key, _)| key.text()).find(|key| *key != "column_mapping")
+            if let Some(other) = said
+                .entries()
+                .iter()
+                .filter_map(|(key, _)| key.text())
+                .find(|key| *key != "column_mapping")
             {
                 return Err(format!(
                     "`{DEFAULT}` has `{other}`; it has only `column_mapping`, the mapping of all evaluators."
@@ -56,8 +67,11 @@ fn one(name: &str, said: &Value) -> Result<EvaluatorRequest, String> {
         Value::Map(entries) => entries,
         _ => return Err(format!("`{name}` has to be an object, such as `{{ threshold: 4 }}`.")),
     };
-    let kind = said.get("kind").map_or(Ok(name), |kind| kind.text().ok_or(format!("`kind` of `{name}` is a text.")))?;
-    let mut options = said.get("options").map_or_else(Vec::new, |options| options.entries().to_vec());
+    let kind = said
+        .get("kind")
+        .map_or(Ok(name), |kind| kind.text().ok_or(format!("`kind` of `{name}` is a text.")))?;
+    let mut options =
+        said.get("options").map_or_else(Vec::new, |options| options.entries().to_vec());
     for (key, value) in entries {
         match key.text() {
             Some("kind" | "options" | "column_mapping") => {}
@@ -70,23 +84,37 @@ fn one(name: &str, said: &Value) -> Result<EvaluatorRequest, String> {
             }
         }
     }
-    let options = if options.is_empty() { String::new() } else { json::write(&Value::Map(options), false) };
-    Ok(EvaluatorRequest { kind: kind.to_owned(), name: name.to_owned(), options, ..EvaluatorRequest::default() })
+    let options =
+        if options.is_empty() { String::new() } else { json::write(&Value::Map(options), false) };
+    Ok(EvaluatorRequest {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        options,
+        ..EvaluatorRequest::default()
+    })
 }
 
 fn mapping(name: &str, value: &Value) -> Result<Pairs, String> {
-    let pair = |(input, from): &(Value, Value)| Some((input.text()?.to_owned(), from.text()?.to_owned()));
+    let pair =
+        |(input, from): &(Value, Value)| Some((input.text()?.to_owned(), from.text()?.to_owned()));
     let pairs: Option<Vec<_>> = value.entries().iter().map(pair).collect();
     pairs.filter(|_| matches!(value, Value::Map(_))).ok_or_else(|| {
         format!("`column_mapping` of `{name}` has to be an object, such as {{ query: \"${{data.question}}\" }}.")
     })
 }
 
-/// Takes in mappings as they are typed: `query=${data.question}` for all, `relevance.query=…` for one.
-pub(crate) fn map(all: &mut [EvaluatorRequest], usual: &mut Pairs, typed: &[String]) -> Result<(), String> {
+/// Takes in mappings as they are typed: `query=${data.question}` for all, `relevance.query=…` for
+/// one.
+pub(crate) fn map(
+    all: &mut [EvaluatorRequest],
+    usual: &mut Pairs,
+    typed: &[String],
+) -> Result<(), String> {
     for typed in typed {
         let wrong = || {
-            format!("`{typed}` is no mapping; write query=${{data.question}}, or relevance.query=… for one evaluator.")
+            format!(
+                "`{typed}` is no mapping; write query=${{data.question}}, or relevance.query=… for one evaluator."
+            )
         };
         let (input, from) = typed.split_once('=').ok_or_else(wrong)?;
         let one = all.iter_mut().find_map(|one| {
@@ -113,10 +141,16 @@ mod tests {
     use super::*;
 
     fn told((all, usual): &(Vec<EvaluatorRequest>, Pairs)) -> String {
-        let pairs =
-            |pairs: &Pairs| pairs.iter().map(|(input, from)| format!("{input}={from}")).collect::<Vec<_>>().join(" ");
-        let one =
-            |one: &EvaluatorRequest| format!("{}:{} {} {}\n", one.name, one.kind, one.options, pairs(&one.mapping));
+        let pairs = |pairs: &Pairs| {
+            pairs
+                .iter()
+                .map(|(input, from)| format!("{input}={from}"))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let one = |one: &EvaluatorRequest| {
+            format!("{}:{} {} {}\n", one.name, one.kind, one.options, pairs(&one.mapping))
+        };
         (all.iter().map(one).collect::<String>() + &pairs(usual)).trim_end().to_owned()
     }
 
@@ -132,7 +166,10 @@ mod tests {
             ("f1_score", "it has to name evaluators"),
             ("a: 1", "`a` has to be an object"),
             ("a: { sort: 1 }", "`a` has `sort`"),
-            ("evaluators: { a: {} }\ncolum_mapping: {}", "`colum_mapping` stands beside `evaluators`"),
+            (
+                "evaluators: { a: {} }\ncolum_mapping: {}",
+                "`colum_mapping` stands beside `evaluators`",
+            ),
             ("default: { threshold: 4 }", "`default` has `threshold`"),
             ("a: { column_mapping: [x] }", "`column_mapping` of `a`"),
         ] {
@@ -143,11 +180,20 @@ mod tests {
 
     #[test]
     fn mappings_are_for_all_or_for_the_one_that_is_named() {
-        let mut all = (named(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]), Pairs::new());
-        let typed = ["relevance.query=${data.q}", "query=${data.question}", "response=${data.a}"].map(str::to_owned);
+        let mut all =
+            (named(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]), Pairs::new());
+        let typed = ["relevance.query=${data.q}", "query=${data.question}", "response=${data.a}"]
+            .map(str::to_owned);
         map(&mut all.0, &mut all.1, &typed).unwrap();
-        assert_eq!(told(&all), ":relevance  query=${data.q}\n:fluency  \nquery=${data.question} response=${data.a}");
-        assert!(map(&mut all.0, &mut all.1, &["query".to_owned()]).unwrap_err().contains("is no mapping"));
+        assert_eq!(
+            told(&all),
+            ":relevance  query=${data.q}\n:fluency  \nquery=${data.question} response=${data.a}"
+        );
+        assert!(
+            map(&mut all.0, &mut all.1, &["query".to_owned()])
+                .unwrap_err()
+                .contains("is no mapping")
+        );
         assert!(
             map(&mut all.0, &mut all.1, &["other.query=${data.q}".to_owned()])
                 .unwrap_err()

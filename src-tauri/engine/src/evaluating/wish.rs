@@ -1,4 +1,5 @@
-//! **Pure.** What was asked for, understood: evaluators with their options and where their inputs come from. What is wrong is a sentence.
+//! **Pure.** What was asked for, understood: evaluators with their options and where their inputs
+//! come from. What is wrong is a sentence.
 use crate::rows::{EvaluateRequest, EvaluatorRequest};
 use touchstone_formats::json;
 use touchstone_formats::nearest::nearest;
@@ -36,8 +37,12 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    /// Understands a request; `usual` is where inputs come from of which an evaluator itself says nothing.
-    pub(crate) fn read(request: &EvaluateRequest, usual: &[(String, String)]) -> Result<Self, String> {
+    /// Understands a request; `usual` is where inputs come from of which an evaluator itself says
+    /// nothing.
+    pub(crate) fn read(
+        request: &EvaluateRequest,
+        usual: &[(String, String)],
+    ) -> Result<Self, String> {
         let quirks = Quirks::of(request.switches.iter().map(String::as_str))?;
         let rounds = request.rounds.unwrap_or(1);
         if !(1..=MOST_ROUNDS).contains(&rounds) {
@@ -53,7 +58,10 @@ impl Wish {
             let (one, unread) = configured(asked, &of_all, &quirks)?;
             stray.extend(unread);
             if evaluators.iter().any(|other| other.evaluator.name == one.evaluator.name) {
-                return Err(format!("Two evaluators are named `{}`: give each a name.", one.evaluator.name));
+                return Err(format!(
+                    "Two evaluators are named `{}`: give each a name.",
+                    one.evaluator.name
+                ));
             }
             evaluators.push(one);
         }
@@ -68,14 +76,16 @@ impl Wish {
         !self.stray.is_empty()
     }
 
-    /// Refuses what is mapped and nobody reads. Where something was paid for before it is passed over, with a sentence for each: what was
-    /// begun by a version that took it goes on.
+    /// Refuses what is mapped and nobody reads. Where something was paid for before it is passed
+    /// over, with a sentence for each: what was begun by a version that took it goes on.
     pub(crate) fn strays(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {
         let Some(first) = self.stray.first() else { return Ok(Vec::new()) };
         if !is_begun() {
             return Err(first.clone());
         }
-        let told = |why: &String| format!("{why} It is passed over, so that what was paid for before goes on.");
+        let told = |why: &String| {
+            format!("{why} It is passed over, so that what was paid for before goes on.")
+        };
         Ok(self.stray.iter().map(told).collect())
     }
 
@@ -109,23 +119,32 @@ impl Wish {
 
     /// How often an evaluator is asked about a row.
     pub(crate) fn rounds_of(&self, at: usize) -> u32 {
-        self.evaluators.get(at).map_or(1, |one| if one.evaluator.takes.model { self.rounds } else { 1 })
+        self.evaluators
+            .get(at)
+            .map_or(1, |one| if one.evaluator.takes.model { self.rounds } else { 1 })
     }
 }
 
-/// What tells a question of one row, evaluator and round apart from the same one of others. Of rows that ask the same, `nth` is which one
-/// it is, from 1: rows that are put in or taken out elsewhere change nothing.
+/// What tells a question of one row, evaluator and round apart from the same one of others. Of rows
+/// that ask the same, `nth` is which one it is, from 1: rows that are put in or taken out elsewhere
+/// change nothing.
 pub(crate) fn mark(nth: u32, evaluator: &str, round: u32) -> String {
     format!("{nth}/{evaluator}/{}", round + 1)
 }
 
-/// Whether an input that is mapped for all is one that any evaluator takes: one mapping may serve many evaluations.
+/// Whether an input that is mapped for all is one that any evaluator takes: one mapping may serve
+/// many evaluations.
 fn is_known(evaluators: &[Configured], input: &str) -> bool {
-    let is_usual = || all().iter().any(|takes| takes.needs.iter().chain(takes.may_have).any(|name| *name == input));
+    let is_usual = || {
+        all()
+            .iter()
+            .any(|takes| takes.needs.iter().chain(takes.may_have).any(|name| *name == input))
+    };
     evaluators.iter().any(|one| one.evaluator.reads(input)) || is_usual()
 }
 
-/// An input is mapped that none of these reads: a slip of the finger, which would otherwise be found out when all is paid.
+/// An input is mapped that none of these reads: a slip of the finger, which would otherwise be
+/// found out when all is paid.
 fn unread(input: &str, evaluators: &[&Evaluator]) -> String {
     let mut known: Vec<&str> = Vec::new();
     for name in evaluators.iter().flat_map(|one| one.inputs()) {
@@ -133,11 +152,17 @@ fn unread(input: &str, evaluators: &[&Evaluator]) -> String {
             known.push(name);
         }
     }
-    let near = nearest(input, known.iter().copied()).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-    let listed = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let near = nearest(input, known.iter().copied())
+        .map(|near| format!(" Did you mean `{near}`?"))
+        .unwrap_or_default();
+    let listed = |names: Vec<&str>| {
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
     let named = listed(evaluators.iter().map(|one| one.name.as_str()).collect());
-    let (take, it) = if evaluators.len() == 1 { ("takes", "It takes") } else { ("take", "They take") };
-    let takes = if known.is_empty() { "nothing but its own texts".to_owned() } else { listed(known) };
+    let (take, it) =
+        if evaluators.len() == 1 { ("takes", "It takes") } else { ("take", "They take") };
+    let takes =
+        if known.is_empty() { "nothing but its own texts".to_owned() } else { listed(known) };
     format!("`{input}` is mapped, and {named} {take} no such input. {it} {takes}.{near}")
 }
 
@@ -146,11 +171,16 @@ fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {
 }
 
 /// An evaluator, and what is mapped for it that it does not read.
-fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Result<(Configured, Vec<String>), String> {
+fn configured(
+    asked: &EvaluatorRequest,
+    usual: &Mapping,
+    quirks: &Quirks,
+) -> Result<(Configured, Vec<String>), String> {
     let name = if asked.name.is_empty() { &asked.kind } else { &asked.name };
     let about = |why: String| format!("{name}: {why}");
     let options = if asked.options.trim().is_empty() { "{}" } else { &asked.options };
-    let options = json::read(options).map_err(|why| about(format!("The options are no JSON: {}", why.message)))?;
+    let options = json::read(options)
+        .map_err(|why| about(format!("The options are no JSON: {}", why.message)))?;
     let Value::Map(mut entries) = options else {
         return Err(about("Options are an object of names and values.".to_owned()));
     };
@@ -166,7 +196,8 @@ fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Res
     let evaluator = Evaluator::read_like(name, &Value::Map(entries), quirks).map_err(about)?;
     let stray = asked.mapping.iter().filter(|(input, _)| !evaluator.reads(input));
     let stray = stray.map(|(input, _)| about(unread(input, &[&evaluator]))).collect();
-    let mapping = mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
+    let mapping =
+        mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
     Ok((Configured { evaluator, mapping }, stray))
 }
 
@@ -190,7 +221,10 @@ mod tests {
 
     fn told(kinds: &[(&str, &str)], own: &[(&str, &str)], usual: &[(&str, &str)]) -> String {
         let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-            pairs.iter().map(|(input, column)| ((*input).to_owned(), format!("${{data.{column}}}"))).collect()
+            pairs
+                .iter()
+                .map(|(input, column)| ((*input).to_owned(), format!("${{data.{column}}}")))
+                .collect()
         };
         let one = |(kind, options): &(&str, &str)| EvaluatorRequest {
             kind: (*kind).to_owned(),
@@ -214,12 +248,18 @@ mod tests {
         );
         // A grader takes what its texts name.
         let check = [("string_check", r#"{"reference": "{{item.truth.text}}"}"#)];
-        assert_eq!(told(&check, &[("response", "a"), ("truth", "b"), ("truth.text", "c")], &[]), "well");
+        assert_eq!(
+            told(&check, &[("response", "a"), ("truth", "b"), ("truth.text", "c")], &[]),
+            "well"
+        );
         assert_eq!(
             told(&check, &[("reference", "a")], &[]),
             "string_check: `reference` is mapped, and `string_check` takes no such input. It takes `response`, `truth`."
         );
-        assert_eq!(told(&[("python", r#"{"source": "x"}"#)], &[("anything", "a")], &[("more", "b")]), "well");
+        assert_eq!(
+            told(&[("python", r#"{"source": "x"}"#)], &[("anything", "a")], &[("more", "b")]),
+            "well"
+        );
         // One mapping serves many evaluations, so what another evaluator would take is no mistake.
         assert_eq!(told(&texts, &[], &[("context", "a")]), "well");
         assert_eq!(

@@ -1,4 +1,5 @@
-//! **Pure.** What is still owed of a judgement, what it will take, and what a round that is over adds to it.
+//! **Pure.** What is still owed of a judgement, what it will take, and what a round that is over
+//! adds to it.
 use crate::rows::RunState;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +22,8 @@ pub(crate) mod tokens {
 /// By whom runs are to be judged, and how often.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
-    /// Of what suites make up, the one of some suite: each run has that of its own, see [`Wish::of`].
+    /// Of what suites make up, the one of some suite: each run has that of its own, see
+    /// [`Wish::of`].
     pub(crate) judge: Seat,
     pub(crate) model: String,
     /// What stands behind the name of the model now.
@@ -44,11 +46,14 @@ impl Wish {
         Some(Wish { judge, ..self.clone() })
     }
 
-    /// True for what was said as it is wished for now: by the same judge and model, by the same rules, of the same inputs. A file that does
-    /// not say what stood behind the name of its model is believed.
+    /// True for what was said as it is wished for now: by the same judge and model, by the same
+    /// rules, of the same inputs. A file that does not say what stood behind the name of its model
+    /// is believed.
     pub(crate) fn is_of(&self, said: &Judgement, inputs: &str) -> bool {
         (said.judge.as_str(), said.version) == (&*self.judge.name, self.judge.version())
-            && (said.model == self.model && said.rules == self.rules.word() && said.inputs == inputs)
+            && (said.model == self.model
+                && said.rules == self.rules.word()
+                && said.inputs == inputs)
             && said.model_mark.as_ref().is_none_or(|mark| *mark == self.model_mark)
     }
 }
@@ -72,7 +77,8 @@ pub(crate) struct Target {
 pub(crate) struct Owed {
     /// Its place in the file.
     pub(crate) place: usize,
-    /// How often the same was judged before, so that the same questions are asked again and not answered from before.
+    /// How often the same was judged before, so that the same questions are asked again and not
+    /// answered from before.
     pub(crate) take: usize,
     pub(crate) judgement: Judgement,
 }
@@ -91,18 +97,29 @@ impl Owed {
 }
 
 /// What is owed, seeing what was said; none when everything was.
-pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str, against: Option<&str>) -> Option<Owed> {
+pub(crate) fn owed(
+    sheet: &Sheet,
+    wish: &Wish,
+    inputs: &str,
+    against: Option<&str>,
+) -> Option<Owed> {
     let all = sheet.judgements();
     let earlier: Vec<usize> = (0..all.len()).filter(|at| wish.is_of(&all[*at], inputs)).collect();
     let lacks = |judgement: &Judgement, rounds: u32| judgement.rounds.len() < rounds as usize;
     let last = earlier.last().map(|at| (*at, all[*at].clone()));
     let take = earlier.len();
     match last {
-        // What was stopped is gone on with, also by those who ask again; never beyond the rounds that are asked for now.
+        // What was stopped is gone on with, also by those who ask again; never beyond the rounds
+        // that are asked for now.
         Some((place, judgement))
-            if lacks(&judgement, wish.rounds) && (!wish.again || lacks(&judgement, judgement.wanted)) =>
+            if lacks(&judgement, wish.rounds)
+                && (!wish.again || lacks(&judgement, judgement.wanted)) =>
         {
-            Some(Owed { place, take: take - 1, judgement: Judgement { wanted: wish.rounds, ..judgement } })
+            Some(Owed {
+                place,
+                take: take - 1,
+                judgement: Judgement { wanted: wish.rounds, ..judgement },
+            })
         }
         Some(_) if !wish.again => None,
         _ => Some(Owed {
@@ -123,7 +140,8 @@ pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str, against: Option<&st
     }
 }
 
-/// What the rounds of one run will take: requests and tokens, at least and at most. Nothing when nobody is asked.
+/// What the rounds of one run will take: requests and tokens, at least and at most. Nothing when
+/// nobody is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Takes {
     pub(crate) calls: (u64, u64),
@@ -146,14 +164,17 @@ impl Takes {
     /// Dollars at least and at most, when a million tokens in and out cost this.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(crate) fn cost(self, input: f64, output: f64) -> (f64, f64) {
-        let dollars = |sent: u64, received: u64| (sent as f64 * input + received as f64 * output) / 1e6;
+        let dollars =
+            |sent: u64, received: u64| (sent as f64 * input + received as f64 * output) / 1e6;
         (dollars(self.sent.0, self.received.0), dollars(self.sent.1, self.received.1))
     }
 }
 
 /// Of so many rounds.
 pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> Takes {
-    let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else { return Takes::default() };
+    let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else {
+        return Takes::default();
+    };
     let one = tokens::of(&first.instructions) + tokens::of(&first.text);
     let (least, most) = (u64::from(judge.least_questions()), u64::from(judge.questions));
     let process = || subject.process.iter().map(|line| tokens::of(line)).sum::<u64>();

@@ -44,7 +44,8 @@ pub(crate) struct Progress {
     rounds: usize,
     points: Vec<(u32, u32)>,
     judge: Option<Seat>,
-    /// Of each run with a verdict in all rounds: its task, its mean, and whether that is good enough.
+    /// Of each run with a verdict in all rounds: its task, its mean, and whether that is good
+    /// enough.
     verdicts: Vec<(String, f64, bool)>,
 }
 
@@ -59,7 +60,8 @@ impl Progress {
         let trouble = |why: String| JudgeSkip { run: run.id.clone(), path: run.path.clone(), why };
         let trouble = match end {
             End::Judged { mut rounds, without_answer } => {
-                // Further ones were said before. Most runs do not have them, and what is not there is no 0.
+                // Further ones were said before. Most runs do not have them, and what is not there
+                // is no 0.
                 rounds.truncate(self.rounds);
                 self.done += 1;
                 self.unread += u64::from(rounds.iter().any(|round| round.score.is_none()));
@@ -96,8 +98,8 @@ impl Progress {
         self.verdicts.push((run.task.clone().unwrap_or_else(|| run.path.clone()), mean, passed));
     }
 
-    /// What came of it so far: with the runs without an answer and without them. Runs whose replies could not be read are in neither.
-    /// An interval takes a while, so it is told when it is over.
+    /// What came of it so far: with the runs without an answer and without them. Runs whose replies
+    /// could not be read are in neither. An interval takes a while, so it is told when it is over.
     pub(crate) fn rates(&self, over: bool) -> Option<JudgeRates> {
         let without = usize::try_from(self.without_answer).unwrap_or(usize::MAX);
         let all = solve_rate(&self.answered, self.rounds, without)?;
@@ -107,7 +109,11 @@ impl Progress {
             mean: all.mean,
             spread: all.spread,
             mean_of_answered: solve_rate(&self.answered, self.rounds, 0).map(|rates| rates.mean),
-            pairs: shares(&self.points).map(|Shares { win, lose, tie }| JudgeShares { win, lose, tie }),
+            pairs: shares(&self.points).map(|Shares { win, lose, tie }| JudgeShares {
+                win,
+                lose,
+                tie,
+            }),
             own: self.own(over),
             passed: self.passed(),
         })
@@ -116,9 +122,12 @@ impl Progress {
     /// The mean on the scale of the judge.
     fn own(&self, with_interval: bool) -> Option<JudgeMean> {
         let scale = self.judge.as_ref()?.about().scale;
-        let own = self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.own(*mean)?)));
+        let own =
+            self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.own(*mean)?)));
         let clusters = Clusters::gather(own)?;
-        let interval = with_interval.then(|| clusters.interval(Level::default(), Resampling::default())).flatten();
+        let interval = with_interval
+            .then(|| clusters.interval(Level::default(), Resampling::default()))
+            .flatten();
         let interval = interval.map(|interval| (interval.low, interval.high));
         Some(JudgeMean { mean: clusters.mean(), interval, told: scale.told(clusters.mean()) })
     }
@@ -133,7 +142,8 @@ impl Progress {
         }
         let tasks: Vec<(u64, u64)> = tasks.into_values().collect();
         let sum = |of: fn(&(u64, u64)) -> u64| tasks.iter().map(of).sum();
-        let interval = wilson_clustered(&tasks, Level::default()).map(|interval| (interval.low, interval.high));
+        let interval = wilson_clustered(&tasks, Level::default())
+            .map(|interval| (interval.low, interval.high));
         Some(JudgePasses { passed: sum(|task| task.0), runs: sum(|task| task.1), interval })
     }
 }

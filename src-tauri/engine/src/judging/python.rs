@@ -1,6 +1,7 @@
-//! **Pure.** Python modules that give scores: scorers with a function `evaluate_score(ground_truth: str, test_result: str) -> float`, and
-//! graders with `grade(sample: dict, item: dict) -> float`. Owns the program that asks one, and what its end means. The module is
-//! trusted no more than the programs of models.
+//! **Pure.** Python modules that give scores: scorers with a function `evaluate_score(ground_truth:
+//! str, test_result: str) -> float`, and graders with `grade(sample: dict, item: dict) -> float`.
+//! Owns the program that asks one, and what its end means. The module is trusted no more than the
+//! programs of models.
 use serde::Deserialize;
 use std::time::Duration;
 use touchstone_formats::json;
@@ -25,13 +26,23 @@ pub(crate) struct Said {
 }
 
 /// The program that asks a module; a sentence when it would be too large.
-pub(crate) fn question(name: &str, source: &str, expected: &Value, answer: &Value) -> Result<String, String> {
+pub(crate) fn question(
+    name: &str,
+    source: &str,
+    expected: &Value,
+    answer: &Value,
+) -> Result<String, String> {
     let given = [text(expected), text(answer)].map(|text| literal(&text));
     program(name, source, SCORER.0, &given)
 }
 
 /// The same for a grader.
-pub(crate) fn grade(name: &str, source: &str, sample: &Value, item: &Value) -> Result<String, String> {
+pub(crate) fn grade(
+    name: &str,
+    source: &str,
+    sample: &Value,
+    item: &Value,
+) -> Result<String, String> {
     let given = [sample, item].map(|value| format!("[{}]", literal(&json::write(value, false))));
     program(name, source, GRADER.0, &given)
 }
@@ -41,14 +52,21 @@ pub(crate) fn reading(name: &str, source: &str) -> Result<String, String> {
     written(name, source, GRADER.0, "None")
 }
 
-fn program(name: &str, source: &str, function: &str, [first, second]: &[String; 2]) -> Result<String, String> {
+fn program(
+    name: &str,
+    source: &str,
+    function: &str,
+    [first, second]: &[String; 2],
+) -> Result<String, String> {
     written(name, source, function, &format!("({first}, {second})"))
 }
 
 fn written(name: &str, source: &str, function: &str, given: &str) -> Result<String, String> {
     if source.len() + given.len() > LARGEST {
         let most = LARGEST >> 20;
-        return Err(format!("{name} and what it is asked about are larger than the {most} MB that are handed over."));
+        return Err(format!(
+            "{name} and what it is asked about are larger than the {most} MB that are handed over."
+        ));
     }
     let [name, source, function] = [name, source, function].map(literal);
     Ok(format!("NAME, SOURCE, FUNCTION, GIVEN = {name}, {source}, {function}, {given}\n{ASK}"))
@@ -82,7 +100,8 @@ struct Reply {
     missing: bool,
 }
 
-/// What the end of the program means, told by the result of the tool that ran it; a sentence when it is no score.
+/// What the end of the program means, told by the result of the tool that ran it; a sentence when
+/// it is no score.
 pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, String> {
     let (score, printed) = returned(name, SCORER, ended, wall)?;
     Ok(Said { score: bounded(name, &score)?, printed })
@@ -100,7 +119,8 @@ fn bounded(name: &str, score: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("{name} returned {score}, and a score is a number from 0 to 1."))
 }
 
-/// Why a grader cannot be asked, when it was only read. What stands outside of its functions runs then, and may have no end.
+/// Why a grader cannot be asked, when it was only read. What stands outside of its functions runs
+/// then, and may have no end.
 pub(crate) fn read(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
     let outside = match ended.get("outcome").and_then(Value::text) {
         Some("timeout" | "cpu" | "memory" | "files") => {
@@ -126,7 +146,9 @@ fn returned(
         "cpu" => return Err(format!("{name} took more computing time than it may.")),
         "memory" => return Err(format!("{name} needs more memory than it may take.")),
         "files" => return Err(format!("{name} makes more files than it may.")),
-        "killed" if !word("signal").is_empty() => return Err(format!("{name} was ended by {}.", word("signal"))),
+        "killed" if !word("signal").is_empty() => {
+            return Err(format!("{name} was ended by {}.", word("signal")));
+        }
         "killed" => return Err(format!("{name} was stopped.")),
         _ => {
             return Err(format!(
@@ -172,7 +194,11 @@ mod tests {
 
     fn ended(outcome: &str, stdout: &str, stderr: &str) -> Value {
         let entry = |key: &str, value: &str| (Value::from(key), Value::from(value));
-        Value::Map(vec![entry("outcome", outcome), entry("stdout", stdout), entry("stderr", stderr)])
+        Value::Map(vec![
+            entry("outcome", outcome),
+            entry("stdout", stdout),
+            entry("stderr", stderr),
+        ])
     }
 
     fn told(outcome: &str, stdout: &str, stderr: &str) -> String {
@@ -191,8 +217,14 @@ mod tests {
             (r#"{"score": "inf"}"#, "a.py returned inf, and a score is a number from 0 to 1."),
             (r#"{"score": "-0.5"}"#, "a.py returned -0.5, and a score is a number from 0 to 1."),
             (r#"{"score": "80.0"}"#, "a.py returned 80.0, and a score is a number from 0 to 1."),
-            (r#"{"other": "True (bool)"}"#, "a.py returned True (bool), and a score is a number from 0 to 1."),
-            (r#"{"missing": true}"#, "a.py has no function evaluate_score(ground_truth, test_result)."),
+            (
+                r#"{"other": "True (bool)"}"#,
+                "a.py returned True (bool), and a score is a number from 0 to 1.",
+            ),
+            (
+                r#"{"missing": true}"#,
+                "a.py has no function evaluate_score(ground_truth, test_result).",
+            ),
             (r#"{"error": "KeyError: 'id'", "line": 3}"#, "a.py failed in line 3: KeyError: 'id'."),
             (r#"{"score": "0.5", "more": 1}"#, "a.py ended before it returned a score."),
             (r#"{"error": "KeyboardInterrupt", "line": null}"#, "a.py failed: KeyboardInterrupt."),
@@ -205,7 +237,10 @@ mod tests {
         assert_eq!(told("output", reply, "one\ntwo  \n\n"), "0.25 Some(\"two\")");
         assert_eq!(told("timeout", reply, ""), "a.py took longer than 30 s.");
         assert_eq!(told("killed", "", ""), "a.py was stopped.");
-        assert_eq!(told("exception", "", "Traceback\nSyntaxError: x\n"), "a.py could not be asked: SyntaxError: x.");
+        assert_eq!(
+            told("exception", "", "Traceback\nSyntaxError: x\n"),
+            "a.py could not be asked: SyntaxError: x."
+        );
         assert_eq!(told("", "", ""), "a.py could not be asked.");
     }
 
@@ -213,13 +248,22 @@ mod tests {
     fn a_grader_is_read_before_it_is_asked() {
         let of = |reply: &str| read("g", &ended("ok", reply, ""), Duration::from_secs(1));
         assert_eq!(of(r#"{"score": "0"}"#), Ok(()));
-        assert_eq!(of(r#"{"missing": true}"#).unwrap_err(), "g has no function grade(sample, item).");
-        let late = |outcome: &str| read("g", &ended(outcome, "", ""), Duration::from_secs(30)).unwrap_err();
+        assert_eq!(
+            of(r#"{"missing": true}"#).unwrap_err(),
+            "g has no function grade(sample, item)."
+        );
+        let late = |outcome: &str| {
+            read("g", &ended(outcome, "", ""), Duration::from_secs(30)).unwrap_err()
+        };
         let outside = "It was only read: what stands outside of its functions runs then.";
         assert_eq!(late("timeout"), format!("g took longer than 30 s. {outside}"));
         assert_eq!(late("cpu"), format!("g took more computing time than it may. {outside}"));
         assert_eq!(late("killed"), "g was stopped.");
-        assert!(reading("g", "x").unwrap().starts_with(r#"NAME, SOURCE, FUNCTION, GIVEN = "g", "x", "grade", None"#));
+        assert!(
+            reading("g", "x")
+                .unwrap()
+                .starts_with(r#"NAME, SOURCE, FUNCTION, GIVEN = "g", "x", "grade", None"#)
+        );
     }
 
     #[test]

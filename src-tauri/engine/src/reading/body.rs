@@ -17,13 +17,22 @@ const MAX_LABEL: usize = 100;
 const PART_FRAME: usize = 160;
 
 /// A part with as much of its body as fits.
-pub(super) fn part(id: PartId, label: &str, language: Language, value: &Value, budget: &mut Budget) -> Part {
+pub(super) fn part(
+    id: PartId,
+    label: &str,
+    language: Language,
+    value: &Value,
+    budget: &mut Budget,
+) -> Part {
     budget.spend(PART_FRAME);
     let label = budget.name(label, MAX_LABEL);
     let (body, bytes) = match value {
         Value::Text(text) => {
             let shown = budget.fit(text, MAX_TEXT);
-            (Body::Text { language, text: shown.to_owned(), whole: shown.len() == text.len() }, text.len())
+            (
+                Body::Text { language, text: shown.to_owned(), whole: shown.len() == text.len() },
+                text.len(),
+            )
         }
         // The text of a table is long, and nobody sees it here.
         value => {
@@ -32,7 +41,10 @@ pub(super) fn part(id: PartId, label: &str, language: Language, value: &Value, b
             } else {
                 let text = text_of(value);
                 let shown = budget.fit(&text, MAX_VALUE);
-                (Body::Value { text: shown.to_owned(), whole: shown.len() == text.len() }, text.len())
+                (
+                    Body::Value { text: shown.to_owned(), whole: shown.len() == text.len() },
+                    text.len(),
+                )
             }
         }
     };

@@ -1,5 +1,6 @@
-//! Runs beside each other: what is aligned is decided in `scoring::align`, how it is told to the page here. Runs may come from
-//! different folders. Beside the desk nothing of them is kept but digests, titles and answers.
+//! Runs beside each other: what is aligned is decided in `scoring::align`, how it is told to the
+//! page here. Runs may come from different folders. Beside the desk nothing of them is kept but
+//! digests, titles and answers.
 use super::desk::Opened;
 use super::pieces::{Budget, short};
 use super::task::{self, Origin};
@@ -7,8 +8,8 @@ use super::{Reading, Unread, count};
 use crate::results::flow::Flow;
 use crate::results::stored;
 use crate::rows::{
-    CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff, StepRef, StoredLine,
-    StoredResult, StoredSaid, TextChange,
+    CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff,
+    StepRef, StoredLine, StoredResult, StoredSaid, TextChange,
 };
 use std::sync::Arc;
 use touchstone_formats::run::{Step, StepKind};
@@ -51,12 +52,14 @@ impl Reading {
     pub(crate) fn side(&self, flow: &Flow, id: &str) -> Result<Side, Unread> {
         let (row, opened) = self.look(flow, id)?;
         let run = &opened.run;
-        let options = task::origin(flow, &row).as_ref().map_or_else(Options::default, Origin::options);
+        let options =
+            task::origin(flow, &row).as_ref().map_or_else(Options::default, Origin::options);
         Ok(Side {
             options,
             row,
             version: opened.version.clone(),
-            fault: (!opened.faults.is_empty()).then(|| short(&opened.faults.join(" "), MAX_TROUBLE)),
+            fault: (!opened.faults.is_empty())
+                .then(|| short(&opened.faults.join(" "), MAX_TROUBLE)),
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
@@ -66,7 +69,10 @@ impl Reading {
 
     /// The run that a step was named in, as it was then.
     pub(crate) fn step(&self, flow: &Flow, step: &StepRef) -> Result<StepSide, Unread> {
-        Ok(StepSide { opened: self.version(flow, &step.id, &step.version)?, step: step.step as usize })
+        Ok(StepSide {
+            opened: self.version(flow, &step.id, &step.version)?,
+            step: step.step as usize,
+        })
     }
 }
 
@@ -117,7 +123,12 @@ pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
     let alignment = align::align(&digests);
     let notes = notes(&sides, &alignment);
     let mut budget = Budget::of(MAX_TITLES);
-    let rows = alignment.rows.iter().take(MAX_ROWS).map(|row| told(&sides, &read, row, &mut budget)).collect();
+    let rows = alignment
+        .rows
+        .iter()
+        .take(MAX_ROWS)
+        .map(|row| told(&sides, &read, row, &mut budget))
+        .collect();
     let stored = stored_lines(&sides);
     let place = |row: Option<usize>| row.map(count);
     let first = sides.iter().position(|side| side.fault.is_none());
@@ -125,7 +136,9 @@ pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
     let runs = sides.into_iter().enumerate().map(|(at, side)| {
         let among = read.iter().position(|read| *read == at);
         let (answer, answer_summary) = match side.fault {
-            None => answers(of_first.as_ref(), side.answer.as_ref(), first == Some(at), &side.options),
+            None => {
+                answers(of_first.as_ref(), side.answer.as_ref(), first == Some(at), &side.options)
+            }
             Some(_) => (DiffKind::Absent, None),
         };
         let none = || among.is_none().then(|| "Its files tell of no steps.".to_owned());
@@ -244,13 +257,18 @@ fn notes(sides: &[Side], alignment: &Alignment) -> Vec<String> {
     let mut note = |is: bool, text: &str| notes.extend(is.then(|| text.to_owned()));
     if !all_same(&|side| side.row.task.clone()) {
         note(true, "These runs answer different tasks.");
-    } else if !all_same(&|side| side.row.variation_name.clone().or(Some(side.row.variation?.to_string()))) {
+    } else if !all_same(&|side| {
+        side.row.variation_name.clone().or(Some(side.row.variation?.to_string()))
+    }) {
         note(true, "These runs answer different variations of their task.");
     } else {
         note(alignment.other_prompt.is_some(), "These runs were not given the same prompt.");
     }
     let nudged = sides.iter().filter(|side| side.row.nudges > 0).count();
-    note(nudged > 0 && nudged < sides.len(), "Some of these runs received follow-up messages, others not.");
+    note(
+        nudged > 0 && nudged < sides.len(),
+        "Some of these runs received follow-up messages, others not.",
+    );
     let forks = sides.iter().filter(|side| side.row.lineage == Some(Lineage::Fork)).count();
     note(forks > 0 && forks < sides.len(), "Some of these runs are forks, others not.");
     note(
@@ -258,7 +276,10 @@ fn notes(sides: &[Side], alignment: &Alignment) -> Vec<String> {
         "The runs are too long to compare every step with every other; only steps that are near were compared.",
     );
     if alignment.rows.len() > MAX_ROWS {
-        note(true, &format!("Only the first {MAX_ROWS} of {} rows are shown.", alignment.rows.len()));
+        note(
+            true,
+            &format!("Only the first {MAX_ROWS} of {} rows are shown.", alignment.rows.len()),
+        );
     }
     notes
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 
-/// What they may weigh together; as many lie here as are compared with each other. The last one stays in any case, or each of its pieces would read the whole file again.
+/// What they may weigh together; as many lie here as are compared with each other. The last one
+/// stays in any case, or each of its pieces would read the whole file again.
 const MAX_WEIGHT: usize = 96 << 20;
 
 /// A run that was read.
@@ -72,14 +73,21 @@ impl Desk {
 pub(super) fn weight(run: &Run) -> usize {
     let parts = run.steps.iter().flat_map(|step| &step.parts);
     let in_parts: usize = parts
-        .map(|part| of_value(&part.value) + part.raw.as_ref().map_or(0, String::len) + part.label.len() + 96)
+        .map(|part| {
+            of_value(&part.value) + part.raw.as_ref().map_or(0, String::len) + part.label.len() + 96
+        })
         .sum();
     let in_facts: usize = run.facts.iter().map(|(key, value)| key.len() + of_value(value)).sum();
     let nodes = run.tree.iter().flat_map(|tree| &tree.nodes);
     let in_node = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-    let in_tree: usize = nodes.map(|node| node.text.len() + in_node(&node.input) + in_node(&node.output) + 160).sum();
-    let in_verdicts: usize =
-        run.verdicts.iter().map(|one| 160 + one.evaluator.len() + one.reason.as_ref().map_or(0, String::len)).sum();
+    let in_tree: usize = nodes
+        .map(|node| node.text.len() + in_node(&node.input) + in_node(&node.output) + 160)
+        .sum();
+    let in_verdicts: usize = run
+        .verdicts
+        .iter()
+        .map(|one| 160 + one.evaluator.len() + one.reason.as_ref().map_or(0, String::len))
+        .sum();
     in_parts
         + in_facts
         + of_value(&run.row)
@@ -95,7 +103,9 @@ pub(super) fn of_value(value: &Value) -> usize {
         Value::Null | Value::Bool(_) => 0,
         Value::Number(text) | Value::Text(text) => text.len(),
         Value::List(items) => items.iter().map(of_value).sum(),
-        Value::Map(entries) => entries.iter().map(|(key, value)| of_value(key) + of_value(value)).sum(),
+        Value::Map(entries) => {
+            entries.iter().map(|(key, value)| of_value(key) + of_value(value)).sum()
+        }
     }
 }
 

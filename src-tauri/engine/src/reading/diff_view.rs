@@ -1,13 +1,15 @@
-//! **Pure.** A comparison of two answers as the page shows it: some rows of its table, some lines of its two columns, and never more
-//! than fits, however large the answers are.
+//! **Pure.** A comparison of two answers as the page shows it: some rows of its table, some lines
+//! of its two columns, and never more than fits, however large the answers are.
 use super::desk::of_value;
 use super::pieces::{Budget, short, weight};
 use crate::rows::{
-    DiffCell, DiffKind, DiffLine, DiffRequest, DiffRow, DiffSide, DiffView, Span, TableColumn, TextChange,
+    DiffCell, DiffKind, DiffLine, DiffRequest, DiffRow, DiffSide, DiffView, Span, TableColumn,
+    TextChange,
 };
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Columns, Diff, Kind, Line, LineSide, Options, Piece, PieceKind, Shown, Table, TableCell, TableRow, diff, words,
+    Columns, Diff, Kind, Line, LineSide, Options, Piece, PieceKind, Shown, Table, TableCell,
+    TableRow, diff, words,
 };
 
 /// Rows and lines that are sent at once.
@@ -44,24 +46,34 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    /// Compares an answer with what stands on the left. Without an answer everything on the left is missing.
-    pub(super) fn of(left: &Value, right: Option<&Value>, options: &Options, mut notes: Vec<String>) -> Self {
+    /// Compares an answer with what stands on the left. Without an answer everything on the left is
+    /// missing.
+    pub(super) fn of(
+        left: &Value,
+        right: Option<&Value>,
+        options: &Options,
+        mut notes: Vec<String>,
+    ) -> Self {
         let nothing = match left {
             Value::List(_) => Value::List(Vec::new()),
             Value::Map(_) => Value::Map(Vec::new()),
             _ => Value::Null,
         };
         let diff = diff(left, right.unwrap_or(&nothing), options);
-        let lines = if right.is_some() { Columns::of(&diff) } else { Columns::alone(left, Kind::Missing) };
+        let lines =
+            if right.is_some() { Columns::of(&diff) } else { Columns::alone(left, Kind::Missing) };
         let summary = right.map(|_| diff.summary());
         let table = Table::of(&diff);
         let rows = table.iter().flat_map(|table| (0..table.len()).filter(|at| !table.is_same(*at)));
         let differing: Vec<usize> = rows.collect();
         if lines.cut {
-            notes.push(format!("Only the first {} lines are shown beside each other.", lines.len()));
+            notes
+                .push(format!("Only the first {} lines are shown beside each other.", lines.len()));
         }
         let folded = lines.folded(AROUND);
-        let weight = 2 * (of_value(left) + right.map_or(0, of_value)) + lines.len() * 80 + differing.len() * 8;
+        let weight = 2 * (of_value(left) + right.map_or(0, of_value))
+            + lines.len() * 80
+            + differing.len() * 8;
         Self { lines, folded, differing, summary, notes, weight, diff: diff.into_owned() }
     }
 
@@ -76,7 +88,10 @@ impl Compared {
             summary: self.summary.clone().unwrap_or_else(|| "no answer".to_owned()),
             equal: self.summary.is_some() && self.diff.is_equal(),
             coarse: self.diff.coarse || self.lines.coarse,
-            aligned: table.as_ref().and_then(Table::alignment).map(touchstone_scoring::diff::Alignment::words),
+            aligned: table
+                .as_ref()
+                .and_then(Table::alignment)
+                .map(touchstone_scoring::diff::Alignment::words),
             columns: table.as_ref().map(columns).unwrap_or_default(),
             rows: table.as_ref().map(|table| self.rows(table, request)).unwrap_or_default(),
             total_rows: total_rows as u64,
@@ -125,9 +140,12 @@ impl Compared {
     /// Where differences begin, among the lines that are shown.
     fn stops(&self, changed_only: bool) -> Vec<u32> {
         let differs = |kind: Kind| matches!(kind, Kind::Changed | Kind::Missing | Kind::Extra);
-        let at_line = |at: usize| differs(self.lines.kind(at)) && (at == 0 || !differs(self.lines.kind(at - 1)));
+        let at_line = |at: usize| {
+            differs(self.lines.kind(at)) && (at == 0 || !differs(self.lines.kind(at - 1)))
+        };
         let places: Box<dyn Iterator<Item = usize>> = if changed_only {
-            let begins = |(_, shown): &(usize, &Shown)| matches!(shown, Shown::Line(at) if at_line(*at));
+            let begins =
+                |(_, shown): &(usize, &Shown)| matches!(shown, Shown::Line(at) if at_line(*at));
             Box::new(self.folded.iter().enumerate().filter(begins).map(|(place, _)| place))
         } else {
             Box::new((0..self.lines.len()).filter(|at| at_line(*at)))
@@ -159,13 +177,20 @@ fn one_row(row: &TableRow<'_>, budget: &mut Budget) -> DiffRow {
         from: place(row.from),
         to: place(row.to),
         moved: row.moved,
-        cells: row.cells.iter().take(MAX_COLUMNS).map(|cell| one_cell(cell.as_ref(), budget)).collect(),
+        cells: row
+            .cells
+            .iter()
+            .take(MAX_COLUMNS)
+            .map(|cell| one_cell(cell.as_ref(), budget))
+            .collect(),
     }
 }
 
 fn one_cell(cell: Option<&TableCell<'_>>, budget: &mut Budget) -> DiffCell {
     budget.spend(FRAME);
-    let Some(cell) = cell else { return DiffCell { kind: DiffKind::Absent, left: None, right: None, note: None } };
+    let Some(cell) = cell else {
+        return DiffCell { kind: DiffKind::Absent, left: None, right: None, note: None };
+    };
     let mut text = |value: &Option<std::borrow::Cow<'_, Value>>| {
         let text = words(value.as_deref()?);
         let shown = budget.fit(&text, MAX_CELL);
@@ -180,11 +205,13 @@ fn one_line(line: &Line<'_>, budget: &mut Budget) -> DiffLine {
     budget.spend(2 * FRAME);
     let whole = |side: Option<LineSide<'_>>| side.is_none_or(|side| side.text.len() <= MAX_LINE);
     let (left_whole, right_whole) = (whole(line.left), whole(line.right));
-    let short = Line { kind: line.kind, left: line.left.map(cut_line), right: line.right.map(cut_line) };
+    let short =
+        Line { kind: line.kind, left: line.left.map(cut_line), right: line.right.map(cut_line) };
     let pieces = short.pieces();
     let mut side = |side: LineSide<'_>, own: PieceKind, whole: bool| {
         let kept = pieces.iter().filter(|piece| piece.kind == PieceKind::Same || piece.kind == own);
-        let mut pieces: Vec<TextChange> = kept.filter_map(|piece| one_piece(piece, budget)).collect();
+        let mut pieces: Vec<TextChange> =
+            kept.filter_map(|piece| one_piece(piece, budget)).collect();
         if !whole {
             pieces.push(TextChange { text: "…".to_owned(), change: DiffKind::Same });
         }

@@ -1,5 +1,6 @@
-//! The answer of a run beside what was expected of it, or beside the answer of another run. Owns which two values those are and by
-//! which rules of the suite they are compared; the last few comparisons lie here, so that scrolling does not compare again.
+//! The answer of a run beside what was expected of it, or beside the answer of another run. Owns
+//! which two values those are and by which rules of the suite they are compared; the last few
+//! comparisons lie here, so that scrolling does not compare again.
 use super::desk::Opened;
 use super::diff_view::Compared;
 use super::task::{self, Origin};
@@ -62,11 +63,16 @@ impl Reading {
             None => None,
         };
         let named = |run: &Opened| (run.id.clone(), run.version.clone());
-        let made = Made { right: named(&right), left: left.as_deref().map(named), origin: task::origin(flow, &row) };
+        let made = Made {
+            right: named(&right),
+            left: left.as_deref().map(named),
+            origin: task::origin(flow, &row),
+        };
         if let Some(compared) = self.compared.find(&made) {
             return Ok(compared.window(request));
         }
-        let compared = Arc::new(compare(flow, &row, &right, left.as_deref(), made.origin.as_ref())?);
+        let compared =
+            Arc::new(compare(flow, &row, &right, left.as_deref(), made.origin.as_ref())?);
         self.compared.put(made, &compared);
         Ok(compared.window(request))
     }
@@ -81,7 +87,10 @@ fn compare(
 ) -> Result<Compared, Unread> {
     let options = origin.map_or_else(Options::default, Origin::options);
     let mut notes: Vec<String> = right.faults.clone();
-    notes.extend(lenient(right, if left.is_some() { "The answer on the right" } else { "The answer" }));
+    notes.extend(lenient(
+        right,
+        if left.is_some() { "The answer on the right" } else { "The answer" },
+    ));
     let answer = right.run.answer.as_ref().map(|answer| &answer.value);
     if let Some(left) = left {
         notes.extend(lenient(left, "The answer on the left"));
@@ -90,7 +99,10 @@ fn compare(
     }
     let asked = task::of(flow, row).ok_or(Unread::NoTask)?;
     let Some(expected) = asked.value(PartId::Expected) else {
-        return Err(asked.notes.first().map_or(Unread::NoExpected, |why| Unread::BadExpected(why.clone())));
+        return Err(asked
+            .notes
+            .first()
+            .map_or(Unread::NoExpected, |why| Unread::BadExpected(why.clone())));
     };
     notes.extend(asked.notes.iter().cloned());
     Ok(Compared::of(&expected, answer, &options, notes))
@@ -98,5 +110,8 @@ fn compare(
 
 fn lenient(run: &Opened, which: &str) -> Option<String> {
     let answer = run.run.answer.as_ref().filter(|answer| answer.lenient)?;
-    Some(format!("{which} is not strict JSON ({}); it was read as it was probably meant.", answer.source))
+    Some(format!(
+        "{which} is not strict JSON ({}); it was read as it was probably meant.",
+        answer.source
+    ))
 }

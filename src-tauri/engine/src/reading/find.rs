@@ -1,4 +1,5 @@
-//! **Pure.** Where a text occurs in an open run: anywhere in any part, ignoring case, in the order of reading.
+//! **Pure.** Where a text occurs in an open run: anywhere in any part, ignoring case, in the order
+//! of reading.
 use super::PartId;
 use super::part_id::shown_parts;
 use super::pieces::text_of;
@@ -41,13 +42,18 @@ fn in_part(matches: &mut Matches, step: Option<u32>, id: PartId, value: &Value, 
             }
             let offset = place.start as u64;
             let pieces = around(&text, place.clone(), &[place], AROUND);
-            let row = if table { u32::try_from(row).ok().and_then(|begun: u32| begun.checked_sub(1)) } else { None };
+            let row = if table {
+                u32::try_from(row).ok().and_then(|begun: u32| begun.checked_sub(1))
+            } else {
+                None
+            };
             matches.matches.push(Match { step, part: id.to_string(), offset, row, pieces });
         }
     }
 }
 
-/// How many rows of a table begin in a stretch of its text: only they stand on a line of their own that is indented once.
+/// How many rows of a table begin in a stretch of its text: only they stand on a line of their own
+/// that is indented once.
 fn rows_begun(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, "\n  {").count()
 }

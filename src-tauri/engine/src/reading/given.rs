@@ -1,4 +1,5 @@
-//! **Pure.** A file that somebody names to have it compared, as a value: JSON, YAML, one number or text, or the answer of a transcript.
+//! **Pure.** A file that somebody names to have it compared, as a value: JSON, YAML, one number or
+//! text, or the answer of a transcript.
 use super::error::Unread;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, answer, json, suite, transcript, yaml};
@@ -16,24 +17,33 @@ pub struct Given {
 pub(crate) fn value(given: &Given) -> Result<(Value, Option<String>), Unread> {
     let name = &given.name;
     let unreadable = |why: &ReadError| Unread::Given { name: name.clone(), why: sentence(why) };
-    let text = std::str::from_utf8(&given.bytes)
-        .map_err(|_| Unread::Given { name: name.clone(), why: "It holds bytes that are no UTF-8 text.".to_owned() })?;
+    let text = std::str::from_utf8(&given.bytes).map_err(|_| Unread::Given {
+        name: name.clone(),
+        why: "It holds bytes that are no UTF-8 text.".to_owned(),
+    })?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let (value, lenient) = match name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).as_deref() {
-        Some("json") => match json::read(text) {
-            Ok(value) => (value, false),
-            Err(why) => answer::parse(text).ok_or_else(|| unreadable(&why))?,
-        },
-        Some("yaml" | "yml") => (yaml::read(text).map_err(|why| unreadable(&why))?, false),
-        Some("txt") => (suite::ground_truth(name, text).map_err(|why| unreadable(&why))?, false),
-        _ => anything(text),
-    };
+    let (value, lenient) =
+        match name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase()).as_deref() {
+            Some("json") => match json::read(text) {
+                Ok(value) => (value, false),
+                Err(why) => answer::parse(text).ok_or_else(|| unreadable(&why))?,
+            },
+            Some("yaml" | "yml") => (yaml::read(text).map_err(|why| unreadable(&why))?, false),
+            Some("txt") => {
+                (suite::ground_truth(name, text).map_err(|why| unreadable(&why))?, false)
+            }
+            _ => anything(text),
+        };
     if is_transcript(&value) {
         let run = transcript::read(&given.bytes).map_err(|why| unreadable(&why))?;
         let answer = run.answer.ok_or_else(|| Unread::GivenNoAnswer { name: name.clone() })?;
-        return Ok((answer.value, Some(format!("{name} is a transcript: its answer is compared."))));
+        return Ok((
+            answer.value,
+            Some(format!("{name} is a transcript: its answer is compared.")),
+        ));
     }
-    let note = lenient.then(|| format!("{name} is not strict JSON; it was read as it was probably meant."));
+    let note = lenient
+        .then(|| format!("{name} is not strict JSON; it was read as it was probably meant."));
     Ok((value, note))
 }
 
@@ -71,7 +81,8 @@ mod tests {
     use super::*;
 
     fn read(name: &str, text: &str) -> Result<(Value, Option<String>), String> {
-        value(&Given { name: name.to_owned(), bytes: text.as_bytes().to_vec() }).map_err(|error| error.to_string())
+        value(&Given { name: name.to_owned(), bytes: text.as_bytes().to_vec() })
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -87,7 +98,8 @@ mod tests {
             Value::from("a sentence, with no structure")
         );
         assert_eq!(read("a.yaml", "answer: 5\n").unwrap().0.entries().len(), 1);
-        let (value, note) = read("t.yaml", "conversation:\n- user_message: a\nanswer: 5\n").unwrap();
+        let (value, note) =
+            read("t.yaml", "conversation:\n- user_message: a\nanswer: 5\n").unwrap();
         assert_eq!(
             (value, note.unwrap().as_str()),
             (Value::Number("5".into()), "t.yaml is a transcript: its answer is compared.")
@@ -97,13 +109,21 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_said_with_its_place() {
-        assert_eq!(read("a.json", "{\"a\": }").unwrap_err(), "a.json cannot be read. Line 1: This is no JSON value.");
-        assert!(read("a.yaml", "a: 1\na: 2").unwrap_err().starts_with("a.yaml cannot be read. Line 2: "));
+        assert_eq!(
+            read("a.json", "{\"a\": }").unwrap_err(),
+            "a.json cannot be read. Line 1: This is no JSON value."
+        );
+        assert!(
+            read("a.yaml", "a: 1\na: 2")
+                .unwrap_err()
+                .starts_with("a.yaml cannot be read. Line 2: ")
+        );
         assert_eq!(
             read("t.yaml", "conversation:\n- user_message: a\n").unwrap_err(),
             "t.yaml is a transcript without an answer."
         );
-        let error = value(&Given { name: "x".to_owned(), bytes: vec![0xff] }).unwrap_err().to_string();
+        let error =
+            value(&Given { name: "x".to_owned(), bytes: vec![0xff] }).unwrap_err().to_string();
         assert_eq!(error, "x cannot be read. It holds bytes that are no UTF-8 text.");
     }
 }

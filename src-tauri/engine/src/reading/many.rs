@@ -1,4 +1,5 @@
-//! Many runs, one after the other: a file that holds many is read and cut once, and its runs are given in its order, a few at a time.
+//! Many runs, one after the other: a file that holds many is read and cut once, and its runs are
+//! given in its order, a few at a time.
 use super::error::Unread;
 use super::source::{read, row_of, sentence, tag_of, with_room};
 use crate::results::flow::Flow;
@@ -35,7 +36,8 @@ pub(crate) struct Whole {
     pub(crate) unread: usize,
 }
 
-/// Hands over runs as their files are now, each with the place of its id. Those that stand in a file with others come last.
+/// Hands over runs as their files are now, each with the place of its id. Those that stand in a
+/// file with others come last.
 pub(super) fn each(
     flow: &Flow,
     ids: &[&str],
@@ -50,7 +52,9 @@ pub(super) fn each(
             }
             let opened = read(flow, &row, files, (Vec::new(), tag_of(flow, id)?))?;
             let fault = opened.faults.into_iter().next();
-            fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| Err(Unread::Unreadable(fault)))
+            fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| {
+                Err(Unread::Unreadable(fault))
+            })
         });
         if let Some(one) = one.transpose() {
             take(at, one)?;
@@ -69,13 +73,19 @@ fn of_file(
     let read = open::read(&flow.roots, file, flow.limits.file_bytes);
     let bytes = read.map_err(|why| Unread::File { file: flow.roots.shown(file), why }.to_string());
     let many = bytes.as_ref().map_err(Clone::clone).and_then(|(bytes, _)| {
-        with_room(|| Collection::open(&file.shown(), bytes)).map_err(|why| unreadable(&why).to_string())
+        with_room(|| Collection::open(&file.shown(), bytes))
+            .map_err(|why| unreadable(&why).to_string())
     });
     let many = match many {
         Ok(many) => many,
-        Err(why) => return members.iter().try_for_each(|(at, _)| take(*at, Err(Unread::Unreadable(why.clone())))),
+        Err(why) => {
+            return members
+                .iter()
+                .try_for_each(|(at, _)| take(*at, Err(Unread::Unreadable(why.clone()))));
+        }
     };
-    let known: HashMap<&str, usize> = (0..many.len()).map(|place| (many.key(place), place)).collect();
+    let known: HashMap<&str, usize> =
+        (0..many.len()).map(|place| (many.key(place), place)).collect();
     let mut places = Vec::with_capacity(members.len());
     for (at, member) in members {
         match known.get(member.as_str()) {
@@ -84,8 +94,12 @@ fn of_file(
         }
     }
     places.sort_unstable();
-    let whole =
-        Arc::new(Whole { path: file.shown(), runs: many.len(), says: many.says().clone(), unread: many.unread() });
+    let whole = Arc::new(Whole {
+        path: file.shown(),
+        runs: many.len(),
+        says: many.says().clone(),
+        unread: many.unread(),
+    });
     for some in places.chunks(AT_ONCE) {
         match with_room(|| Ok(some.iter().map(|(place, _)| many.run(*place)).collect::<Vec<_>>())) {
             Ok(runs) => {

@@ -1,5 +1,6 @@
-//! One run, opened: read whole from its files, shown in pieces that are never large, however large the files are.
-//! Owns how a run becomes steps, parts, tables and pieces of text; which runs there are is known to the index.
+//! One run, opened: read whole from its files, shown in pieces that are never large, however large
+//! the files are. Owns how a run becomes steps, parts, tables and pieces of text; which runs there
+//! are is known to the index.
 //!
 //! ```text
 //! id → index → files → formats → Run ─┬─ view: first steps, answer, facts   (bounded)
@@ -41,7 +42,8 @@ use crate::results::flow::Flow;
 use crate::results::reviews::answer_mark;
 use crate::results::snippet::{MAX_NEEDLE, Needle};
 use crate::rows::{
-    Matches, RowPiece, RowRequest, RunLineage, RunRow, RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView,
+    Matches, RowPiece, RowRequest, RunLineage, RunRow, RunView, Span, StepPage, StoredVerdict,
+    TextPiece, TreeView,
 };
 use desk::{Desk, Opened};
 use std::borrow::Cow;
@@ -103,7 +105,8 @@ impl Reading {
         all
     }
 
-    /// Hands them over one after the other, each with the place of its id: those of a file that holds many in its order.
+    /// Hands them over one after the other, each with the place of its id: those of a file that
+    /// holds many in its order.
     pub(crate) fn each(
         flow: &Flow,
         ids: &[&str],
@@ -124,8 +127,13 @@ impl Reading {
         Ok((row, subject))
     }
 
-    /// What evaluators are stored to have said of a run, and a sentence when the replies of models beside it cannot be read.
-    pub(crate) fn stored(&self, flow: &Flow, id: &str) -> Result<(Vec<StoredVerdict>, Option<String>), Unread> {
+    /// What evaluators are stored to have said of a run, and a sentence when the replies of models
+    /// beside it cannot be read.
+    pub(crate) fn stored(
+        &self,
+        flow: &Flow,
+        id: &str,
+    ) -> Result<(Vec<StoredVerdict>, Option<String>), Unread> {
         // Only files that hold many have them, and others need not be opened for this.
         if source::row_of(flow, id)?.0.member.is_none() {
             return Ok((Vec::new(), None));
@@ -134,10 +142,20 @@ impl Reading {
     }
 
     /// Steps of the version that was opened.
-    pub(crate) fn steps(&self, flow: &Flow, id: &str, version: &str, span: Span) -> Result<StepPage, Unread> {
+    pub(crate) fn steps(
+        &self,
+        flow: &Flow,
+        id: &str,
+        version: &str,
+        span: Span,
+    ) -> Result<StepPage, Unread> {
         let opened = self.version(flow, id, version)?;
         let steps = view::steps(&opened.run, span.offset as usize, span.limit as usize);
-        Ok(StepPage { version: version.to_owned(), total_steps: count(opened.run.steps.len()), steps })
+        Ok(StepPage {
+            version: version.to_owned(),
+            total_steps: count(opened.run.steps.len()),
+            steps,
+        })
     }
 
     /// What the version that was opened tried.
@@ -148,12 +166,19 @@ impl Reading {
 
     /// Where a file of a run is, when it can be opened.
     pub(crate) fn place(flow: &Flow, id: &str, at: u32) -> Result<PathBuf, Unread> {
-        let file = source::row_of(flow, id)?.1.into_iter().nth(at as usize).ok_or(Unread::NoPart)?;
+        let file =
+            source::row_of(flow, id)?.1.into_iter().nth(at as usize).ok_or(Unread::NoPart)?;
         source::place(flow, &file)
     }
 
     /// A piece of the text of a part, or of a file as it is on disk.
-    pub(crate) fn text(&self, flow: &Flow, id: &str, part: &str, span: (u64, u64)) -> Result<TextPiece, Unread> {
+    pub(crate) fn text(
+        &self,
+        flow: &Flow,
+        id: &str,
+        part: &str,
+        span: (u64, u64),
+    ) -> Result<TextPiece, Unread> {
         let (offset, limit) = span;
         if let PartId::Raw(at) = part_id(part)? {
             let file = source::row_of(flow, id)?.1.into_iter().nth(at).ok_or(Unread::NoPart)?;
@@ -163,8 +188,16 @@ impl Reading {
     }
 
     /// Rows of a part that is a table.
-    pub(crate) fn rows(&self, flow: &Flow, id: &str, part: &str, request: &RowRequest) -> Result<RowPiece, Unread> {
-        self.with(flow, id, part, |value| Ok(Table::of(value).ok_or(Unread::NoTable)?.read(request)))
+    pub(crate) fn rows(
+        &self,
+        flow: &Flow,
+        id: &str,
+        part: &str,
+        request: &RowRequest,
+    ) -> Result<RowPiece, Unread> {
+        self.with(flow, id, part, |value| {
+            Ok(Table::of(value).ok_or(Unread::NoTable)?.read(request))
+        })
     }
 
     /// A part that is a table, as CSV.
@@ -222,7 +255,9 @@ impl Reading {
         let (row, files) = source::row_of(flow, id)?;
         let stamps = source::stamps(flow, &files);
         let tag = source::tag_of(flow, id)?;
-        if let Some(opened) = self.desk.find(id).filter(|opened| opened.stamps == stamps && opened.tag == tag) {
+        if let Some(opened) =
+            self.desk.find(id).filter(|opened| opened.stamps == stamps && opened.tag == tag)
+        {
             return Ok((row, opened));
         }
         let opened = Arc::new(source::read(flow, &row, files, (stamps, tag))?);

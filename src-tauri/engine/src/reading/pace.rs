@@ -22,10 +22,13 @@ pub(super) fn of(run: &Run) -> Option<Pace> {
     (!turns.is_empty()).then_some(Pace { turns, more })
 }
 
-/// What steps of these kinds took together; none when no step says. Times that cannot be are not told.
+/// What steps of these kinds took together; none when no step says. Times that cannot be are not
+/// told.
 fn seconds(steps: &[Step], kinds: &[StepKind]) -> Option<f64> {
-    let told = steps.iter().filter(|step| kinds.contains(&step.kind)).filter_map(|step| step.seconds);
-    told.filter(|seconds| seconds.is_finite() && *seconds >= 0.0).reduce(|sum, seconds| sum + seconds)
+    let told =
+        steps.iter().filter(|step| kinds.contains(&step.kind)).filter_map(|step| step.seconds);
+    told.filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
+        .reduce(|sum, seconds| sum + seconds)
 }
 
 #[cfg(test)]
@@ -41,7 +44,10 @@ mod tests {
         pace.map_or_else(
             || "nothing".to_owned(),
             |pace| {
-                let told = pace.turns.iter().map(|at| format!("{}@{} {:?} {:?}", at.turn, at.step, at.model, at.tools));
+                let told = pace
+                    .turns
+                    .iter()
+                    .map(|at| format!("{}@{} {:?} {:?}", at.turn, at.step, at.model, at.tools));
                 format!("{}; {} more", told.collect::<Vec<_>>().join(", "), pace.more)
             },
         )
@@ -64,7 +70,10 @@ mod tests {
     fn a_time_that_is_not_told_or_cannot_be_is_none_and_never_nought() {
         use StepKind::{Assistant, ToolCall};
         assert_eq!(told(vec![step(1, Assistant, None), step(1, ToolCall, None)]), "nothing");
-        assert_eq!(told(vec![step(1, Assistant, Some(f64::NAN)), step(1, ToolCall, Some(-1.0))]), "nothing");
+        assert_eq!(
+            told(vec![step(1, Assistant, Some(f64::NAN)), step(1, ToolCall, Some(-1.0))]),
+            "nothing"
+        );
         let steps = vec![step(4, Assistant, None), step(4, ToolCall, Some(0.0))];
         assert_eq!(told(steps), "4@0 None Some(0.0); 0 more");
     }
@@ -72,12 +81,16 @@ mod tests {
     #[test]
     fn of_very_many_turns_the_first_are_shown_and_the_rest_counted() {
         let most = u32::try_from(MOST_TURNS).unwrap();
-        let turns =
-            |count: u32| (1..=count).map(|turn| step(turn, StepKind::Assistant, Some(f64::from(turn)))).collect();
+        let turns = |count: u32| {
+            (1..=count).map(|turn| step(turn, StepKind::Assistant, Some(f64::from(turn)))).collect()
+        };
         for count in [most, most + 1, most + 2, 10 * most] {
             let pace = of(&Run { steps: turns(count), ..Run::default() }).unwrap();
             assert_eq!((pace.turns.len(), pace.more), (MOST_TURNS, count - most));
-            assert_eq!(pace.turns.last().map(|at| (at.turn, at.model)), Some((most, Some(f64::from(most)))));
+            assert_eq!(
+                pace.turns.last().map(|at| (at.turn, at.model)),
+                Some((most, Some(f64::from(most))))
+            );
         }
     }
 }

@@ -35,7 +35,9 @@ impl PartId {
     pub(crate) fn value(self, run: &Run) -> Option<Cow<'_, Value>> {
         match self {
             PartId::Step(step, part) => part_of(run.steps.get(step)?, part),
-            PartId::Node(node, part) => tried::text(run, node, part).map(|text| Cow::Owned(Value::from(text))),
+            PartId::Node(node, part) => {
+                tried::text(run, node, part).map(|text| Cow::Owned(Value::from(text)))
+            }
             PartId::Answer => run.answer.as_ref().map(|answer| Cow::Borrowed(&answer.value)),
             PartId::Fact(fact) => run.facts.get(fact).map(|(_, value)| Cow::Borrowed(value)),
             PartId::Prompt | PartId::Expected | PartId::Parameter(_) | PartId::Raw(_) => None,

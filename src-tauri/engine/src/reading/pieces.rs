@@ -8,7 +8,8 @@ use touchstone_formats::value::Value;
 /// A piece of text is never longer, whatever is asked for.
 pub(super) const MAX_PIECE: usize = 256 << 10;
 
-/// How much may still be sent, counted as the JSON it becomes: a control character takes six bytes there.
+/// How much may still be sent, counted as the JSON it becomes: a control character takes six bytes
+/// there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     pub(super) left: usize,
@@ -86,14 +87,21 @@ pub(super) fn piece(text: &str, offset: u64, limit: u64) -> TextPiece {
     let start = text.floor_char_boundary(offset);
     let end = text.floor_char_boundary(start.saturating_add(limit));
     let next = (end < text.len()).then_some(end as u64);
-    TextPiece { text: text[start..end].to_owned(), offset: start as u64, next, total: text.len() as u64 }
+    TextPiece {
+        text: text[start..end].to_owned(),
+        offset: start as u64,
+        next,
+        total: text.len() as u64,
+    }
 }
 
-/// How many bytes a raw piece should be read before and after what is asked, so that [`raw_piece`] finds whole characters.
+/// How many bytes a raw piece should be read before and after what is asked, so that [`raw_piece`]
+/// finds whole characters.
 pub(super) const MARGIN: usize = 3;
 
-/// A piece of a file that may hold anything. `bytes` were read around the piece, `asked` is the piece within them. Bytes that are
-/// no text are shown as U+FFFD; a character that is cut at the end is left for the next piece.
+/// A piece of a file that may hold anything. `bytes` were read around the piece, `asked` is the
+/// piece within them. Bytes that are no text are shown as U+FFFD; a character that is cut at the
+/// end is left for the next piece.
 pub(super) fn raw_piece(bytes: &[u8], asked: Range<usize>) -> (String, Range<usize>) {
     let start = boundary(bytes, asked.start.min(bytes.len()));
     let end = boundary(bytes, asked.end.min(bytes.len()));

@@ -1,5 +1,5 @@
-//! Where the content of a run comes from: its row and the names of its files from the index, their bytes through the safe open.
-//! Nothing from outside names a file: the page only ever has ids.
+//! Where the content of a run comes from: its row and the names of its files from the index, their
+//! bytes through the safe open. Nothing from outside names a file: the page only ever has ids.
 use super::desk::{Opened, weight};
 use super::error::Unread;
 use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
@@ -41,10 +41,13 @@ pub(super) fn tag_of(flow: &Flow, id: &str) -> Result<Option<String>, Unread> {
 }
 
 fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, Unread> {
-    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
+    const FILES: &str =
+        "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
     let mut query = index.prepare_cached(FILES)?;
     let paths = query.query_map([id], |row| row.get::<_, Vec<u8>>(0))?;
-    Ok(paths.map(|path| path.map(|path| FileId::new(Root::Output, path))).collect::<Result<_, _>>()?)
+    Ok(paths
+        .map(|path| path.map(|path| FileId::new(Root::Output, path)))
+        .collect::<Result<_, _>>()?)
 }
 
 fn ask<T>(flow: &Flow, ask: impl FnOnce(&Reader<'_>) -> Result<T, Unread>) -> Result<T, Unread> {
@@ -60,7 +63,8 @@ pub(super) fn stamps(flow: &Flow, files: &[FileId]) -> Vec<Option<Stamp>> {
     files.iter().map(|file| open::open(&flow.roots, file).ok().map(|(_, stamp)| stamp)).collect()
 }
 
-/// Reads a run. What cannot be read becomes a fault to be shown, with the files still there to be looked at as they are.
+/// Reads a run. What cannot be read becomes a fault to be shown, with the files still there to be
+/// looked at as they are.
 pub(super) fn read(
     flow: &Flow,
     row: &RunRow,
@@ -89,7 +93,9 @@ pub(super) fn read(
         match open::read(&flow.roots, file, flow.limits.file_bytes) {
             Ok((bytes, _)) => contents.push((file, bytes)),
             Err(Refused::Gone) => {}
-            Err(why) => opened.faults.push(Unread::File { file: flow.roots.shown(file), why }.to_string()),
+            Err(why) => {
+                opened.faults.push(Unread::File { file: flow.roots.shown(file), why }.to_string());
+            }
         }
     }
     if contents.is_empty() && opened.faults.is_empty() {
@@ -127,19 +133,30 @@ fn parse(
     contents: &[(&FileId, Vec<u8>)],
     (member, tag): (Option<&str>, Option<&str>),
 ) -> Result<(Run, Option<Spot>), ReadError> {
-    let files: Vec<(&FileId, &[u8])> = contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
+    let files: Vec<(&FileId, &[u8])> =
+        contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
     with_room(|| match (member, files.as_slice()) {
-        (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member).map(|(run, spot)| (run, Some(spot))),
+        (Some(member), [(file, bytes)]) => {
+            layouts::one(file, bytes, member).map(|(run, spot)| (run, Some(spot)))
+        }
         // Its files name the content.
         _ => layouts::whole(&files, tag).map(|run| (run, None)),
     })
 }
 
-/// Reads on a thread with room, whose panic would be a fault of the file and not the end of anything.
-pub(super) fn with_room<T: Send>(work: impl FnOnce() -> Result<T, ReadError> + Send) -> Result<T, ReadError> {
+/// Reads on a thread with room, whose panic would be a fault of the file and not the end of
+/// anything.
+pub(super) fn with_room<T: Send>(
+    work: impl FnOnce() -> Result<T, ReadError> + Send,
+) -> Result<T, ReadError> {
     std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("open".into()).stack_size(STACK).spawn_scoped(scope, work);
-        let failed = |message: &str| Err(ReadError::new(touchstone_formats::ReadErrorKind::BadValue, message));
+        let thread = std::thread::Builder::new()
+            .name("open".into())
+            .stack_size(STACK)
+            .spawn_scoped(scope, work);
+        let failed = |message: &str| {
+            Err(ReadError::new(touchstone_formats::ReadErrorKind::BadValue, message))
+        };
         match thread.map(std::thread::ScopedJoinHandle::join) {
             Ok(Ok(run)) => run,
             Ok(Err(_)) => failed("Reading this file failed in a way that should never happen."),
@@ -153,7 +170,8 @@ fn faults(error: &ReadError) -> Vec<String> {
     let mut faults = vec![sentence(&error.message)];
     if let Some(line) = error.line {
         let column = error.column.map(|column| format!(", column {column}")).unwrap_or_default();
-        let excerpt = error.excerpt.as_deref().map(|excerpt| format!(": {excerpt}")).unwrap_or_default();
+        let excerpt =
+            error.excerpt.as_deref().map(|excerpt| format!(": {excerpt}")).unwrap_or_default();
         faults.push(short(&format!("Line {line}{column}{excerpt}"), MAX_NOTE));
     }
     faults.extend(error.advice.as_deref().map(sentence));
@@ -174,8 +192,14 @@ fn version_of_stamps(stamps: &[Option<Stamp>]) -> String {
     format!("{:016x}", hash.digest())
 }
 
-/// A piece of a file as it is on disk, without reading the rest: the way into files that are too large or no text at all.
-pub(super) fn raw(flow: &Flow, file: &FileId, offset: u64, limit: u64) -> Result<TextPiece, Unread> {
+/// A piece of a file as it is on disk, without reading the rest: the way into files that are too
+/// large or no text at all.
+pub(super) fn raw(
+    flow: &Flow,
+    file: &FileId,
+    offset: u64,
+    limit: u64,
+) -> Result<TextPiece, Unread> {
     let unread = |why| Unread::File { file: flow.roots.shown(file), why };
     let (opened, stamp) = open::open(&flow.roots, file).map_err(unread)?;
     let offset = offset.min(stamp.size);
@@ -196,7 +220,12 @@ pub(super) fn raw(flow: &Flow, file: &FileId, offset: u64, limit: u64) -> Result
     let end = from + range.end as u64;
     // A file that grew while it was read has more than its stamp says.
     let total = stamp.size.max(from + filled as u64);
-    Ok(TextPiece { text, offset: from + range.start as u64, next: (end < total && filled > 0).then_some(end), total })
+    Ok(TextPiece {
+        text,
+        offset: from + range.start as u64,
+        next: (end < total && filled > 0).then_some(end),
+        total,
+    })
 }
 
 /// The files as the page shows them.
@@ -211,6 +240,7 @@ pub(super) fn files(flow: &Flow, files: &[FileId]) -> Vec<RunFile> {
 
 /// Where a file is. One that is reached by a link, or is no file any more, is nowhere.
 pub(super) fn place(flow: &Flow, file: &FileId) -> Result<PathBuf, Unread> {
-    open::open(&flow.roots, file).map_err(|why| Unread::File { file: flow.roots.shown(file), why })?;
+    open::open(&flow.roots, file)
+        .map_err(|why| Unread::File { file: flow.roots.shown(file), why })?;
     flow.roots.path(file).ok_or(Unread::Gone)
 }

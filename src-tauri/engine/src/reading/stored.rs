@@ -1,5 +1,6 @@
-//! What evaluators are stored to have said of a row of an evaluation and, where it was made here, what models said to that, from the file
-//! beside it. Of that file only the lines of this row are kept in memory, and replies to other words are left out.
+//! What evaluators are stored to have said of a row of an evaluation and, where it was made here,
+//! what models said to that, from the file beside it. Of that file only the lines of this row are
+//! kept in memory, and replies to other words are left out.
 use super::desk::Opened;
 use super::pieces::short;
 use crate::results::flow::Flow;
@@ -27,7 +28,8 @@ const LONGEST_REASON: usize = 16 << 10;
 
 /// The verdicts of a run, and a sentence when the replies cannot be read.
 pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<String>) {
-    let mut all: Vec<StoredVerdict> = opened.run.verdicts.iter().take(MOST_EVALUATORS).map(told).collect();
+    let mut all: Vec<StoredVerdict> =
+        opened.run.verdicts.iter().take(MOST_EVALUATORS).map(told).collect();
     if opened.run.row == Value::Null {
         return (all, None);
     }
@@ -41,11 +43,14 @@ pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<St
             (all, None)
         }
         Err(Refused::Gone) => (all, None),
-        Err(why) => (all, Some(format!("Raw replies to the evaluators of this row cannot be read: {why}."))),
+        Err(why) => {
+            (all, Some(format!("Raw replies to the evaluators of this row cannot be read: {why}.")))
+        }
     }
 }
 
-/// Puts what was said in a round to its evaluator. One that has no result on any row may not be in the file, and was paid for all the same.
+/// Puts what was said in a round to its evaluator. One that has no result on any row may not be in
+/// the file, and was paid for all the same.
 fn hear(all: &mut Vec<StoredVerdict>, heard: Heard) {
     let known = all.iter().position(|verdict| verdict.evaluator == heard.evaluator);
     let at = known.unwrap_or(all.len());
@@ -64,10 +69,21 @@ fn told(verdict: &Verdict) -> StoredVerdict {
     let Verdict { evaluator, score, word, passed, threshold, reason, is_silent } = verdict.clone();
     let [score, word, threshold, reason] =
         [score, word, threshold, reason].map(|text| text.map(|text| short(&text, LONGEST_REASON)));
-    StoredVerdict { evaluator, score, word, passed, threshold, reason, silent: is_silent, result, rounds: Vec::new() }
+    StoredVerdict {
+        evaluator,
+        score,
+        word,
+        passed,
+        threshold,
+        reason,
+        silent: is_silent,
+        result,
+        rounds: Vec::new(),
+    }
 }
 
-/// The file of replies that belongs to a file of results; none where its name is no text, for such a file was not made here.
+/// The file of replies that belongs to a file of results; none where its name is no text, for such
+/// a file was not made here.
 fn beside(file: &FileId) -> Option<FileId> {
     Some(FileId::new(Root::Output, replies(std::str::from_utf8(&file.path).ok()?)))
 }
@@ -106,7 +122,14 @@ mod tests {
 
     fn heard(row: usize, of: u64, evaluator: &str) -> Heard {
         let evaluator = evaluator.to_owned();
-        Heard { row, of: Some(of), evaluator, round: 1, replies: vec!["So it is.".to_owned()], error: None }
+        Heard {
+            row,
+            of: Some(of),
+            evaluator,
+            round: 1,
+            replies: vec!["So it is.".to_owned()],
+            error: None,
+        }
     }
 
     fn found(text: &str, at: usize, content: u64) -> Vec<String> {
@@ -116,8 +139,10 @@ mod tests {
 
     #[test]
     fn replies_are_those_of_the_row_with_its_number_and_its_words() {
-        let text: String =
-            [heard(1, 7, "a"), heard(2, 8, "b"), heard(2, 8, "c"), heard(3, 7, "d")].iter().map(Heard::line).collect();
+        let text: String = [heard(1, 7, "a"), heard(2, 8, "b"), heard(2, 8, "c"), heard(3, 7, "d")]
+            .iter()
+            .map(Heard::line)
+            .collect();
         assert_eq!(found(&text, 1, 8), ["b", "c"]);
         assert_eq!(found(&text, 0, 7), ["a"]);
         assert!(found(&text, 1, 7).is_empty() && found(&text, 3, 7).is_empty());

@@ -103,12 +103,16 @@ impl<'a> Table<'a> {
         csv::line(&mut out, self.names.iter().map(|name| Some(Cow::Borrowed(name.as_ref()))));
         for values in self.rows {
             let fields = self.values(values).into_iter();
-            csv::line(&mut out, fields.map(|value| value.filter(|value| **value != Value::Null).map(cell_text)));
+            csv::line(
+                &mut out,
+                fields.map(|value| value.filter(|value| **value != Value::Null).map(cell_text)),
+            );
         }
         out
     }
 
-    /// Cells of rows, as many as fit. The first row is always there, if need be with less of each cell.
+    /// Cells of rows, as many as fit. The first row is always there, if need be with less of each
+    /// cell.
     fn fill(&self, rows: impl IntoIterator<Item = usize>, budget: &mut Budget) -> Vec<Vec<Cell>> {
         let mut filled = Vec::new();
         for at in rows {
@@ -140,8 +144,9 @@ impl<'a> Table<'a> {
     }
 
     fn order(&self, name: &str, descending: bool) -> Vec<usize> {
-        let value =
-            |row: &'a Value| row.entries().iter().find(|(key, _)| key_text(key) == name).map(|(_, value)| value);
+        let value = |row: &'a Value| {
+            row.entries().iter().find(|(key, _)| key_text(key) == name).map(|(_, value)| value)
+        };
         let mut keyed: Vec<(SortKey<'a>, usize)> =
             self.rows.iter().enumerate().map(|(at, row)| (SortKey::of(value(row)), at)).collect();
         keyed.sort_by(|(a, _), (b, _)| a.compare(b, descending));
@@ -165,7 +170,9 @@ impl<'a> SortKey<'a> {
                 Ok(number) => SortKey::Number(number, text),
                 Err(_) => SortKey::Text(Cow::Borrowed(text)),
             },
-            Some(value @ (Value::List(_) | Value::Map(_))) => SortKey::Nested(json::write(value, false)),
+            Some(value @ (Value::List(_) | Value::Map(_))) => {
+                SortKey::Nested(json::write(value, false))
+            }
             Some(value) => SortKey::Text(cell_text(value)),
         }
     }

@@ -1,5 +1,5 @@
-//! The task that a run answers, from its suite: the prompt as its system got it, and what was expected. Owns finding the
-//! prompt of a run.
+//! The task that a run answers, from its suite: the prompt as its system got it, and what was
+//! expected. Owns finding the prompt of a run.
 use super::PartId;
 use super::body::part;
 use super::pieces::{Budget, short};
@@ -37,7 +37,9 @@ pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
     let known = Arc::clone(tasks.get(row.task.as_deref()?)?);
     let given = row.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
     let at = known.variation(row.variation, row.variation_name.as_deref());
-    let parameters = at.and_then(|at| known.suite.variations.get(at)).map(|variation| variation.parameters.clone());
+    let parameters = at
+        .and_then(|at| known.suite.variations.get(at))
+        .map(|variation| variation.parameters.clone());
     let parameters = parameters.unwrap_or_default();
     let prompt = known.prompt(at, row.system.as_deref(), given);
     let yardstick = at.and_then(|at| known.yardsticks.get(at));
@@ -60,7 +62,8 @@ impl Asked {
     }
 }
 
-/// What the expected output of a run depends on: its task, which is another one as soon as a gold answer of it changes.
+/// What the expected output of a run depends on: its task, which is another one as soon as a gold
+/// answer of it changes.
 #[derive(Clone)]
 pub(super) struct Origin {
     known: Arc<Known>,
@@ -80,7 +83,8 @@ impl Origin {
     }
 }
 
-/// Where the expected output of a run comes from; none when its suite is not known. Reads no content.
+/// Where the expected output of a run comes from; none when its suite is not known. Reads no
+/// content.
 pub(super) fn origin(flow: &Flow, row: &RunRow) -> Option<Origin> {
     let known = Arc::clone(flow.shelf.tasks().get(row.task.as_deref()?)?);
     Some(Origin { known })
@@ -92,10 +96,17 @@ impl Asked {
         let mut budget = Budget::of(MAX_TASK);
         let suite = &self.known.suite;
         let prompt = |prompt: &String| {
-            part(PartId::Prompt, "prompt", Language::Markdown, &Value::from(prompt.as_str()), &mut budget)
+            part(
+                PartId::Prompt,
+                "prompt",
+                Language::Markdown,
+                &Value::from(prompt.as_str()),
+                &mut budget,
+            )
         };
         let prompt = self.prompt.as_ref().map(prompt);
-        let expected = |value| part(PartId::Expected, "expected", Language::Plain, value, &mut budget);
+        let expected =
+            |value| part(PartId::Expected, "expected", Language::Plain, value, &mut budget);
         let expected = self.expected.as_deref().map(expected);
         let parameter = |(at, (key, value)): (usize, &(String, Value))| Fact {
             key: short(key, MAX_NAME),

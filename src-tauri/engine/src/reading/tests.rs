@@ -28,7 +28,10 @@ fn shown(text: &str) -> Body {
 fn sorted(table: &str, column: u32, descending: bool) -> String {
     let span = Span { offset: 0, limit: 100 };
     let table = value(table);
-    let rows = Table::of(&table).unwrap().read(&RowRequest { span, column: Some(column), descending }).rows;
+    let rows = Table::of(&table)
+        .unwrap()
+        .read(&RowRequest { span, column: Some(column), descending })
+        .rows;
     let cell = |row: &Vec<Cell>| row[column as usize].text.clone();
     rows.iter().map(cell).collect::<Vec<_>>().join(" ")
 }
@@ -61,7 +64,8 @@ fn a_table_keeps_what_each_cell_is_and_how_its_number_was_written() {
     else {
         panic!("no table")
     };
-    let columns: Vec<_> = columns.iter().map(|column| (column.name.as_str(), column.numeric)).collect();
+    let columns: Vec<_> =
+        columns.iter().map(|column| (column.name.as_str(), column.numeric)).collect();
     assert_eq!(columns, [("n", true), ("t", false), ("l", false)]);
     let cells: Vec<_> = rows.iter().flatten().map(|cell| (cell.text.as_str(), cell.kind)).collect();
     let expected = [
@@ -77,7 +81,8 @@ fn a_table_keeps_what_each_cell_is_and_how_its_number_was_written() {
 
 #[test]
 fn rows_are_ordered_by_number_where_there_are_numbers_and_what_is_missing_comes_last() {
-    let table = r#"[{"n": 10}, {"n": null}, {"n": 9}, {"n": "b"}, {}, {"n": 1e1}, {"n": -1}, {"n": "a"}]"#;
+    let table =
+        r#"[{"n": 10}, {"n": null}, {"n": 9}, {"n": "b"}, {}, {"n": 1e1}, {"n": -1}, {"n": "a"}]"#;
     assert_eq!(sorted(table, 0, false), "-1 9 10 1e1 a b null ");
     assert_eq!(sorted(table, 0, true), "10 1e1 9 -1 b a null ");
     assert_eq!(
@@ -103,7 +108,8 @@ fn csv_holds_no_formula_and_tells_no_value_from_an_empty_text() {
 
 #[test]
 fn steps_come_in_windows_that_hold_at_least_one() {
-    let run = Run { steps: vec![step(vec![told("message", Value::from("x"))]); 450], ..Run::default() };
+    let run =
+        Run { steps: vec![step(vec![told("message", Value::from("x"))]); 450], ..Run::default() };
     let window = |offset, limit| {
         let steps = view::steps(&run, offset, limit);
         (steps.first().map(|step| step.index), steps.len())
@@ -122,7 +128,10 @@ fn steps_come_in_windows_that_hold_at_least_one() {
 #[test]
 fn what_is_cut_says_so_and_can_be_read_on_from_where_it_ends() {
     let long = "é".repeat(10_000);
-    let run = Run { steps: vec![step(vec![told("message", Value::from(long.as_str()))])], ..Run::default() };
+    let run = Run {
+        steps: vec![step(vec![told("message", Value::from(long.as_str()))])],
+        ..Run::default()
+    };
     let part = &view::steps(&run, 0, 1)[0].parts[0];
     let Body::Text { text, whole: false, .. } = &part.body else { panic!("{:?}", part.body) };
     assert_eq!((text.len(), part.bytes), (8 << 10, 20_000));
@@ -136,21 +145,35 @@ fn what_is_cut_says_so_and_can_be_read_on_from_where_it_ends() {
 #[test]
 fn a_window_stays_small_whatever_a_file_holds() {
     let hostile = "\u{1}".repeat(9_000);
-    let wide: Vec<(Value, Value)> =
-        (0..200).map(|n| (Value::from(format!("{n}{hostile:.300}").as_str()), Value::from(&hostile[..50]))).collect();
+    let wide: Vec<(Value, Value)> = (0..200)
+        .map(|n| (Value::from(format!("{n}{hostile:.300}").as_str()), Value::from(&hostile[..50])))
+        .collect();
     let table = Value::List(vec![Value::Map(wide); 2]);
     let shapes = [
         vec![step(vec![told("message", Value::from(hostile.as_str()))]); 300],
         vec![step(vec![told("message", Value::from("\u{1}".repeat(10 << 20).as_str()))])],
         vec![step(vec![told(&hostile, Value::from(hostile.as_str())); 130])],
         vec![step(vec![told("result", table); 2]); 2],
-        vec![Step { title: Some(hostile.clone()), call_id: Some(hostile.clone()), ..Step::default() }; 300],
+        vec![
+            Step {
+                title: Some(hostile.clone()),
+                call_id: Some(hostile.clone()),
+                ..Step::default()
+            };
+            300
+        ],
         vec![step(vec![told("x", Value::List(vec![Value::Null; 100_000]))]); 9],
         vec![step(vec![told("message", Value::from("short"))]); 100_000],
     ];
     for (at, steps) in shapes.into_iter().enumerate() {
-        let facts = (0..300).map(|n| (format!("{n}{hostile:.300}"), Value::from(&hostile[..5_000]))).collect();
-        let answer = Some(Answer { value: Value::from(hostile.as_str()), source: hostile.clone(), lenient: false });
+        let facts = (0..300)
+            .map(|n| (format!("{n}{hostile:.300}"), Value::from(&hostile[..5_000])))
+            .collect();
+        let answer = Some(Answer {
+            value: Value::from(hostile.as_str()),
+            source: hostile.clone(),
+            lenient: false,
+        });
         let run = Run { steps, facts, answer, notes: vec![hostile.clone(); 100], ..Run::default() };
         let weight = weight(&run);
         assert!(weight <= MAX_PAGE, "shape {at} weighs {weight}");
@@ -160,7 +183,9 @@ fn a_window_stays_small_whatever_a_file_holds() {
 #[test]
 fn a_step_with_very_many_parts_shows_the_rest_as_one() {
     let run = Run {
-        steps: vec![step((0..150).map(|n| told(&format!("p{n}"), Value::from("needle"))).collect())],
+        steps: vec![step(
+            (0..150).map(|n| told(&format!("p{n}"), Value::from("needle"))).collect(),
+        )],
         ..Run::default()
     };
     let parts = &view::steps(&run, 0, 1)[0].parts;
@@ -175,18 +200,33 @@ fn a_text_is_found_anywhere_in_the_order_of_reading() {
     let run = Run {
         steps: vec![
             step(vec![told("message", Value::from("Say Hello"))]),
-            step(vec![told("sql", Value::from("hellO, othello")), told("result", value(r#"[{"hello": 1}]"#))]),
+            step(vec![
+                told("sql", Value::from("hellO, othello")),
+                told("result", value(r#"[{"hello": 1}]"#)),
+            ]),
         ],
         answer: Some(Answer { value: Value::from("hello"), source: String::new(), lenient: false }),
         ..Run::default()
     };
     let found = find::find(&run, &Needle::anywhere("hello").unwrap());
-    let places: Vec<_> = found.matches.iter().map(|m| format!("{:?} {} {}", m.step, m.part, m.offset)).collect();
-    let expected =
-        ["Some(0) step:0.0 4", "Some(1) step:1.0 0", "Some(1) step:1.0 9", "Some(1) step:1.1 11", "None answer 0"];
+    let places: Vec<_> =
+        found.matches.iter().map(|m| format!("{:?} {} {}", m.step, m.part, m.offset)).collect();
+    let expected = [
+        "Some(0) step:0.0 4",
+        "Some(1) step:1.0 0",
+        "Some(1) step:1.0 9",
+        "Some(1) step:1.1 11",
+        "None answer 0",
+    ];
     assert_eq!((found.total, places), (5, expected.map(str::to_owned).to_vec()));
-    assert_eq!(found.matches.iter().map(|m| m.row).collect::<Vec<_>>(), [None, None, None, Some(0), None]);
-    let many = Run { steps: vec![step(vec![told("m", Value::from("a ".repeat(5_000).as_str()))])], ..Run::default() };
+    assert_eq!(
+        found.matches.iter().map(|m| m.row).collect::<Vec<_>>(),
+        [None, None, None, Some(0), None]
+    );
+    let many = Run {
+        steps: vec![step(vec![told("m", Value::from("a ".repeat(5_000).as_str()))])],
+        ..Run::default()
+    };
     let found = find::find(&many, &Needle::anywhere("a").unwrap());
     assert_eq!((found.total, found.matches.len()), (5_000, 2_000));
 }
@@ -196,8 +236,12 @@ fn a_place_in_a_table_says_its_row_whatever_the_cells_look_like() {
     let rows = r#"[{"a": "x\n  {"}, {"a": {"b": [{"c": "needle"}]}}, {"a": "\n  {needle"}, {}, {"needle": 1}]"#;
     let run = Run { steps: vec![step(vec![told("result", value(rows))])], ..Run::default() };
     let found = find::find(&run, &Needle::anywhere("needle").unwrap());
-    assert_eq!(found.matches.iter().map(|m| m.row).collect::<Vec<_>>(), [Some(1), Some(2), Some(4)]);
-    let list = Run { steps: vec![step(vec![told("result", value(r#"["needle"]"#))])], ..Run::default() };
+    assert_eq!(
+        found.matches.iter().map(|m| m.row).collect::<Vec<_>>(),
+        [Some(1), Some(2), Some(4)]
+    );
+    let list =
+        Run { steps: vec![step(vec![told("result", value(r#"["needle"]"#))])], ..Run::default() };
     assert_eq!(find::find(&list, &Needle::anywhere("needle").unwrap()).matches[0].row, None);
 }
 
@@ -233,7 +277,8 @@ proptest! {
             at = from + range.end;
         }
         let marked = String::from_utf8_lossy(&bytes);
-        // How many signs a broken stretch gets may differ at the end of a piece; what is text may not.
+        // How many signs a broken stretch gets may differ at the end of a piece; what is text may
+        // not.
         let readable = |text: &str| text.replace('\u{FFFD}', "");
         prop_assert_eq!(readable(&whole), readable(&marked));
     }

@@ -1,4 +1,5 @@
-//! **Pure.** What a run tried, as the page shows it: every node with the beginning of its texts, within bounds.
+//! **Pure.** What a run tried, as the page shows it: every node with the beginning of its texts,
+//! within bounds.
 use super::PartId;
 use super::pieces::short;
 use crate::rows::{TreeBrief, TreeRow, TreeRowKind, TreeText, TreeView};

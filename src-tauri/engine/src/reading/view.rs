@@ -1,5 +1,5 @@
-//! **Pure.** A run as the page shows it: its steps a window at a time, its answer, its facts. What leaves here is bounded, for a
-//! run of 100,000 messages as for one message of 10 MB.
+//! **Pure.** A run as the page shows it: its steps a window at a time, its answer, its facts. What
+//! leaves here is bounded, for a run of 100,000 messages as for one message of 10 MB.
 use super::PartId;
 use super::body::{language, part};
 use super::part_id::{MAX_PARTS, rest};
@@ -47,7 +47,9 @@ fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
         .iter()
         .take(MAX_PARTS)
         .enumerate()
-        .map(|(at, told)| part(PartId::Step(index, at), &told.label, language(told.language), &told.value, budget))
+        .map(|(at, told)| {
+            part(PartId::Step(index, at), &told.label, language(told.language), &told.value, budget)
+        })
         .collect();
     if let Some(value) = rest(step) {
         let label = format!("{} more", value.entries().len());
@@ -82,7 +84,10 @@ pub(super) fn facts(run: &Run) -> Vec<Fact> {
     let mut facts = Vec::new();
     for (at, (key, value)) in run.facts.iter().enumerate().take(MOST_FACTS) {
         let key = budget.name(key, MAX_TITLE);
-        facts.push(Fact { key, part: part(PartId::Fact(at), "value", Language::Plain, value, &mut budget) });
+        facts.push(Fact {
+            key,
+            part: part(PartId::Fact(at), "value", Language::Plain, value, &mut budget),
+        });
         if budget.left == 0 {
             break;
         }

@@ -1,8 +1,10 @@
-//! **Pure.** From runs to what a report says of them. Numbers come from `scoring::standing`, which the overview and the statistics
-//! ask too; what is decided here is what is said and in which order.
+//! **Pure.** From runs to what a report says of them. Numbers come from `scoring::standing`, which
+//! the overview and the statistics ask too; what is decided here is what is said and in which
+//! order.
 use super::notes;
 use super::page::{
-    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, StoredSum, TaskLine,
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine,
+    StoredSum, TaskLine,
 };
 use super::words::named;
 use crate::results::query::ScoredRun;
@@ -38,15 +40,21 @@ pub(crate) struct About {
 pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Page {
     let all: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
     let columns = Standing::columns(&all);
-    let wanted = about.baseline.as_deref().map(|name| (name, columns.iter().find(|column| column.label() == name)));
+    let wanted = about
+        .baseline
+        .as_deref()
+        .map(|name| (name, columns.iter().find(|column| column.label() == name)));
     let mut notes = about.trouble.clone();
     if let Some((name, None)) = wanted {
         notes.push(format!("There are no runs of {name}, so nothing is compared."));
     }
     let standing = Standing::of(&all, wanted.and_then(|(_, column)| column.copied()));
     let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &standing.pairings[..] };
-    let names: BTreeMap<RowKey<'_>, &str> =
-        all.iter().zip(runs).filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?))).collect();
+    let names: BTreeMap<RowKey<'_>, &str> = all
+        .iter()
+        .zip(runs)
+        .filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?)))
+        .collect();
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
     let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
     notes.extend(forks_left_out(about.forks_left_out));
@@ -74,7 +82,8 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
     let errors = count(&|run| run.end == End::Error);
     let not_ended = count(&|run| matches!(run.end, End::Waiting | End::Running));
     let scorers: BTreeSet<&str> = runs.iter().filter_map(|run| run.scorer.as_deref()).collect();
-    let scored_by = scorers.iter().map(|name| with_versions(name, about.versions.get(*name))).collect();
+    let scored_by =
+        scorers.iter().map(|name| with_versions(name, about.versions.get(*name))).collect();
     let tasks: BTreeSet<&str> = runs.iter().filter_map(|run| run.task.as_deref()).collect();
     Head {
         title: about.title.clone(),
@@ -96,7 +105,8 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
 
 /// `fields (version 2)`: the same scorer may say something else in another version.
 fn with_versions(name: &str, versions: Option<&Vec<u32>>) -> String {
-    let told = versions.map(|all| all.iter().map(u32::to_string).collect::<Vec<_>>()).unwrap_or_default();
+    let told =
+        versions.map(|all| all.iter().map(u32::to_string).collect::<Vec<_>>()).unwrap_or_default();
     match told.as_slice() {
         [] => name.to_owned(),
         [one] => format!("{name} (version {one})"),
@@ -142,10 +152,16 @@ fn group(group: &standing::Group<'_>) -> Group {
     }
 }
 
-fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Option<Pair> {
-    let (group, baseline) = (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
+fn pair(
+    pairing: &standing::Pairing<'_>,
+    standing: &Standing<'_>,
+    names: &BTreeMap<RowKey<'_>, &str>,
+) -> Option<Pair> {
+    let (group, baseline) =
+        (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
     let count = pairing.score.map(|effect| effect.count);
-    let told = standing::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names));
+    let told =
+        standing::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names));
     Some(Pair {
         name: group.column.label(),
         baseline: baseline.column.label(),
@@ -156,7 +172,10 @@ fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>, names: &BTreeM
         difference: pairing.score.map(|effect| estimate(effect.difference, effect.interval)),
         p_score: pairing.score.and_then(|effect| effect.p).map(|it| it.p),
         p_pass: pairing.passes.as_ref().and_then(|passes| passes.p),
-        detectable: pairing.score.and_then(|effect| effect.detectable).filter(|least| *least <= 1.0),
+        detectable: pairing
+            .score
+            .and_then(|effect| effect.detectable)
+            .filter(|least| *least <= 1.0),
         outcome: standing::outcome(pairing).to_owned(),
         unpaired: pairing.unpaired.iter().map(|row| row_name(row.key, names)).collect(),
         doubtful: !pairing.doubts.is_empty(),
@@ -180,7 +199,9 @@ fn tasks(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Tas
     let mut lines: BTreeMap<RowKey<'_>, Vec<Cell>> = BTreeMap::new();
     for (at, group) in standing.groups.iter().enumerate() {
         for row in &group.rows {
-            let cells = lines.entry(row.key).or_insert_with(|| vec![Cell::default(); standing.groups.len()]);
+            let cells = lines
+                .entry(row.key)
+                .or_insert_with(|| vec![Cell::default(); standing.groups.len()]);
             if let Some(cell) = cells.get_mut(at) {
                 *cell = Cell {
                     runs: row.runs.len() as u64,
@@ -216,7 +237,8 @@ fn classes(standing: &Standing<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
 }
 
 fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<FlakyLine> {
-    let rows = standing.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+    let rows =
+        standing.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
     rows.filter(|(_, row)| row.flaky)
         .map(|(group, row)| FlakyLine {
             group: group.column.label(),
@@ -276,7 +298,10 @@ fn line(run: &ScoredRun, stored: Vec<StoredSaid>) -> RunLine {
     RunLine {
         path: run.path.clone(),
         task: run.task.clone(),
-        variation: run.variation_name.clone().or_else(|| run.variation.map(|number| format!("variation {number}"))),
+        variation: run
+            .variation_name
+            .clone()
+            .or_else(|| run.variation.map(|number| format!("variation {number}"))),
         repeat: run.repeat,
         system: run.system.clone(),
         model: run.model.clone(),

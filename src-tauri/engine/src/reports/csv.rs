@@ -37,18 +37,21 @@ const HEAD: [&str; 23] = [
 /// Evaluators that have columns; the other formats have all of them.
 const MOST_STORED: usize = 100;
 
-/// Writes one line for each run, as RFC 4180 says. What is not known is an empty field. What is stored of runs follows our own columns:
-/// of each evaluator what it said and what came of it.
+/// Writes one line for each run, as RFC 4180 says. What is not known is an empty field. What is
+/// stored of runs follows our own columns: of each evaluator what it said and what came of it.
 pub(super) fn write(page: &Page) -> String {
     let evaluators: Vec<&str> = evaluators(page).into_iter().take(MOST_STORED).collect();
     let mut out = String::with_capacity(page.runs.len() * 160);
-    let stored = evaluators.iter().flat_map(|name| ["", ".result"].map(|end| shown(&format!("stored.{name}{end}"))));
+    let stored = evaluators
+        .iter()
+        .flat_map(|name| ["", ".result"].map(|end| shown(&format!("stored.{name}{end}"))));
     line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
     for run in &page.runs {
         let stored = evaluators.iter().flat_map(|name| {
             let all = || run.stored.iter().filter(|said| said.evaluator == *name);
             // What it said and that it failed besides may both be stored.
-            let said = all().find(|said| said.result == StoredResult::Error).or_else(|| all().next());
+            let said =
+                all().find(|said| said.result == StoredResult::Error).or_else(|| all().next());
             let value = all().find_map(|said| said.score.as_ref().or(said.word.as_ref()));
             [
                 value.map_or_else(String::new, |value| shown(value)),
@@ -78,7 +81,9 @@ fn evaluators(page: &Page) -> BTreeSet<&str> {
 
 fn fields(run: &RunLine) -> [String; 23] {
     let text = |text: Option<&str>| text.map_or_else(String::new, shown);
-    let word = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned);
+    let word = |value: Option<Value>| {
+        value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned)
+    };
     let number = |number: Option<f64>| number.map_or_else(String::new, exact);
     [
         shown(&run.path),

@@ -1,4 +1,5 @@
-//! **Pure.** Runs as rows of the file that `evaluate()` of azure-ai-evaluation writes: what each was given, and what was said of it.
+//! **Pure.** Runs as rows of the file that `evaluate()` of azure-ai-evaluation writes: what each
+//! was given, and what was said of it.
 use crate::results::query::ScoredRun;
 use crate::rows::{Judged, RunState, ScoreStanding};
 use std::collections::HashMap;
@@ -57,10 +58,13 @@ pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Col
     entries.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The same with what the row of an evaluation holds itself, which comes before what is known of it from elsewhere.
+/// The same with what the row of an evaluation holds itself, which comes before what is known of it
+/// from elsewhere.
 pub(crate) fn with_own(mut columns: Columns, row: &Value) -> Columns {
     const SAID: [&str; 3] = ["query", "response", "tool_definitions"];
-    for (name, value) in beside_what_was_said(row).into_iter().filter(|(name, _)| !SAID.contains(&name.as_str())) {
+    for (name, value) in
+        beside_what_was_said(row).into_iter().filter(|(name, _)| !SAID.contains(&name.as_str()))
+    {
         match columns.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = value,
             None => columns.push((name, value)),
@@ -69,7 +73,8 @@ pub(crate) fn with_own(mut columns: Columns, row: &Value) -> Columns {
     columns
 }
 
-/// Messages that are one text, as that text: what is said in plain words is read by every evaluator.
+/// Messages that are one text, as that text: what is said in plain words is read by every
+/// evaluator.
 pub(crate) fn plainly(inputs: &mut Columns) {
     for (name, role) in [("query", "user"), ("response", "assistant")] {
         let column = inputs.iter_mut().find(|(known, _)| known == name);
@@ -94,15 +99,24 @@ pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
     let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
     let Some(metric) = name.strip_prefix("text: ") else {
         let reason = run.score_reason.as_deref().map(Value::from);
-        return Some(Said { evaluator: plain(name), about: Columns::new(), results: named(score, run.passed, reason) });
+        return Some(Said {
+            evaluator: plain(name),
+            about: Columns::new(),
+            results: named(score, run.passed, reason),
+        });
     };
     let (evaluator, built_in, key) = match metric {
-        "f1" | "bleu" | "gleu" | "meteor" => (format!("{metric}_score"), format!("{metric}_score"), metric.to_owned()),
+        "f1" | "bleu" | "gleu" | "meteor" => {
+            (format!("{metric}_score"), format!("{metric}_score"), metric.to_owned())
+        }
         // Its three numbers have keys of their own; only this one is a score here.
         _ => (plain(metric), "rouge_score".to_owned(), "rouge_f1_score".to_owned()),
     };
-    let (score_key, base) =
-        if metric.starts_with("rouge") { (key.clone(), key) } else { (format!("{key}_score"), key) };
+    let (score_key, base) = if metric.starts_with("rouge") {
+        (key.clone(), key)
+    } else {
+        (format!("{key}_score"), key)
+    };
     let results = vec![
         (score_key, number(score)),
         (format!("{base}_result"), run.passed.map_or(Value::Null, verdict)),
@@ -111,11 +125,12 @@ pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
     Some(Said { evaluator, about: vec![id(&built_in)], results })
 }
 
-/// What judges said of runs, in the order of the runs: what holds, the newest of each judge with each model. A judge that was asked
-/// through several models is several evaluators.
+/// What judges said of runs, in the order of the runs: what holds, the newest of each judge with
+/// each model. A judge that was asked through several models is several evaluators.
 pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said>> {
     let holds = |one: &&Judged| one.stale.is_none() && one.score.is_some() && one.against.is_none();
-    let is_wanted = |one: &&Judged| wanted.is_none_or(|name| name == format!("judge:{}", one.judge));
+    let is_wanted =
+        |one: &&Judged| wanted.is_none_or(|name| name == format!("judge:{}", one.judge));
     let mut models: HashMap<&str, Vec<(&str, bool)>> = HashMap::new();
     for one in runs.iter().flatten().filter(holds).filter(is_wanted) {
         let known = models.entry(&one.judge).or_default();
@@ -126,7 +141,11 @@ pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said
     let name = |one: &Judged| {
         let rules = if one.official { "-official" } else { "" };
         let several = models.get(one.judge.as_str()).is_some_and(|models| models.len() > 1);
-        if several { plain(&format!("{}-{}{rules}", one.judge, one.model)) } else { one.judge.clone() }
+        if several {
+            plain(&format!("{}-{}{rules}", one.judge, one.model))
+        } else {
+            one.judge.clone()
+        }
     };
     let of_run = |all: &Vec<Judged>| {
         let mut said: Vec<Said> = Vec::new();
@@ -144,7 +163,11 @@ pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said
 
 fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
     let score = one.score?;
-    let reason = one.rounds.iter().find(|round| round.score.is_some()).map(|round| Value::from(round.reason.as_str()));
+    let reason = one
+        .rounds
+        .iter()
+        .find(|round| round.score.is_some())
+        .map(|round| Value::from(round.reason.as_str()));
     let scale = About::of(&one.judge).map_or(Scale::Words(""), |about| about.scale);
     let mut about = vec![
         ("version".to_owned(), Value::Number(one.version.to_string())),
@@ -212,7 +235,10 @@ mod tests {
     #[test]
     fn one_message_of_one_text_is_that_text_and_more_stays_as_it_is() {
         let message = |role: &str, text: &str| {
-            json::read(&format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#)).unwrap()
+            json::read(&format!(
+                r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#
+            ))
+            .unwrap()
         };
         let column = |name: &str, messages: Vec<Value>| (name.to_owned(), Value::List(messages));
         let mut inputs = vec![
@@ -244,12 +270,18 @@ mod tests {
             passed: Some(score > 0.5),
             rounds: Vec::new(),
         };
-        let runs =
-            [vec![one("sopr", "m", 0.5, true), one("sopr", "m", 1.0, false)], vec![one("sopr", "m", 0.0, false)]];
+        let runs = [
+            vec![one("sopr", "m", 0.5, true), one("sopr", "m", 1.0, false)],
+            vec![one("sopr", "m", 0.0, false)],
+        ];
         let told = judged(&runs, None);
         assert_eq!((told[0].len(), &told[0][0].results), (1, &named(1.0, Some(true), None)));
         assert_eq!(judged(&runs, Some("judge:fac")), [vec![], vec![]]);
-        let of_suite = Judged { least: Some(0.875), passed: Some(false), ..one("relevance", "m", 0.75, false) };
+        let of_suite = Judged {
+            least: Some(0.875),
+            passed: Some(false),
+            ..one("relevance", "m", 0.75, false)
+        };
         let stars = judged(&[vec![of_suite]], None).remove(0).remove(0);
         assert_eq!(
             json::write(&keyed(stars.about), false),
@@ -264,7 +296,8 @@ mod tests {
         let harm = judged(&[vec![harm]], None).remove(0).remove(0);
         assert!(harm.results.contains(&("violence_threshold".to_owned(), number(3.0))), "{harm:?}");
         let two = [vec![one("sopr", "m", 1.0, false), one("sopr", "n.1", 1.0, false)]];
-        let names: Vec<String> = judged(&two, None).remove(0).into_iter().map(|said| said.evaluator).collect();
+        let names: Vec<String> =
+            judged(&two, None).remove(0).into_iter().map(|said| said.evaluator).collect();
         assert_eq!(names, ["sopr-m", "sopr-n_1"]);
     }
 }

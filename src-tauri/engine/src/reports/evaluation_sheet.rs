@@ -1,14 +1,18 @@
-//! **Pure.** The file that `evaluate()` writes, made of runs: those of ours with what was said of them here, and rows of such files as they
-//! stand there, so that nothing of them is lost on the way through. What nobody said is null, never 0.
+//! **Pure.** The file that `evaluate()` writes, made of runs: those of ours with what was said of
+//! them here, and rows of such files as they stand there, so that nothing of them is lost on the
+//! way through. What nobody said is null, never 0.
 use super::evaluation_file::{Columns, Said};
 use crate::reading::{Told, Whole};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::collection::{MOST_BESIDE, MOST_METADATA};
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Fault, Gathered, Gathering, Kept, Metric, Quirks, Results, metrics};
+use touchstone_scoring::azure::{
+    Fault, Gathered, Gathering, Kept, Metric, Quirks, Results, metrics,
+};
 
-/// What is put to the name of an evaluator of ours where rows bring results under that name with them.
+/// What is put to the name of an evaluator of ours where rows bring results under that name with
+/// them.
 const OURS: &str = "-touchstone";
 /// Keys of a file that are made anew.
 const MADE: [&str; 4] = ["metrics", "evaluators", "counts", "errors"];
@@ -45,7 +49,8 @@ impl Sheet {
     /// Of runs with these paths.
     pub(crate) fn new<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> Self {
         let gathering = Gathering::new(paths.len());
-        let files: HashSet<&str> = paths.map(|path| path.split('#').next().unwrap_or(path)).collect();
+        let files: HashSet<&str> =
+            paths.map(|path| path.split('#').next().unwrap_or(path)).collect();
         Self {
             gathering,
             several: files.len() > 1,
@@ -59,7 +64,9 @@ impl Sheet {
 
     /// Takes a run of ours. The error is a sentence, and nothing can be taken after it.
     pub(crate) fn take(&mut self, id: &str, inputs: Columns) -> Result<(), String> {
-        let row = self.gathering.take(inputs.into_iter().map(|(name, value)| (format!("inputs.{name}"), value)))?;
+        let row = self
+            .gathering
+            .take(inputs.into_iter().map(|(name, value)| (format!("inputs.{name}"), value)))?;
         self.rows.insert(id.to_owned(), row);
         Ok(())
     }
@@ -69,8 +76,10 @@ impl Sheet {
         const RUN: &str = "inputs.run";
         let Told { run, whole } = told;
         let Value::Map(entries) = run.row else { return Ok(()) };
-        let mut entries: Vec<(String, Value)> =
-            entries.into_iter().filter_map(|(key, value)| Some((key.text()?.to_owned(), value))).collect();
+        let mut entries: Vec<(String, Value)> = entries
+            .into_iter()
+            .filter_map(|(key, value)| Some((key.text()?.to_owned(), value)))
+            .collect();
         if self.several && entries.iter().all(|(key, _)| key != RUN) {
             entries.insert(0, (RUN.to_owned(), Value::from(path)));
         }
@@ -89,14 +98,17 @@ impl Sheet {
     }
 
     fn of_file(&mut self, whole: Arc<Whole>) {
-        if let Some((_, rows)) = self.files.last_mut().filter(|(last, _)| Arc::ptr_eq(last, &whole)) {
+        if let Some((_, rows)) = self.files.last_mut().filter(|(last, _)| Arc::ptr_eq(last, &whole))
+        {
             *rows += 1;
             return;
         }
         for (name, about) in whole.says.get("evaluators").map_or(&[][..], Value::entries) {
             if let Some(name) = name.text() {
                 let entries = about.entries().iter();
-                let known = entries.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone()))).collect();
+                let known = entries
+                    .filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone())))
+                    .collect();
                 self.know(name, known);
             }
         }
@@ -105,7 +117,8 @@ impl Sheet {
 
     /// What files say of the same evaluator stands beside each other where they differ.
     fn know(&mut self, evaluator: &str, known: Columns) {
-        let at = self.about.iter().position(|(name, _)| name == evaluator).unwrap_or(self.about.len());
+        let at =
+            self.about.iter().position(|(name, _)| name == evaluator).unwrap_or(self.about.len());
         if at == self.about.len() {
             self.about.push((evaluator.to_owned(), Vec::new()));
         }
@@ -136,7 +149,8 @@ impl Sheet {
     /// The file. The error is a sentence.
     pub(crate) fn made(self) -> Result<Made, String> {
         let Self { gathering, about, mut faults, files, .. } = self;
-        // Rows that have the columns of an evaluator and rows that do not tell of it in another order.
+        // Rows that have the columns of an evaluator and rows that do not tell of it in another
+        // order.
         faults.sort_by(|a, b| (a.row, &a.evaluator, &a.why).cmp(&(b.row, &b.evaluator, &b.why)));
         let gathered = gathering.end()?;
         let rows = gathered.data.rows.len();
@@ -147,15 +161,20 @@ impl Sheet {
             [(whole, of_it)] if *of_it == rows && rows == whole.runs => {
                 carried = Carried::of(whole, &gathered, &summed);
             }
-            files => notes.extend(files.iter().filter_map(|(whole, _)| left(whole, &gathered, &summed))),
+            files => {
+                notes.extend(files.iter().filter_map(|(whole, _)| left(whole, &gathered, &summed)));
+            }
         }
         let value = |mut values: Vec<Value>| {
             if values.len() > 1 { Value::List(values) } else { values.pop().unwrap_or_default() }
         };
         let keyed = |known: Vec<(String, Vec<Value>)>| {
-            Value::Map(known.into_iter().map(|(key, values)| (Value::Text(key), value(values))).collect())
+            Value::Map(
+                known.into_iter().map(|(key, values)| (Value::Text(key), value(values))).collect(),
+            )
         };
-        let about: Vec<(String, Value)> = about.into_iter().map(|(name, known)| (name, keyed(known))).collect();
+        let about: Vec<(String, Value)> =
+            about.into_iter().map(|(name, known)| (name, keyed(known))).collect();
         let results = Results {
             data: &gathered.data,
             target: None,
@@ -163,14 +182,19 @@ impl Sheet {
             metrics: &summed,
             about: &about,
             faults: &faults,
-            kept: Some(Kept { beside: &gathered.beside, metrics: &carried.metrics, keys: &carried.keys }),
+            kept: Some(Kept {
+                beside: &gathered.beside,
+                metrics: &carried.metrics,
+                keys: &carried.keys,
+            }),
         };
         let text = results.text(&Quirks::default()) + "\n";
         Ok(Made { text, rows, notes })
     }
 }
 
-/// What a file says of all its rows and no row comes to: as it stands there, it holds of all of them alone.
+/// What a file says of all its rows and no row comes to: as it stands there, it holds of all of
+/// them alone.
 #[derive(Debug, Default)]
 struct Carried {
     metrics: Columns,
@@ -181,7 +205,9 @@ impl Carried {
     fn of(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Self {
         let named = |value: &Value| -> Columns {
             let entries = value.entries().iter();
-            entries.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone()))).collect()
+            entries
+                .filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone())))
+                .collect()
         };
         let mut metrics = whole.says.get("metrics").map(named).unwrap_or_default();
         metrics.retain(|(name, _)| is_of_nobody(name, gathered, summed));
@@ -217,11 +243,15 @@ fn unread(whole: &Whole) -> Option<String> {
     ))
 }
 
-/// A number over all rows that is no sum of a column: what the package sums up otherwise has our name, or that of a column.
+/// A number over all rows that is no sum of a column: what the package sums up otherwise has our
+/// name, or that of a column.
 fn is_of_nobody(name: &str, gathered: &Gathered, summed: &[Metric]) -> bool {
     let Some((evaluator, key)) = name.rsplit_once('.') else { return true };
     let has = |column: &str| {
-        gathered.outputs.iter().any(|outputs| outputs.name == evaluator && outputs.column(column).is_some())
+        gathered
+            .outputs
+            .iter()
+            .any(|outputs| outputs.name == evaluator && outputs.column(column).is_some())
     };
     // The package cuts the names of pass rates at dots.
     let is_cut = || {
@@ -244,8 +274,10 @@ mod tests {
     fn written(text: &str) -> Made {
         let many = Collection::open("x.json", text.as_bytes()).unwrap();
         let (runs, says) = (many.len(), many.says().clone());
-        let whole = Arc::new(Whole { path: "x.json".to_owned(), runs, says, unread: many.unread() });
-        let paths: Vec<String> = (0..many.len()).map(|at| format!("x.json#{}", many.key(at))).collect();
+        let whole =
+            Arc::new(Whole { path: "x.json".to_owned(), runs, says, unread: many.unread() });
+        let paths: Vec<String> =
+            (0..many.len()).map(|at| format!("x.json#{}", many.key(at))).collect();
         let mut sheet = Sheet::new(paths.iter().map(String::as_str));
         for (at, path) in paths.iter().enumerate() {
             let told = Told { run: many.run(at).unwrap(), whole: Some(Arc::clone(&whole)) };
@@ -264,7 +296,8 @@ mod tests {
         let told = "beside the rows of x.json is left out, because it was not read: of such keys 100 are, with 1 MB in all, where they hold JSON.";
         assert_eq!(notes(MOST_BESIDE + 1), [format!("1 key {told}")]);
         assert!(
-            notes(MOST_BESIDE + 7)[0].starts_with("7 keys beside the rows of x.json are left out, because they were")
+            notes(MOST_BESIDE + 7)[0]
+                .starts_with("7 keys beside the rows of x.json are left out, because they were")
         );
     }
 
@@ -279,8 +312,17 @@ mod tests {
     }
 
     fn any_column() -> impl Strategy<Value = String> {
-        let known =
-            prop_oneof!["query", "response", "conversation", "ground_truth", "task", "system", "model", "run", "id"];
+        let known = prop_oneof![
+            "query",
+            "response",
+            "conversation",
+            "ground_truth",
+            "task",
+            "system",
+            "model",
+            "run",
+            "id"
+        ];
         prop_oneof![
             known.prop_map(|name| format!("inputs.{name}")),
             "(in|out)puts\\.[a-c]",

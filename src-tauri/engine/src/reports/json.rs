@@ -27,7 +27,8 @@ pub(super) fn lines(page: &Page) -> Result<String, serde_json::Error> {
     Ok(shown(out))
 }
 
-/// The same document with what cannot be seen written as escapes, which programs read as what it is.
+/// The same document with what cannot be seen written as escapes, which programs read as what it
+/// is.
 fn shown(json: String) -> String {
     if !json.contains(hides) {
         return json;

@@ -1,6 +1,7 @@
-//! **Pure.** Runs as JUnit XML, so that a build server shows them as tests: a suite for each system with its model.
-//! What did not pass is a failure, a system error an error, and what could not be scored is skipped. What a person says stands in the
-//! output of the test and changes nothing of that.
+//! **Pure.** Runs as JUnit XML, so that a build server shows them as tests: a suite for each system
+//! with its model. What did not pass is a failure, a system error an error, and what could not be
+//! scored is skipped. What a person says stands in the output of the test and changes nothing of
+//! that.
 use super::page::{Page, RunLine};
 use super::{notes, words};
 use crate::rows::{RunState, ScoreStanding};
@@ -20,7 +21,10 @@ enum Verdict<'a> {
 pub(super) fn write(page: &Page) -> String {
     let mut suites: BTreeMap<String, Vec<&RunLine>> = BTreeMap::new();
     for run in &page.runs {
-        suites.entry(format!("{}/{}", name(run.system.as_deref()), name(run.model.as_deref()))).or_default().push(run);
+        suites
+            .entry(format!("{}/{}", name(run.system.as_deref()), name(run.model.as_deref())))
+            .or_default()
+            .push(run);
     }
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let [tests, failures, errors, skipped] = tally(page.runs.iter());
@@ -33,8 +37,11 @@ pub(super) fn write(page: &Page) -> String {
         let [tests, failures, errors, skipped] = tally(runs.iter().copied());
         let known: Vec<f64> = runs.iter().filter_map(|run| run.seconds).collect();
         // No time is not no time at all.
-        let time =
-            if known.is_empty() { String::new() } else { format!(" time=\"{}\"", fixed(known.iter().sum::<f64>(), 3)) };
+        let time = if known.is_empty() {
+            String::new()
+        } else {
+            format!(" time=\"{}\"", fixed(known.iter().sum::<f64>(), 3))
+        };
         let _ = writeln!(
             out,
             "  <testsuite name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"{time}>",
@@ -66,8 +73,12 @@ fn tally<'a>(runs: impl Iterator<Item = &'a RunLine>) -> [u64; 4] {
 fn verdict(run: &RunLine) -> Verdict<'_> {
     let reason = run.reason.as_deref();
     match (run.state, run.scoring, run.passed) {
-        (RunState::Error, ..) => Verdict::Error(reason.unwrap_or("The run ended in a system error.")),
-        (_, Some(ScoreStanding::Failed), _) => Verdict::Error(reason.unwrap_or("The scorer failed.")),
+        (RunState::Error, ..) => {
+            Verdict::Error(reason.unwrap_or("The run ended in a system error."))
+        }
+        (_, Some(ScoreStanding::Failed), _) => {
+            Verdict::Error(reason.unwrap_or("The scorer failed."))
+        }
         (RunState::Damaged, ..) => Verdict::Error(reason.unwrap_or("The file cannot be read.")),
         (_, _, Some(true)) => Verdict::Passed,
         (_, _, Some(false)) => Verdict::Failed(reason.unwrap_or("The answer is not right.")),
@@ -83,7 +94,8 @@ fn case(out: &mut String, run: &RunLine) {
     if run.repeat > 1 {
         let _ = write!(called, " (repeat {})", run.repeat);
     }
-    let time = run.seconds.map_or_else(String::new, |seconds| format!(" time=\"{}\"", fixed(seconds, 3)));
+    let time =
+        run.seconds.map_or_else(String::new, |seconds| format!(" time=\"{}\"", fixed(seconds, 3)));
     let task = run.task.as_deref().unwrap_or(&run.path);
     let _ = write!(
         out,
@@ -109,8 +121,13 @@ fn outcome(run: &RunLine) -> Option<String> {
         Verdict::Skipped(why) => ("skipped", why, ""),
     };
     let score = run.score.map_or_else(String::new, |score| format!("score {}", fixed(score, 4)));
-    let type_ = if kind == "skipped" { String::new() } else { format!(" type=\"{}\"", escaped(type_)) };
-    Some(format!("      <{kind} message=\"{}\"{type_}>{}</{kind}>\n", escaped(message), escaped(&score)))
+    let type_ =
+        if kind == "skipped" { String::new() } else { format!(" type=\"{}\"", escaped(type_)) };
+    Some(format!(
+        "      <{kind} message=\"{}\"{type_}>{}</{kind}>\n",
+        escaped(message),
+        escaped(&score)
+    ))
 }
 
 /// What a person says of it. Every dialect takes it here, behind what came of the run.

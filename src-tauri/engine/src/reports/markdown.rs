@@ -1,4 +1,5 @@
-//! **Pure.** A report as Markdown: tables that read well as they are, and that no text from a file can break.
+//! **Pure.** A report as Markdown: tables that read well as they are, and that no text from a file
+//! can break.
 use super::page::{Page, Repeats, RunLine, Table};
 use super::words::{self, NONE, Tone};
 use crate::visible::one_line;
@@ -61,10 +62,16 @@ fn groups(out: &mut String, page: &Page) {
     let before = ["System", "Model", "Runs", "Scored", "Errors"].map(str::to_owned).into_iter();
     let before = before.chain(others.then(|| "Other".to_owned()));
     let before = before.chain(["Score (95 %)", "Passed", "Rate (95 %)"].map(str::to_owned));
-    let after = ["Tokens a run", "Cost a run", "Cost in all", "Time, median", "Longest"].map(str::to_owned);
+    let after =
+        ["Tokens a run", "Cost a run", "Cost in all", "Time, median", "Longest"].map(str::to_owned);
     row(out, before.chain(of_repeats(words::repeats_heads(groups))).chain(after));
     let right = |count: usize| std::iter::repeat_n("--:", count);
-    row(out, ["---", "---"].into_iter().chain(right(11 + 2 * usize::from(repeats) + usize::from(others))));
+    row(
+        out,
+        ["---", "---"]
+            .into_iter()
+            .chain(right(11 + 2 * usize::from(repeats) + usize::from(others))),
+    );
     for group in groups {
         let before = [
             plain(group.system.as_deref()),
@@ -73,19 +80,29 @@ fn groups(out: &mut String, page: &Page) {
             group.scored.to_string(),
             group.errors.to_string(),
         ];
-        let scores =
-            [words::estimate(group.score), words::share(group.passed, group.decided), words::estimate(group.rate)];
-        let before = before.into_iter().chain(others.then(|| words::others(group).to_string())).chain(scores);
+        let scores = [
+            words::estimate(group.score),
+            words::share(group.passed, group.decided),
+            words::estimate(group.rate),
+        ];
+        let before = before
+            .into_iter()
+            .chain(others.then(|| words::others(group).to_string()))
+            .chain(scores);
         let after = [
             words::mean(group.tokens, group.runs, words::tokens),
             words::mean(group.cost, group.runs, words::money),
-            group.cost.map_or_else(|| NONE.to_owned(), |cost| words::total(cost, group.runs, words::money)),
+            group.cost.map_or_else(
+                || NONE.to_owned(),
+                |cost| words::total(cost, group.runs, words::money),
+            ),
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most)),
         ];
         let of_k = |share: fn(Repeats) -> f64| {
             let said = |it: Repeats| {
-                let tries = words::tries(it, groups).map_or_else(String::new, |tries| format!(" ({tries})"));
+                let tries = words::tries(it, groups)
+                    .map_or_else(String::new, |tries| format!(" ({tries})"));
                 format!("{}{tries}", words::score(Some(share(it))))
             };
             group.repeats.map_or_else(|| NONE.to_owned(), said)
@@ -137,7 +154,11 @@ fn tasks(out: &mut String, page: &Page) {
         return;
     }
     let _ = writeln!(out, "\n## Tasks\n\n{}\n", words::SIGNS);
-    row(out, std::iter::once("Task".to_owned()).chain(page.groups.iter().map(|group| escaped(&group.name))));
+    row(
+        out,
+        std::iter::once("Task".to_owned())
+            .chain(page.groups.iter().map(|group| escaped(&group.name))),
+    );
     row(out, std::iter::once("---").chain(page.groups.iter().map(|_| "--:")));
     for task in &page.tasks {
         let name = words::named(&task.task, task.variation.as_deref());
@@ -187,12 +208,17 @@ fn failures(out: &mut String, page: &Page) {
     }
     out.push_str("\n## What went wrong\n\n");
     if !page.classes.is_empty() {
-        row(out, std::iter::once("What".to_owned()).chain(page.groups.iter().map(|group| escaped(&group.name))));
+        row(
+            out,
+            std::iter::once("What".to_owned())
+                .chain(page.groups.iter().map(|group| escaped(&group.name))),
+        );
         row(out, std::iter::once("---").chain(page.groups.iter().map(|_| "--:")));
         for line in &page.classes {
             row(
                 out,
-                std::iter::once(words::class(line.class).to_owned()).chain(line.counts.iter().map(u64::to_string)),
+                std::iter::once(words::class(line.class).to_owned())
+                    .chain(line.counts.iter().map(u64::to_string)),
             );
         }
     }
@@ -200,7 +226,8 @@ fn failures(out: &mut String, page: &Page) {
         out.push('\n');
     }
     for line in &page.flaky {
-        let variation = line.variation.as_ref().map_or_else(String::new, |v| format!(" · {}", escaped(v)));
+        let variation =
+            line.variation.as_ref().map_or_else(String::new, |v| format!(" · {}", escaped(v)));
         let _ = writeln!(
             out,
             "- flaky: {}{variation}, {}: {} passed",
@@ -223,12 +250,27 @@ fn runs(out: &mut String, title: &str, runs: &[RunLine], most: usize) {
     let _ = writeln!(out, "\n### {title}\n");
     let names = ["A person says", "Stored verdicts"].map(str::to_owned);
     row(out, cells(["Run", "State", "Score", "Why"].map(str::to_owned), names));
-    row(out, cells(["---", "---", "--:", "---"].map(str::to_owned), ["---", "---"].map(str::to_owned)));
+    row(
+        out,
+        cells(["---", "---", "--:", "---"].map(str::to_owned), ["---", "---"].map(str::to_owned)),
+    );
     for run in runs.iter().take(most) {
         let state = run.class.map_or(words::state(run.state), words::class).to_owned();
-        let label = run.lineage.map_or_else(String::new, |lineage| format!(" ({})", lineage.label()));
-        let of_run = [escaped(&run.path) + &label, state, words::score(run.score), plain(run.reason.as_deref())];
-        row(out, cells(of_run, [words::review(run), words::all_stored(run)].map(|said| plain(said.as_deref()))));
+        let label =
+            run.lineage.map_or_else(String::new, |lineage| format!(" ({})", lineage.label()));
+        let of_run = [
+            escaped(&run.path) + &label,
+            state,
+            words::score(run.score),
+            plain(run.reason.as_deref()),
+        ];
+        row(
+            out,
+            cells(
+                of_run,
+                [words::review(run), words::all_stored(run)].map(|said| plain(said.as_deref())),
+            ),
+        );
     }
     if runs.len() > most {
         let _ = writeln!(out, "\n{} more are in the other formats.", runs.len() - most);
@@ -252,7 +294,9 @@ fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in one_line(text).chars() {
         match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '$' => out.extend(['\\', c]),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '$' => {
+                out.extend(['\\', c]);
+            }
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),

@@ -1,5 +1,6 @@
-//! Reports: what the index knows of runs, summed up by `scoring`, written in the formats that people and programs read.
-//! Owns what stands in a report and how it is written; counts nothing itself and opens no file.
+//! Reports: what the index knows of runs, summed up by `scoring`, written in the formats that
+//! people and programs read. Owns what stands in a report and how it is written; counts nothing
+//! itself and opens no file.
 mod compose;
 mod csv;
 pub(crate) mod evaluation_file;
@@ -29,13 +30,20 @@ use crate::rows::ReportFormat;
 use page::Page;
 
 /// Writes a report.
-pub(crate) fn write(page: &Page, format: ReportFormat, theme: Option<&str>) -> Result<String, serde_json::Error> {
+pub(crate) fn write(
+    page: &Page,
+    format: ReportFormat,
+    theme: Option<&str>,
+) -> Result<String, serde_json::Error> {
     Ok(match format {
         ReportFormat::Html => html::write(page, theme),
         ReportFormat::Markdown => markdown::write(page),
         ReportFormat::Csv => csv::write(page),
-        // These are written run by run, from the transcripts: `result_file`, `evaluation_file`. Without them there is only the page.
-        ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => json::whole(page)?,
+        // These are written run by run, from the transcripts: `result_file`, `evaluation_file`.
+        // Without them there is only the page.
+        ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => {
+            json::whole(page)?
+        }
         ReportFormat::Jsonl => json::lines(page)?,
         ReportFormat::Junit => junit::write(page),
     })
@@ -52,7 +60,9 @@ pub(crate) fn kind(format: ReportFormat) -> (&'static str, &'static str) {
         ReportFormat::Html => ("html", "text/html"),
         ReportFormat::Markdown => ("md", "text/markdown"),
         ReportFormat::Csv => ("csv", "text/csv"),
-        ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => ("json", "application/json"),
+        ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => {
+            ("json", "application/json")
+        }
         ReportFormat::Jsonl => ("jsonl", "application/jsonl"),
         ReportFormat::Junit => ("xml", "application/xml"),
     }

@@ -1,4 +1,5 @@
-//! **Pure.** What the reader of a report should know: how many runs have no score and why, and where people say something else than scores.
+//! **Pure.** What the reader of a report should know: how many runs have no score and why, and
+//! where people say something else than scores.
 use crate::results::query::ScoredRun;
 use crate::rows::{RunState, ScoreStanding, Verdict};
 use std::collections::BTreeMap;
@@ -6,7 +7,8 @@ use std::collections::BTreeMap;
 /// More reasons are counted together: of many files that cannot be read each is one of its own.
 const MOST: usize = 10;
 
-/// A sentence for each reason for which runs have no score, the most frequent first. Runs that ended in an error are counted elsewhere.
+/// A sentence for each reason for which runs have no score, the most frequent first. Runs that
+/// ended in an error are counted elsewhere.
 pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for why in runs.iter().filter_map(why) {
@@ -39,10 +41,12 @@ pub(super) fn why(run: &ScoredRun) -> Option<String> {
         (RunState::Waiting, _) => "not ended yet.",
         (RunState::Writing, _) => "the file is being written.",
         // What is expected may be named and not be read, and the suite may have lost the variation.
-        (_, Some(ScoreStanding::NoExpected)) => match run.score_reason.as_deref().filter(|why| !why.is_empty()) {
-            Some(reason) => return Some(reason.to_owned()),
-            None => "the task has no expected output.",
-        },
+        (_, Some(ScoreStanding::NoExpected)) => {
+            match run.score_reason.as_deref().filter(|why| !why.is_empty()) {
+                Some(reason) => return Some(reason.to_owned()),
+                None => "the task has no expected output.",
+            }
+        }
         (_, Some(ScoreStanding::Waiting)) => "it waits for a scorer that has to be asked for.",
         (_, Some(ScoreStanding::Failed)) => "the scorer failed.",
         (_, Some(ScoreStanding::Scored)) => "the scorer gave no number.",
@@ -58,7 +62,8 @@ pub(super) fn why(run: &ScoredRun) -> Option<String> {
     Some(said.to_owned())
 }
 
-/// True where a person says something else than whether a run passed: one that passed is right, and one that did not is not.
+/// True where a person says something else than whether a run passed: one that passed is right, and
+/// one that did not is not.
 pub(super) fn contradicts(verdict: Option<Verdict>, passed: Option<bool>) -> bool {
     verdict.zip(passed).is_some_and(|(verdict, passed)| (verdict == Verdict::Right) != passed)
 }
@@ -66,7 +71,8 @@ pub(super) fn contradicts(verdict: Option<Verdict>, passed: Option<bool>) -> boo
 /// How often people say something else than the scores, in one sentence; nothing when nobody does.
 pub(super) fn contradicted(runs: &[ScoredRun]) -> Option<String> {
     let count = |passed| {
-        let so = |run: &&ScoredRun| run.passed == Some(passed) && contradicts(run.verdict, run.passed);
+        let so =
+            |run: &&ScoredRun| run.passed == Some(passed) && contradicts(run.verdict, run.passed);
         runs.iter().filter(so).count()
     };
     let (passed, failed) = (count(true), count(false));
@@ -83,7 +89,10 @@ pub(super) fn contradicted(runs: &[ScoredRun]) -> Option<String> {
     .flatten()
     .collect();
     (!both.is_empty()).then(|| {
-        format!("People say otherwise than the scores: {}. No number here counts what they say.", both.join(", "))
+        format!(
+            "People say otherwise than the scores: {}. No number here counts what they say.",
+            both.join(", ")
+        )
     })
 }
 

@@ -1,5 +1,5 @@
-//! **Pure.** What a report says, before it is written in any format: one model, so that all formats say the same.
-//! Numbers come from `scoring`; nothing is counted here.
+//! **Pure.** What a report says, before it is written in any format: one model, so that all formats
+//! say the same. Numbers come from `scoring`; nothing is counted here.
 use crate::rows::{FailureClass, Lineage, RunState, ScoreStanding, StoredSaid, Verdict};
 use serde::Serialize;
 
@@ -58,7 +58,8 @@ pub(crate) struct Head {
     pub(crate) scored_by: Vec<String>,
     /// How many runs pass the filter and are counted.
     pub(crate) runs: u64,
-    /// How many more pass it and are left out, because they are forks or were continued by a person.
+    /// How many more pass it and are left out, because they are forks or were continued by a
+    /// person.
     pub(crate) forks_left_out: u64,
     /// Of these, have a score.
     pub(crate) scored: u64,
@@ -184,7 +185,8 @@ pub(crate) struct Cell {
     pub(crate) flaky: bool,
 }
 
-/// What one evaluator is stored to have said of the runs of one system with one model, on its own scale. Nothing of it is a score.
+/// What one evaluator is stored to have said of the runs of one system with one model, on its own
+/// scale. Nothing of it is a score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct StoredSum {
     pub(crate) evaluator: String,

@@ -1,11 +1,14 @@
-//! **Pure.** What runs of query sets come to: sums them up as `scoring` counts, and puts them beside what others published.
+//! **Pure.** What runs of query sets come to: sums them up as `scoring` counts, and puts them
+//! beside what others published.
 use crate::results::query::ScoredRun;
 use crate::rows::{
-    OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QuerySet, QueryShare, QuerySummary, RunState,
-    ScoreStanding,
+    OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QuerySet, QueryShare,
+    QuerySummary, RunState, ScoreStanding,
 };
 use std::collections::BTreeMap;
-use touchstone_scoring::stabletoolbench::{self as counted, Evaluation, Figure, SETS, Standing, Summary};
+use touchstone_scoring::stabletoolbench::{
+    self as counted, Evaluation, Figure, SETS, Standing, Summary,
+};
 use touchstone_scoring::standing::{Estimate, Passes};
 
 /// A run of a query.
@@ -101,9 +104,11 @@ pub(crate) fn summaries(runs: &[QueryRun]) -> Vec<QuerySummary> {
 fn summary(name: String, runs: &[&QueryRun]) -> QuerySummary {
     let of = counted(runs);
     let left_out = runs.iter().filter(|run| !run.is_evaluation()).count() as u64;
-    let with_api_calls = runs.iter().filter(|run| run.is_evaluation() && given(&run.run).is_some()).count() as u64;
+    let with_api_calls =
+        runs.iter().filter(|run| run.is_evaluation() && given(&run.run).is_some()).count() as u64;
     let judged_answers =
-        runs.iter().filter(|run| run.run.state == RunState::Answered && run.sopr.is_some()).count() as u64;
+        runs.iter().filter(|run| run.run.state == RunState::Answered && run.sopr.is_some()).count()
+            as u64;
     QuerySummary {
         name,
         total_queries: of.queries,
@@ -140,7 +145,9 @@ fn mean(estimate: Estimate, n: u64) -> QueryMean {
 
 /// The test sets there are.
 pub(crate) fn sets() -> Vec<QuerySet> {
-    SETS.iter().map(|(name, queries)| QuerySet { name: (*name).to_owned(), queries: *queries }).collect()
+    SETS.iter()
+        .map(|(name, queries)| QuerySet { name: (*name).to_owned(), queries: *queries })
+        .collect()
 }
 
 /// One's own figures that compare with what was published.
@@ -162,7 +169,12 @@ fn fac(run: &QueryRun) -> Option<&Given> {
     run.fac.as_ref()
 }
 
-fn own_row(name: &str, metric: &str, runs: &[&QueryRun], of: fn(&QueryRun) -> Option<&Given>) -> Option<OwnRow> {
+fn own_row(
+    name: &str,
+    metric: &str,
+    runs: &[&QueryRun],
+    of: fn(&QueryRun) -> Option<&Given>,
+) -> Option<OwnRow> {
     let scorer = runs.iter().find_map(|run| Some(of(run)?.scorer.clone()))?;
     let figure = |runs: &[&QueryRun]| {
         let ended: Vec<&&QueryRun> = runs.iter().filter(|run| run.is_evaluation()).collect();
@@ -172,14 +184,21 @@ fn own_row(name: &str, metric: &str, runs: &[&QueryRun], of: fn(&QueryRun) -> Op
         let mean = mean(summary.sopr?, summary.judged);
         let percent = |share: f64| share * 100.0;
         let (low, high) = (mean.low.map(percent), mean.high.map(percent));
-        Some(OwnFigure { value: percent(mean.value), low, high, n: mean.n, of: summary.evaluations })
+        Some(OwnFigure {
+            value: percent(mean.value),
+            low,
+            high,
+            n: mean.n,
+            of: summary.evaluations,
+        })
     };
     let of_set = |(set, _): &(&str, u64)| {
         let runs: Vec<&QueryRun> = runs.iter().filter(|run| run.set == *set).copied().collect();
         figure(&runs)
     };
     let sets: Vec<Option<OwnFigure>> = SETS.iter().map(of_set).collect();
-    let values: Option<Vec<f64>> = sets.iter().map(|figure| figure.map(|figure| figure.value)).collect();
+    let values: Option<Vec<f64>> =
+        sets.iter().map(|figure| figure.map(|figure| figure.value)).collect();
     Some(OwnRow {
         name: name.to_owned(),
         metric: metric.to_owned(),
@@ -192,8 +211,11 @@ fn own_row(name: &str, metric: &str, runs: &[&QueryRun], of: fn(&QueryRun) -> Op
 
 /// What others published.
 pub(crate) fn published() -> Vec<PublishedRow> {
-    let figure =
-        |figure: Figure| PublishedFigure { value: figure.value, deviation: figure.deviation, bold: figure.bold };
+    let figure = |figure: Figure| PublishedFigure {
+        value: figure.value,
+        deviation: figure.deviation,
+        bold: figure.bold,
+    };
     let row = |row: &counted::Published| PublishedRow {
         source: format!("{}, line {}", row.file, row.line),
         standing: match row.standing {

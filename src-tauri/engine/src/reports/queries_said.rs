@@ -1,18 +1,27 @@
-//! **Pure.** Runs of query sets in the words of a report: what they come to, and what others published.
+//! **Pure.** Runs of query sets in the words of a report: what they come to, and what others
+//! published.
 use super::page::Table;
 use super::words::NONE;
-use crate::rows::{OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QueryShare, QuerySummary};
+use crate::rows::{
+    OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QueryShare, QuerySummary,
+};
 use touchstone_scoring::stabletoolbench::{Metric, SETS};
 use touchstone_scoring::written::fixed;
 
-/// The tables: one of summaries, and one for each measure when there are published rows. None without runs of query sets.
-pub(crate) fn tables(summaries: &[QuerySummary], own: &[OwnRow], published: &[PublishedRow]) -> Vec<Table> {
+/// The tables: one of summaries, and one for each measure when there are published rows. None
+/// without runs of query sets.
+pub(crate) fn tables(
+    summaries: &[QuerySummary],
+    own: &[OwnRow],
+    published: &[PublishedRow],
+) -> Vec<Table> {
     if summaries.is_empty() {
         return Vec::new();
     }
     let mut tables = vec![sums(summaries)];
     for metric in Metric::ALL.map(Metric::name) {
-        let others = published.iter().filter(|row| row.metric == metric && row.standing == "current");
+        let others =
+            published.iter().filter(|row| row.metric == metric && row.standing == "current");
         let ours = own.iter().filter(|row| row.metric == metric);
         let rows: Vec<Vec<String>> = ours.map(own_row).chain(others.map(published_row)).collect();
         if !rows.is_empty() {
@@ -103,8 +112,10 @@ fn figure(of: OwnFigure) -> String {
 }
 
 fn printed(of: PublishedFigure) -> String {
-    of.deviation
-        .map_or_else(|| fixed(of.value, 1), |deviation| format!("{} ± {}", fixed(of.value, 1), fixed(deviation, 1)))
+    of.deviation.map_or_else(
+        || fixed(of.value, 1),
+        |deviation| format!("{} ± {}", fixed(of.value, 1), fixed(deviation, 1)),
+    )
 }
 
 fn share(of: Option<QueryShare>) -> String {

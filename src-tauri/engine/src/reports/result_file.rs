@@ -1,5 +1,5 @@
-//! **Pure.** The result file of `StableToolBench`: the runs of one system with one model on one test set, in the exact shape of the
-//! document. What is not known is left out, and never 0.
+//! **Pure.** The result file of `StableToolBench`: the runs of one system with one model on one
+//! test set, in the exact shape of the document. What is not known is left out, and never 0.
 use super::queries::{Given, QueryRun, counted};
 use crate::rows::RunState;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -22,15 +22,24 @@ pub(crate) struct Key<'a> {
 impl Key<'_> {
     /// As it is chosen by.
     pub(crate) fn label(self) -> String {
-        [self.system, self.model, self.set].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("/")
+        [self.system, self.model, self.set]
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join("/")
     }
 
     /// As the file names the system.
     fn framework(self) -> String {
-        [self.system, self.model].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
+        [self.system, self.model]
+            .into_iter()
+            .filter(|word| !word.is_empty())
+            .collect::<Vec<_>>()
+            .join("-")
     }
 
-    /// `<framework>[_<n>queries]_<test set>.json`: the number stands there unless all queries of the set are in the file.
+    /// `<framework>[_<n>queries]_<test set>.json`: the number stands there unless all queries of
+    /// the set are in the file.
     pub(crate) fn file_name(self, queries: u64) -> String {
         let whole = SETS.iter().any(|(set, all)| *set == self.set && *all == queries);
         let count = if whole { String::new() } else { format!("_{queries}queries") };
@@ -76,7 +85,8 @@ fn plain(word: &str) -> String {
     if word.is_empty() { "results".to_owned() } else { word.to_owned() }
 }
 
-/// Runs by the file they stand in. Runs that have not ended, or ended in a system error, stand in none.
+/// Runs by the file they stand in. Runs that have not ended, or ended in a system error, stand in
+/// none.
 pub(crate) fn files(runs: &[QueryRun]) -> BTreeMap<Key<'_>, Vec<&QueryRun>> {
     let mut files: BTreeMap<Key<'_>, Vec<&QueryRun>> = BTreeMap::new();
     for one in runs.iter().filter(|run| run.is_evaluation()) {
@@ -94,7 +104,12 @@ pub(crate) fn files(runs: &[QueryRun]) -> BTreeMap<Key<'_>, Vec<&QueryRun>> {
 }
 
 /// Writes a file. `told` is what each run did, in the same order: its query, and the run itself.
-pub(crate) fn write(key: Key<'_>, made: &str, runs: &[&QueryRun], told: &[(Option<Query>, Run)]) -> ResultFile {
+pub(crate) fn write(
+    key: Key<'_>,
+    made: &str,
+    runs: &[&QueryRun],
+    told: &[(Option<Query>, Run)],
+) -> ResultFile {
     let of = counted(runs);
     let judged: Vec<&Given> = runs.iter().filter_map(|run| run.sopr.as_ref()).collect();
     let scorer = judged.first().map(|given| given.scorer.as_str());
@@ -105,7 +120,10 @@ pub(crate) fn write(key: Key<'_>, made: &str, runs: &[&QueryRun], told: &[(Optio
     let mut config = vec![
         ("test_set".to_owned(), text(key.set)),
         ("num_queries".to_owned(), number(of.queries)),
-        ("evaluator_model".to_owned(), if models.is_empty() { Value::Null } else { text(&models.join(", ")) }),
+        (
+            "evaluator_model".to_owned(),
+            if models.is_empty() { Value::Null } else { text(&models.join(", ")) },
+        ),
         ("evaluation_method".to_owned(), scorer.map_or(Value::Null, |scorer| text(method(scorer)))),
         ("system".to_owned(), text(key.system)),
         ("model".to_owned(), text(key.model)),
@@ -116,8 +134,12 @@ pub(crate) fn write(key: Key<'_>, made: &str, runs: &[&QueryRun], told: &[(Optio
         config.push(("evaluations_without_sopr_score".to_owned(), missing));
     }
     let seconds = of.seconds.filter(|_| of.timed == of.evaluations);
-    let metadata =
-        Metadata { framework: Some(key.framework()), config, overall_time: seconds, timestamp: Some(made.to_owned()) };
+    let metadata = Metadata {
+        framework: Some(key.framework()),
+        config,
+        overall_time: seconds,
+        timestamp: Some(made.to_owned()),
+    };
     // Of all that were judged, or of none: a sum over some would be taken for the whole.
     let took: Option<f64> = judged.iter().map(|given| given.seconds).sum();
     let took = took.filter(|_| !judged.is_empty());
@@ -135,8 +157,11 @@ pub(crate) fn write(key: Key<'_>, made: &str, runs: &[&QueryRun], told: &[(Optio
         average_evaluation_time: took
             .map(|seconds| seconds / f64::from(u32::try_from(judged.len()).unwrap_or(u32::MAX))),
     };
-    let evaluations: Vec<Evaluation> =
-        runs.iter().zip(told).map(|(one, (query, run))| evaluation(one, query.as_ref(), run)).collect();
+    let evaluations: Vec<Evaluation> = runs
+        .iter()
+        .zip(told)
+        .map(|(one, (query, run))| evaluation(one, query.as_ref(), run))
+        .collect();
     ResultFile::new(&metadata, &summary, &evaluations)
 }
 
@@ -148,7 +173,8 @@ fn method(scorer: &str) -> &str {
 fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
     let tools = query.map(Query::available_tools);
     let converted = convert::of_run(run, &one.name(), tools.clone(), Faults::Mended).ok();
-    let details = converted.as_ref().and_then(|entry| entry.get("answer")?.get("answer_details").cloned());
+    let details =
+        converted.as_ref().and_then(|entry| entry.get("answer")?.get("answer_details").cloned());
     let is_answered = one.run.state == RunState::Answered;
     let answer = run.answer.as_ref().filter(|_| is_answered).map(|answer| match &answer.value {
         Value::Text(text) => text.clone(),
@@ -176,7 +202,10 @@ fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
 /// The word for a score; a mean of rounds that differ has none.
 fn status(score: f64) -> Option<&'static str> {
     let is = |of: f64| (score - of).abs() < f64::EPSILON;
-    [(1.0, "Solved"), (0.5, "Unsure"), (0.0, "Unsolved")].into_iter().find(|(of, _)| is(*of)).map(|(_, word)| word)
+    [(1.0, "Solved"), (0.5, "Unsure"), (0.0, "Unsolved")]
+        .into_iter()
+        .find(|(of, _)| is(*of))
+        .map(|(_, word)| word)
 }
 
 #[cfg(test)]
@@ -197,8 +226,12 @@ mod tests {
             key(&long, "2", ""),
         ];
         let told = named(&files.into());
-        let unique = |word: fn(&Named<'_>) -> String| told.iter().map(word).collect::<HashSet<_>>().len();
-        assert_eq!((unique(|one| one.label.clone()), unique(|one| one.file_name.to_lowercase())), (7, 7));
+        let unique =
+            |word: fn(&Named<'_>) -> String| told.iter().map(word).collect::<HashSet<_>>().len();
+        assert_eq!(
+            (unique(|one| one.label.clone()), unique(|one| one.file_name.to_lowercase())),
+            (7, 7)
+        );
         assert!(told.iter().any(|one| one.label == "s/t-2"));
         assert!(told.iter().any(|one| one.file_name == "s-a-b_0queries_G-2.json"));
     }
@@ -207,7 +240,12 @@ mod tests {
     fn files_are_named_by_system_queries_and_set() {
         let key = |system, model, set| Key { system, model, set };
         for (key, queries, name, label) in [
-            (key("tool_calling", "o1", "G1_tool"), 158, "tool_calling-o1_G1_tool.json", "tool_calling/o1/G1_tool"),
+            (
+                key("tool_calling", "o1", "G1_tool"),
+                158,
+                "tool_calling-o1_G1_tool.json",
+                "tool_calling/o1/G1_tool",
+            ),
             (
                 key("tool_calling", "o1", "G1_tool"),
                 3,
@@ -219,6 +257,9 @@ mod tests {
         ] {
             assert_eq!((key.file_name(queries).as_str(), key.label().as_str()), (name, label));
         }
-        assert_eq!([1.0, 0.5, 0.0, 0.75].map(status), [Some("Solved"), Some("Unsure"), Some("Unsolved"), None]);
+        assert_eq!(
+            [1.0, 0.5, 0.0, 0.75].map(status),
+            [Some("Solved"), Some("Unsure"), Some("Unsolved"), None]
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! What every format owes its readers: hostile text stays text, nothing unknown is a number, large reports stay small.
+//! What every format owes its readers: hostile text stays text, nothing unknown is a number, large
+//! reports stay small.
 use super::page::{
-    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table, TaskLine,
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table,
+    TaskLine,
 };
 use super::stored_tests::{said, sum};
 use super::write;
@@ -42,7 +44,14 @@ fn group(system: &str, model: &str, score: f64) -> Group {
             ninetieth: 20_000.0,
             most: 20_500.0,
         }),
-        cost: Some(Amount { known: 8, sum: 0.5, mean: 0.05 + score, median: 0.05, ninetieth: 0.1, most: 0.11 }),
+        cost: Some(Amount {
+            known: 8,
+            sum: 0.5,
+            mean: 0.05 + score,
+            median: 0.05,
+            ninetieth: 0.1,
+            most: 0.11,
+        }),
         seconds: None,
     }
 }
@@ -84,7 +93,15 @@ fn table(word: &str) -> Table {
 }
 
 pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
-    let cell = Cell { runs: 3, scored: 2, passed: 1, decided: 2, errors: 1, score: Some(0.5), flaky: true };
+    let cell = Cell {
+        runs: 3,
+        scored: 2,
+        passed: 1,
+        decided: 2,
+        errors: 1,
+        score: Some(0.5),
+        flaky: true,
+    };
     Page {
         head: Head {
             title: word.to_owned(),
@@ -127,7 +144,11 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
                 variation: Some(word.to_owned()),
                 cells: vec![cell.clone(), Cell::default()],
             },
-            TaskLine { task: "other".to_owned(), variation: None, cells: vec![Cell::default(), cell] },
+            TaskLine {
+                task: "other".to_owned(),
+                variation: None,
+                cells: vec![Cell::default(), cell],
+            },
         ],
         stored: Vec::new(),
         classes: vec![ClassLine { class: FailureClass::WrongAnswer, counts: vec![2, 3] }],
@@ -150,10 +171,16 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>
 #[test]
 fn hostile_text_is_text_in_every_format() {
     let stored = vec![said(HOSTILE, StoredResult::Open, HOSTILE)];
-    let page = Page { stored: vec![sum(HOSTILE)], ..page(HOSTILE, vec![RunLine { stored, ..run(HOSTILE, HOSTILE) }]) };
+    let page = Page {
+        stored: vec![sum(HOSTILE)],
+        ..page(HOSTILE, vec![RunLine { stored, ..run(HOSTILE, HOSTILE) }])
+    };
     for format in FORMATS {
         let text = write(&page, format, Some("dark\" onload=\"alert(1)")).unwrap();
-        assert!(!text.contains(['\u{202e}', '\u{0}', '\u{1b}']), "{format:?} holds what cannot be seen");
+        assert!(
+            !text.contains(['\u{202e}', '\u{0}', '\u{1b}']),
+            "{format:?} holds what cannot be seen"
+        );
         if matches!(format, ReportFormat::Html | ReportFormat::Markdown | ReportFormat::Junit) {
             assert!(!text.contains("<script") && !text.contains("<img"), "{format:?} holds a tag");
             assert!(!text.contains("onload=\"alert"), "{format:?} took a theme as it came");
@@ -178,7 +205,9 @@ fn what_tries_come_to_says_over_which_rows() {
     for format in [ReportFormat::Markdown, ReportFormat::Html] {
         let text = write(&page, format, None).unwrap();
         assert!(
-            text.contains("over 11 of 18 rows") && text.contains("One of 3 passes") && text.contains("All 3 pass"),
+            text.contains("over 11 of 18 rows")
+                && text.contains("One of 3 passes")
+                && text.contains("All 3 pass"),
             "{text}"
         );
     }
@@ -195,7 +224,12 @@ fn a_suite_of_runs_that_say_no_time_has_none() {
 
 #[test]
 fn a_page_holds_no_script_no_address_and_no_other_style_than_its_own() {
-    let html = write(&page("plain", vec![run("a.yaml", "1 field differs")]), ReportFormat::Html, Some("dark")).unwrap();
+    let html = write(
+        &page("plain", vec![run("a.yaml", "1 field differs")]),
+        ReportFormat::Html,
+        Some("dark"),
+    )
+    .unwrap();
     assert!(html.starts_with("<!DOCTYPE html><html lang=\"en\" data-theme=\"dark\">"));
     for never in ["<script", "http://", "https://", " style=", "<link", "url(", "javascript:"] {
         assert!(!html.contains(never), "{never}");
@@ -208,7 +242,10 @@ fn a_cell_of_a_spreadsheet_is_never_a_formula() {
     let page = page("plain", vec![run("=cmd|'/c calc'!A1", "-2+3"), run("@sum(a1)", "+1")]);
     let csv = write(&page, ReportFormat::Csv, None).unwrap();
     assert!(
-        csv.contains("\r\n'=cmd") && csv.contains(",'-2+3,") && csv.contains("\r\n'@sum(a1),") && csv.contains(",'+1,")
+        csv.contains("\r\n'=cmd")
+            && csv.contains(",'-2+3,")
+            && csv.contains("\r\n'@sum(a1),")
+            && csv.contains(",'+1,")
     );
 }
 
@@ -325,8 +362,13 @@ fn a_build_server_sees_failures_errors_and_what_was_skipped_apart_and_what_a_per
         review_note: Some("Read twice.".to_owned()),
         ..run("c.yaml", "no expected output")
     };
-    let passed =
-        RunLine { passed: Some(true), score: Some(1.0), class: None, verdict: None, ..run("e.yaml", "all right") };
+    let passed = RunLine {
+        passed: Some(true),
+        score: Some(1.0),
+        class: None,
+        verdict: None,
+        ..run("e.yaml", "all right")
+    };
     let contradicted = RunLine {
         path: "d.yaml".to_owned(),
         verdict: Some(Verdict::Wrong),
@@ -334,7 +376,10 @@ fn a_build_server_sees_failures_errors_and_what_was_skipped_apart_and_what_a_per
         review_note: Some("<b> ]]>".to_owned()),
         ..passed.clone()
     };
-    let page = page("plain", vec![run("a.yaml", "1 field differs"), failed, skipped, contradicted, passed]);
+    let page = page(
+        "plain",
+        vec![run("a.yaml", "1 field differs"), failed, skipped, contradicted, passed],
+    );
     insta::assert_snapshot!(write(&page, ReportFormat::Junit, None).unwrap(), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites name="plain" tests="5" failures="1" errors="1" skipped="1">
@@ -386,7 +431,8 @@ fn nothing_to_report_is_said_and_no_table_is_empty() {
     for format in [ReportFormat::Html, ReportFormat::Markdown] {
         let text = write(&page, format, None).unwrap();
         assert!(
-            text.contains("No runs were found in this folder") && !text.contains("passes the filter"),
+            text.contains("No runs were found in this folder")
+                && !text.contains("passes the filter"),
             "{format:?}"
         );
     }
@@ -409,7 +455,10 @@ fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() 
     let reviewed = Page { failed: Vec::new(), ..page("plain", vec![said]) };
     for format in FORMATS {
         let text = write(&reviewed, format, None).unwrap();
-        assert!(text.contains("wrong") && text.contains("0.25") && text.contains("from 2023."), "{format:?}: {text}");
+        assert!(
+            text.contains("wrong") && text.contains("0.25") && text.contains("from 2023."),
+            "{format:?}: {text}"
+        );
     }
     let html = write(&reviewed, ReportFormat::Html, None).unwrap();
     assert!(html.contains("A person says") && html.contains("not as scored"));
@@ -420,7 +469,8 @@ fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() 
 
 #[test]
 fn too_many_rows_for_a_chart_are_drawn_by_task_and_too_many_tasks_are_said() {
-    let cell = |score: f64, scored| Cell { runs: scored, scored, score: Some(score), ..Cell::default() };
+    let cell =
+        |score: f64, scored| Cell { runs: scored, scored, score: Some(score), ..Cell::default() };
     let lines = |tasks: usize, variations: usize| -> Vec<TaskLine> {
         let line = |n: usize| TaskLine {
             task: format!("task {:04}", n / variations),

@@ -82,13 +82,15 @@ pub(super) fn share(some: u64, all: u64) -> String {
     if all == 0 { NONE.to_owned() } else { format!("{some}/{all}") }
 }
 
-/// What the columns of repeats are called. Where all groups have the same number of tries, it is said here once.
+/// What the columns of repeats are called. Where all groups have the same number of tries, it is
+/// said here once.
 pub(super) fn repeats_heads(groups: &[Group]) -> [String; 2] {
     let k = shared_tries(groups).map_or_else(|| "k".to_owned(), count);
     [format!("One of {k} passes"), format!("All {k} pass")]
 }
 
-/// How many tries a chance is about, where the head does not say it, and over which rows when some have fewer.
+/// How many tries a chance is about, where the head does not say it, and over which rows when some
+/// have fewer.
 pub(super) fn tries(repeats: Repeats, groups: &[Group]) -> Option<String> {
     let Repeats { k, rows, of, .. } = repeats;
     let tries = shared_tries(groups).is_none().then(|| format!("k = {k}"));
@@ -109,26 +111,45 @@ pub(super) fn named(task: &str, variation: Option<&str>) -> String {
 
 /// What a report is of: `48 runs of 12 tasks, with 2 systems and 3 models`.
 pub(super) fn who(page: &Page) -> String {
-    let different = |of: fn(&Group) -> Option<&str>| page.groups.iter().filter_map(of).collect::<BTreeSet<_>>().len();
+    let different = |of: fn(&Group) -> Option<&str>| {
+        page.groups.iter().filter_map(of).collect::<BTreeSet<_>>().len()
+    };
     let systems = different(|group| group.system.as_deref());
     let models = different(|group| group.model.as_deref());
     let known = [(systems, "system", "systems"), (models, "model", "models")];
-    let with: Vec<String> =
-        known.iter().filter(|(n, ..)| *n > 0).map(|(n, one, more)| counted(*n as u64, one, more)).collect();
-    let with = if with.is_empty() { String::new() } else { format!(", with {}", with.join(" and ")) };
-    format!("{} of {}{with}", counted(page.head.runs, "run", "runs"), counted(page.head.tasks, "task", "tasks"))
+    let with: Vec<String> = known
+        .iter()
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, more)| counted(*n as u64, one, more))
+        .collect();
+    let with =
+        if with.is_empty() { String::new() } else { format!(", with {}", with.join(" and ")) };
+    format!(
+        "{} of {}{with}",
+        counted(page.head.runs, "run", "runs"),
+        counted(page.head.tasks, "task", "tasks")
+    )
 }
 
-/// How many runs have a score, and what became of the others: `40 of 48; 3 ended in an error and are counted apart`.
+/// How many runs have a score, and what became of the others: `40 of 48; 3 ended in an error and
+/// are counted apart`.
 pub(super) fn standing(head: &Head) -> String {
     let Head { runs, scored, errors, not_ended, unscored, .. } = *head;
     let are = |n: u64, one: &str, more: &str| if n == 1 { one.to_owned() } else { more.to_owned() };
     let others = [
-        (errors, are(errors, "ended in an error and is counted apart", "ended in an error and are counted apart")),
+        (
+            errors,
+            are(
+                errors,
+                "ended in an error and is counted apart",
+                "ended in an error and are counted apart",
+            ),
+        ),
         (not_ended, are(not_ended, "has not ended", "have not ended")),
         (unscored, "ended without a score or cannot be read".to_owned()),
     ];
-    let told = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("; {} {what}", count(*n)));
+    let told =
+        others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("; {} {what}", count(*n)));
     format!("{} of {}{}", count(scored), count(runs), told.collect::<String>())
 }
 
@@ -218,7 +239,9 @@ fn whole(value: f64) -> u64 {
 pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> String) -> String {
     match amount {
         None => NONE.to_owned(),
-        Some(amount) if amount.known < runs => format!("{} (of {})", write(amount.mean), share(amount.known, runs)),
+        Some(amount) if amount.known < runs => {
+            format!("{} (of {})", write(amount.mean), share(amount.known, runs))
+        }
         Some(amount) => write(amount.mean),
     }
 }
@@ -236,10 +259,13 @@ pub(super) fn summary_caption(groups: &[Group]) -> String {
     } else {
         ""
     };
-    format!("One line for each system with each model. Errors are counted apart and are no wrong answers.{other}")
+    format!(
+        "One line for each system with each model. Errors are counted apart and are no wrong answers.{other}"
+    )
 }
 
-/// How many runs have no score and did not fail: they have not ended, ended without one, or cannot be read.
+/// How many runs have no score and did not fail: they have not ended, ended without one, or cannot
+/// be read.
 pub(super) const fn others(group: &Group) -> u64 {
     group.not_ended + group.unscored
 }
@@ -279,13 +305,17 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What a person says of a run: the word, the score given in place of the automatic one, and the note. None when nobody says anything.
+/// What a person says of a run: the word, the score given in place of the automatic one, and the
+/// note. None when nobody says anything.
 pub(super) fn review(run: &RunLine) -> Option<String> {
     let word = run.verdict.map(|said| verdict(said).to_owned());
     let given = run.review_score.map(|given| format!("score {}", score(Some(given))));
     let short = [word, given].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let note =
-        run.review_note.as_deref().map(|note| one_line(note).into_owned()).filter(|note| !note.trim().is_empty());
+    let note = run
+        .review_note
+        .as_deref()
+        .map(|note| one_line(note).into_owned())
+        .filter(|note| !note.trim().is_empty());
     match (short.is_empty(), note) {
         (true, note) => note,
         (false, None) => Some(short),
@@ -301,8 +331,11 @@ pub(super) fn stored(said: &StoredSaid) -> String {
 
 /// What all evaluators are stored to have said of a run; none when nothing is stored.
 pub(super) fn all_stored(run: &RunLine) -> Option<String> {
-    let each: Vec<String> =
-        run.stored.iter().map(|said| format!("{} {}", one_line(&said.evaluator), stored(said))).collect();
+    let each: Vec<String> = run
+        .stored
+        .iter()
+        .map(|said| format!("{} {}", one_line(&said.evaluator), stored(said)))
+        .collect();
     (!each.is_empty()).then(|| each.join("; "))
 }
 
@@ -355,7 +388,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_never_a_zero() {
-        assert_eq!([score(None), estimate(None), difference(None), p_value(None), share(0, 0)], [NONE; 5]);
+        assert_eq!(
+            [score(None), estimate(None), difference(None), p_value(None), share(0, 0)],
+            [NONE; 5]
+        );
     }
 
     #[test]
@@ -364,11 +400,18 @@ mod tests {
         assert_eq!(estimate(of(0.871, 0.7, 0.961)), "0.87 (0.70–0.96)");
         assert_eq!(difference(of(-0.1234, -0.3, 0.05)), "−0.12 (−0.30 to +0.05)");
         assert_eq!(difference(of(0.001, -0.001, 0.2)), "0.00 (0.00 to +0.20)");
-        assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1\u{202f}234\u{202f}567"]);
+        assert_eq!(
+            [count(0), count(999), count(1_234_567)],
+            ["0", "999", "1\u{202f}234\u{202f}567"]
+        );
         assert_eq!([money(0.01234), money(2.5), money(1234.5)], ["$0.0123", "$2.50", "$1234"]);
-        assert_eq!([seconds(3.21), seconds(125.4), seconds(7_300.0)], ["3.2 s", "2 min 05 s", "2 h 01 min"]);
+        assert_eq!(
+            [seconds(3.21), seconds(125.4), seconds(7_300.0)],
+            ["3.2 s", "2 min 05 s", "2 h 01 min"]
+        );
         assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["< 0.001", "0.049"]);
-        let amount = Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0, most: 3.0 };
+        let amount =
+            Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0, most: 3.0 };
         assert_eq!(mean(Some(amount), 3, money), "$2.50 (of 2/3)");
         assert_eq!([total(amount, 3, money), total(amount, 2, money)], ["at least $5.00", "$5.00"]);
     }

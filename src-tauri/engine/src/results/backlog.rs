@@ -1,4 +1,5 @@
-//! **Pure.** What waits to be looked at: changes that just happened before everything else, each unit once.
+//! **Pure.** What waits to be looked at: changes that just happened before everything else, each
+//! unit once.
 use super::reconcile::{Step, Unit, UnitId};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -20,7 +21,8 @@ impl Backlog {
                 // To read nothing is to find that nothing is left.
                 Step::Forget(id) => Unit { id, files: BTreeMap::new() },
             };
-            let mut files = self.units.remove(&unit.id).map(|waiting| waiting.files).unwrap_or_default();
+            let mut files =
+                self.units.remove(&unit.id).map(|waiting| waiting.files).unwrap_or_default();
             files.extend(unit.files);
             queue.push_back(unit.id.clone());
             self.units.insert(unit.id.clone(), Unit { id: unit.id, files });

@@ -1,6 +1,7 @@
-//! The plain text of all runs, one after the other in one file beside the index, so that a search without any index reads
-//! straight through it. Owns its layout and its reading; which bytes belong to which run is in the index. So are the checksums of its
-//! blocks: nothing is read that is not what was written.
+//! The plain text of all runs, one after the other in one file beside the index, so that a search
+//! without any index reads straight through it. Owns its layout and its reading; which bytes belong
+//! to which run is in the index. So are the checksums of its blocks: nothing is read that is not
+//! what was written.
 use super::home::create_private;
 use fs_err as fs;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
@@ -8,7 +9,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// There is one checksum for as many bytes. A text is read in whole blocks, so a small one costs as much as this.
+/// There is one checksum for as many bytes. A text is read in whole blocks, so a small one costs as
+/// much as this.
 const BLOCK: u64 = 64 << 10;
 /// How much is copied at once.
 const COPY: u64 = 2 << 20;
@@ -30,7 +32,10 @@ impl TextBlob {
         let file = fs::File::open(path(dir, number))?;
         let mut head = [0; MAGIC.len()];
         file.file().read_exact_at(&mut head, 0)?;
-        if &head != MAGIC || file.metadata()?.len() < len || sums.len() as u64 != len.div_ceil(BLOCK) {
+        if &head != MAGIC
+            || file.metadata()?.len() < len
+            || sums.len() as u64 != len.div_ceil(BLOCK)
+        {
             return Err(foreign());
         }
         Ok(Self { file, len, sums })
@@ -57,8 +62,14 @@ impl TextBlob {
         Ok(self.read_into(offset, len, &mut buffer)?.to_vec())
     }
 
-    /// Reads an extent and returns it as a part of `buffer`, which grows to hold the blocks around it.
-    pub fn read_into<'b>(&self, offset: u64, len: usize, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
+    /// Reads an extent and returns it as a part of `buffer`, which grows to hold the blocks around
+    /// it.
+    pub fn read_into<'b>(
+        &self,
+        offset: u64,
+        len: usize,
+        buffer: &'b mut Vec<u8>,
+    ) -> io::Result<&'b [u8]> {
         if !self.holds(offset, len as u64) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
@@ -80,7 +91,10 @@ impl TextBlob {
 }
 
 fn foreign() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "the text beside the index is not the one it was made with")
+    io::Error::new(
+        io::ErrorKind::InvalidData,
+        "the text beside the index is not the one it was made with",
+    )
 }
 
 fn length(number: u64) -> io::Result<usize> {

@@ -1,5 +1,6 @@
-//! **Pure.** The tasks as a list that can be searched: made once of the suites as they are, and asked often. Every word that is sought is
-//! looked for in one text of each task; ten thousand of them take a few milliseconds.
+//! **Pure.** The tasks as a list that can be searched: made once of the suites as they are, and
+//! asked often. Every word that is sought is looked for in one text of each task; ten thousand of
+//! them take a few milliseconds.
 use super::suites::{Task, Tasks};
 use crate::rows::{FacetValue, TaskPage, TaskRequest, TaskRow};
 use std::collections::{BTreeMap, HashSet};
@@ -58,8 +59,10 @@ impl Catalog {
     pub(crate) fn list(&self, request: &TaskRequest) -> TaskPage {
         let words = request.words.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
-        let finders: Vec<memchr::memmem::Finder<'_>> = words.iter().map(memchr::memmem::Finder::new).collect();
-        let (mut sets, mut categories) = (BTreeMap::<&str, u64>::new(), BTreeMap::<&str, u64>::new());
+        let finders: Vec<memchr::memmem::Finder<'_>> =
+            words.iter().map(memchr::memmem::Finder::new).collect();
+        let (mut sets, mut categories) =
+            (BTreeMap::<&str, u64>::new(), BTreeMap::<&str, u64>::new());
         let mut passing = Vec::new();
         for entry in &self.entries {
             if !finders.iter().all(|finder| finder.find(entry.text.as_bytes()).is_some()) {
@@ -67,12 +70,15 @@ impl Catalog {
             }
             let row = &entry.row;
             let of_set = request.set.is_none() || request.set == row.set;
-            let of_category = request.category.as_ref().is_none_or(|category| row.categories.contains(category));
+            let of_category =
+                request.category.as_ref().is_none_or(|category| row.categories.contains(category));
             if of_category && let Some(set) = &row.set {
                 *sets.entry(set).or_default() += 1;
             }
             if of_set {
-                row.categories.iter().for_each(|category| *categories.entry(category).or_default() += 1);
+                row.categories
+                    .iter()
+                    .for_each(|category| *categories.entry(category).or_default() += 1);
             }
             if of_set && of_category {
                 passing.push(row);
@@ -100,11 +106,25 @@ pub(crate) fn row(task: &Task) -> TaskRow {
         Some(query) => {
             let shared = query.shared();
             let shared: HashSet<&Pair> = shared.into_iter().flat_map(|(_, pairs)| pairs).collect();
-            let categories =
-                query.categories().into_iter().filter(|name| !name.is_empty()).map(str::to_owned).collect();
-            (Some(query.set.clone()), categories, query.apis.len(), query.gold.iter().any(|pair| shared.contains(pair)))
+            let categories = query
+                .categories()
+                .into_iter()
+                .filter(|name| !name.is_empty())
+                .map(str::to_owned)
+                .collect();
+            (
+                Some(query.set.clone()),
+                categories,
+                query.apis.len(),
+                query.gold.iter().any(|pair| shared.contains(pair)),
+            )
         }
-        None => (suite.id.rsplit_once('/').map(|(folder, _)| folder.to_owned()), suite.tags.clone(), 0, false),
+        None => (
+            suite.id.rsplit_once('/').map(|(folder, _)| folder.to_owned()),
+            suite.tags.clone(),
+            0,
+            false,
+        ),
     };
     let whole = prompts(&suite.prompts).next().map(|(_, text)| text).unwrap_or_default();
     let mut prompt = String::new();
@@ -158,9 +178,12 @@ fn entry(task: &Task) -> Entry {
     parts.extend(suite.tags.iter().chain(&suite.expected_tool_calls).map(String::as_str));
     parts.extend(prompts(&suite.prompts).map(|(_, text)| text));
     if let Some(query) = &suite.query {
-        parts.extend(query.apis.iter().flat_map(|api| [api.pair.tool.as_str(), api.pair.api.as_str()]));
+        parts.extend(
+            query.apis.iter().flat_map(|api| [api.pair.tool.as_str(), api.pair.api.as_str()]),
+        );
     }
-    let labels: Vec<String> = suite.variations.iter().map(touchstone_formats::suite::Variation::label).collect();
+    let labels: Vec<String> =
+        suite.variations.iter().map(touchstone_formats::suite::Variation::label).collect();
     parts.extend(labels.iter().map(String::as_str));
     Entry { text: parts.join("\n").to_lowercase(), row }
 }
@@ -178,16 +201,24 @@ mod tests {
     use crate::rows::Span;
     use touchstone_formats::suite;
 
-    const G1: &str =
-        include_str!("../../../../tests/fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
-    const G2: &str =
-        include_str!("../../../../tests/fixtures/stabletoolbench/queries/test_instruction/G2_category.json");
+    const G1: &str = include_str!(
+        "../../../../tests/fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json"
+    );
+    const G2: &str = include_str!(
+        "../../../../tests/fixtures/stabletoolbench/queries/test_instruction/G2_category.json"
+    );
 
     fn catalog(extra: &[(&str, &str)]) -> Catalog {
         let files = [("sets/G1_instruction", G1), ("sets/G2_category", G2)];
-        let suites = files.iter().chain(extra).flat_map(|(id, text)| suite::read(text, id).unwrap().tasks);
+        let suites =
+            files.iter().chain(extra).flat_map(|(id, text)| suite::read(text, id).unwrap().tasks);
         let file = || FileId::new(Root::Input, "x");
-        let task = |suite| Task { suite: Arc::new(suite), file: file(), yardsticks: Vec::new(), tools: Vec::new() };
+        let task = |suite| Task {
+            suite: Arc::new(suite),
+            file: file(),
+            yardsticks: Vec::new(),
+            tools: Vec::new(),
+        };
         Catalog::new(&Arc::new(Tasks::of(suites.map(task).map(Arc::new))))
     }
 
@@ -209,7 +240,10 @@ mod tests {
 
     #[test]
     fn every_word_is_sought_in_prompts_ids_categories_and_names_of_tools() {
-        let catalog = catalog(&[("plans/churn", "tool_calling_prompt: Who left in {month}?\ntags: [hard]\n")]);
+        let catalog = catalog(&[(
+            "plans/churn",
+            "tool_calling_prompt: Who left in {month}?\ntags: [hard]\n",
+        )]);
         for (words, ids) in [
             ("", "churn 101 102 103 201 202"),
             ("WATER gauge", "101 103 201"),
@@ -229,8 +263,9 @@ mod tests {
     #[test]
     fn chips_count_what_choosing_them_would_leave() {
         let catalog = catalog(&[]);
-        let shown =
-            |values: &[FacetValue]| values.iter().map(|one| format!("{} {}", one.value, one.count)).collect::<Vec<_>>();
+        let shown = |values: &[FacetValue]| {
+            values.iter().map(|one| format!("{} {}", one.value, one.count)).collect::<Vec<_>>()
+        };
         let page = catalog.list(&asked("", None, Some("Weather")));
         assert_eq!((page.all, page.total), (5, 3));
         assert_eq!(shown(&page.sets), ["G1_instruction 2", "G2_category 1"]);
@@ -245,9 +280,14 @@ mod tests {
         let page = catalog(&[]).list(&asked("", None, None));
         let flags: Vec<bool> = page.rows.iter().map(|row| row.ambiguous).collect();
         assert_eq!(flags, [false, true, false, false, false]);
-        assert_eq!((page.rows[0].apis, page.rows[0].expected_calls, page.rows[4].expected_calls), (3, 2, 1));
+        assert_eq!(
+            (page.rows[0].apis, page.rows[0].expected_calls, page.rows[4].expected_calls),
+            (3, 2, 1)
+        );
         let long = format!("tool_calling_prompt: |\n  {}\n", "word\n  ".repeat(1_000));
         let page = catalog(&[("long", &long)]).list(&asked("", None, None));
-        assert!(page.rows[0].prompt.ends_with("word…") && page.rows[0].prompt.chars().count() < 260);
+        assert!(
+            page.rows[0].prompt.ends_with("word…") && page.rows[0].prompt.chars().count() < 260
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! What the conductor does when nothing else is to be done, one short piece at a time: the indexes that order lists, the full-text
-//! index, the rewriting of the text. Decides their order only.
+//! What the conductor does when nothing else is to be done, one short piece at a time: the indexes
+//! that order lists, the full-text index, the rewriting of the text. Decides their order only.
 use super::index::{IndexError, Writer};
 use super::{compact, words};
 use std::collections::VecDeque;
@@ -21,7 +21,9 @@ pub(crate) enum Done {
 
 impl Chores {
     pub(crate) fn new() -> Self {
-        let indexes = include_str!("sort_indexes.sql").split_inclusive(';').filter(|text| text.contains("CREATE"));
+        let indexes = include_str!("sort_indexes.sql")
+            .split_inclusive(';')
+            .filter(|text| text.contains("CREATE"));
         Self { indexes: indexes.collect(), words: true, compact: true }
     }
 
@@ -48,7 +50,10 @@ impl Chores {
         if self.words {
             let finished = words::step(writer, pressing)?;
             self.words = finished.is_some();
-            return Ok(Some(Done::Words { finished: finished.unwrap_or(0), all: finished.is_none() }));
+            return Ok(Some(Done::Words {
+                finished: finished.unwrap_or(0),
+                all: finished.is_none(),
+            }));
         }
         if self.compact {
             self.compact = false;

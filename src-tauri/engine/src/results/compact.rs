@@ -1,5 +1,5 @@
-//! Rewrites the text blob without the text of runs that changed or went. The old file stays for readers that are about to open it,
-//! until the next start or the next rewriting.
+//! Rewrites the text blob without the text of runs that changed or went. The old file stays for
+//! readers that are about to open it, until the next start or the next rewriting.
 use super::blob::{self, BlobWriter};
 use super::index::{IndexError, Writer, meta, put_sums, text_of};
 use fs_err as fs;
@@ -22,14 +22,17 @@ pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
     let mut new = BlobWriter::create(&writer.dir, number + 1)?;
     let transaction = writer.sql.unchecked_transaction()?;
     {
-        let mut runs = transaction
-            .prepare("SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset")?;
+        let mut runs = transaction.prepare(
+            "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset",
+        )?;
         let rows = runs.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let rows = rows.collect::<Result<Vec<(i64, i64, i64)>, _>>()?;
         let mut move_run = transaction.prepare("UPDATE runs SET text_offset = ? WHERE id = ?")?;
-        let mut move_items = transaction.prepare("UPDATE items SET start = start + ? WHERE run = ?")?;
+        let mut move_items =
+            transaction.prepare("UPDATE items SET start = start + ? WHERE run = ?")?;
         for (run, offset, len) in rows {
-            let start = blob::copy(&old, offset.cast_unsigned(), len.cast_unsigned(), &mut new)?.cast_signed();
+            let start = blob::copy(&old, offset.cast_unsigned(), len.cast_unsigned(), &mut new)?
+                .cast_signed();
             move_run.execute(params![start, run])?;
             move_items.execute(params![start - offset, run])?;
         }

@@ -1,5 +1,6 @@
-//! The one thread that keeps the index in agreement with the disk: it takes hints, lists, looks, writes and tells, and fills the
-//! full-text index when there is nothing better to do. Everything it decides is decided in pure parts; this is their order.
+//! The one thread that keeps the index in agreement with the disk: it takes hints, lists, looks,
+//! writes and tells, and fills the full-text index when there is nothing better to do. Everything
+//! it decides is decided in pure parts; this is their order.
 use super::backlog::Backlog;
 use super::inbox::{Hints, Inbox, Woken};
 use super::index::{Index, IndexError, Writer, is_damage};
@@ -26,7 +27,8 @@ use std::time::{Duration, Instant};
 
 /// When files made in a directory before it was watched are looked for again.
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
-/// How often it is looked whether the roots are still there: nobody tells that a folder above them was renamed.
+/// How often it is looked whether the roots are still there: nobody tells that a folder above them
+/// was renamed.
 const GLANCE: Duration = Duration::from_secs(1);
 /// What can be done about roots that are gone.
 pub(crate) const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
@@ -107,11 +109,13 @@ pub(crate) struct Conductor {
     pub(crate) standing: Vec<RootState>,
     /// Roots that could not be listed when they were last tried.
     pub(crate) missing: BTreeSet<Root>,
-    /// Roots that were listed, and on which of them a file system was mounted. The index keeps the latter.
+    /// Roots that were listed, and on which of them a file system was mounted. The index keeps the
+    /// latter.
     pub(crate) listed: BTreeMap<Root, bool>,
     /// When it is looked again whether the roots are still there.
     next_glance: Instant,
-    /// Nothing is tried before this: the index could not be written, and asking again at once would only keep the machine busy.
+    /// Nothing is tried before this: the index could not be written, and asking again at once would
+    /// only keep the machine busy.
     resting_until: Instant,
     /// Wall clock minus steady clock, to notice sleep.
     drift_ms: i64,
@@ -158,15 +162,18 @@ impl Conductor {
         }
     }
 
-    /// Works until the folder is closed. A mistake of ours ends the following, not the program, and is told.
+    /// Works until the folder is closed. A mistake of ours ends the following, not the program, and
+    /// is told.
     pub(crate) fn run(mut self) {
         let ended = catch_unwind(AssertUnwindSafe(|| self.conduct()));
         self.shared.index.release();
         if ended.is_err() {
-            let hint =
-                "What was read before is still shown. Open the folder again to follow it, and please report this.";
-            return self
-                .fail("Touchstone stopped following this folder because of a mistake of its own.".to_owned(), hint);
+            let hint = "What was read before is still shown. Open the folder again to follow it, and please report this.";
+            return self.fail(
+                "Touchstone stopped following this folder because of a mistake of its own."
+                    .to_owned(),
+                hint,
+            );
         }
         self.writer.close();
     }
@@ -186,8 +193,9 @@ impl Conductor {
         }
     }
 
-    /// Loads the index and lists everything, both at once: neither needs the other before they are compared.
-    /// Whoever opens a folder that was read before wants to see it first, and the machine has few processors.
+    /// Loads the index and lists everything, both at once: neither needs the other before they are
+    /// compared. Whoever opens a folder that was read before wants to see it first, and the machine
+    /// has few processors.
     fn begin(&mut self) {
         let Shared { roots, limits, live, .. } = self.shared.clone();
         if !self.writer.fresh {
@@ -217,9 +225,12 @@ impl Conductor {
     /// Reads what the index knows, or begins anew when it cannot be trusted.
     fn load(&mut self) -> Result<(), IndexError> {
         let models = load::models_hash(&self.shared.roots.models);
-        let usable = self.writer.fresh || (self.writer.is_sound() && load::models(&self.writer.sql)? == models);
+        let usable = self.writer.fresh
+            || (self.writer.is_sound() && load::models(&self.writer.sql)? == models);
         if !usable {
-            tracing::info!("the index is damaged or was made with other settings, and is made anew");
+            tracing::info!(
+                "the index is damaged or was made with other settings, and is made anew"
+            );
             self.renew()?;
         }
         load::put_models(&self.writer.sql, models)?;
@@ -323,10 +334,15 @@ impl Conductor {
         };
         let new_dirs = located(&hints.new_dirs);
         // Most are files that were moved into place.
-        let dirs: Vec<&FileId> =
-            new_dirs.iter().filter(|dir| roots.path(dir).is_some_and(|path| path.is_dir())).collect();
+        let dirs: Vec<&FileId> = new_dirs
+            .iter()
+            .filter(|dir| roots.path(dir).is_some_and(|path| path.is_dir()))
+            .collect();
         for delay in AGAIN.into_iter().filter(|_| !dirs.is_empty()) {
-            self.again.entry(Instant::now() + delay).or_default().extend(dirs.iter().copied().cloned());
+            self.again
+                .entry(Instant::now() + delay)
+                .or_default()
+                .extend(dirs.iter().copied().cloned());
         }
         let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
         if hints.rescan {
@@ -354,7 +370,8 @@ impl Conductor {
         self.heed_unborn(scopes, &mut survey);
         self.note_missing(scopes, &survey);
         let limits = &self.shared.limits;
-        let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
+        let mut scopes: Vec<FileId> =
+            scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
         scopes.retain(|scope| !survey.failed.contains_key(&scope.root));
         if let Some(reason) = self.lost_roots(&survey.failed) {
             self.next_scan = self.next_scan.min(Instant::now() + limits.poll);
@@ -374,7 +391,10 @@ impl Conductor {
         let steps = self.hold_back(steps);
         self.backlog.add(steps, live);
         self.count_files(&scopes, survey.failed.is_empty());
-        if scopes.iter().any(|scope| scope.path.is_empty() && scope.root == super::roots::Root::Output) {
+        if scopes
+            .iter()
+            .any(|scope| scope.path.is_empty() && scope.root == super::roots::Root::Output)
+        {
             self.unlisted = false;
         }
         if whole && survey.failed.is_empty() {
@@ -389,7 +409,9 @@ impl Conductor {
         let mut kept = Vec::with_capacity(steps.len());
         for step in steps {
             let held = match &step {
-                Step::Read(unit) => self.pace.hold(unit, now).map(|at| (at, unit.files.keys().cloned())),
+                Step::Read(unit) => {
+                    self.pace.hold(unit, now).map(|at| (at, unit.files.keys().cloned()))
+                }
                 Step::Forget(_) => None,
             };
             match held {
@@ -404,9 +426,12 @@ impl Conductor {
     fn keep_unlisted(&mut self, scopes: &[FileId], survey: &mut Survey) {
         for (file, mark) in &self.known {
             let inside = scopes.iter().any(|scope| scope.holds(file));
-            let there = || self.shared.roots.path(file).is_some_and(|path| path.symlink_metadata().is_ok());
+            let there =
+                || self.shared.roots.path(file).is_some_and(|path| path.symlink_metadata().is_ok());
             if inside && !mark.odd && !survey.found.contains_key(file) && there() {
-                survey.found.insert(file.clone(), super::reconcile::Found { stamp: mark.stamp, odd: None });
+                survey
+                    .found
+                    .insert(file.clone(), super::reconcile::Found { stamp: mark.stamp, odd: None });
             }
         }
     }
@@ -429,7 +454,8 @@ impl Conductor {
         });
     }
 
-    /// True when it is time to look at the roots, and one of them came, went or was replaced since the last time.
+    /// True when it is time to look at the roots, and one of them came, went or was replaced since
+    /// the last time.
     fn roots_changed(&mut self, now: Instant) -> bool {
         if now < self.next_glance {
             return false;
@@ -459,14 +485,14 @@ impl Conductor {
     /// The index could not be used: make it anew when it is damaged, else wait and try again.
     pub(crate) fn recover(&mut self, error: &IndexError) {
         tracing::warn!(%error, "the index could not be written");
-        let mended = if is_damage(error) { self.renew().and_then(|()| self.load()) } else { self.load() };
+        let mended =
+            if is_damage(error) { self.renew().and_then(|()| self.load()) } else { self.load() };
         self.backlog.clear();
         if let Some(renewing) = &mut self.renewing {
             renewing.again();
         }
         if let Err(error) = mended {
-            let hint =
-                "Free some space in the cache folder, or run `touchstone doctor`. It is tried again every few seconds.";
+            let hint = "Free some space in the cache folder, or run `touchstone doctor`. It is tried again every few seconds.";
             self.fail(format!("The index could not be written: {error}."), hint);
             self.resting_until = Instant::now() + AFTER_FAILURE;
         }

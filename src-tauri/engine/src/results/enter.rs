@@ -1,4 +1,5 @@
-//! The conductor's work: units are looked at, written in transactions, and told of after the commit.
+//! The conductor's work: units are looked at, written in transactions, and told of after the
+//! commit.
 use super::conduct::{Change, Conductor, Shared};
 use super::index::{IndexError, Writer, put_sums};
 use super::ingest::{Eyes, look_at};
@@ -16,7 +17,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
-/// Units in one go: few when something just happened, so that the next change does not wait; more at the first load.
+/// Units in one go: few when something just happened, so that the next change does not wait; more
+/// at the first load.
 const LIVE: usize = 200;
 const REST: usize = 800;
 /// A commit is due after this many rows, or this long.
@@ -42,7 +44,8 @@ struct Open {
 impl Conductor {
     /// Does one piece of what there is to do.
     pub(crate) fn work(&mut self) {
-        // Suites come before the first runs, and later after the last of those that wait: bringing all rows up to date takes time.
+        // Suites come before the first runs, and later after the last of those that wait: bringing
+        // all rows up to date takes time.
         let tasks_now = self.shelving.is_new() || self.backlog.is_empty();
         let published = if tasks_now { self.publish_tasks() } else { Ok(()) };
         let done = published.and_then(|()| {
@@ -57,7 +60,8 @@ impl Conductor {
                 (true, true) => self.chore(),
             }
         });
-        let settled = self.shelving.is_settled() && self.renewing.is_none() && self.reviews.is_settled();
+        let settled =
+            self.shelving.is_settled() && self.renewing.is_none() && self.reviews.is_settled();
         if let Err(error) = done {
             self.recover(&error);
         } else if self.backlog.is_empty() && settled {
@@ -86,7 +90,12 @@ impl Conductor {
         result
     }
 
-    fn put(&mut self, looked: Looked, placed: Vec<Placed>, open: &mut Open) -> Result<(), IndexError> {
+    fn put(
+        &mut self,
+        looked: Looked,
+        placed: Vec<Placed>,
+        open: &mut Open,
+    ) -> Result<(), IndexError> {
         if open.since.is_none() {
             self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
             open.since = Some(Instant::now());
@@ -101,13 +110,26 @@ impl Conductor {
             let member = row.member.as_ref().map(|member| member.key.as_str());
             reviews::hold(&self.writer.sql, roots, limits, &looked.unit, member)?;
             let now = (self.shelving.tasks(), &self.marks);
-            judgements::hold(&self.writer.sql, (roots, limits), (&now.0, now.1), &looked.unit.key_of(member))?;
+            judgements::hold(
+                &self.writer.sql,
+                (roots, limits),
+                (&now.0, now.1),
+                &looked.unit.key_of(member),
+            )?;
             // The original of a fork names its forks.
             let origin = row.outline.as_ref().and_then(|outline| outline.forked_from.as_ref());
-            open.origins.extend(origin.map(|origin| super::run_id(&FileId::new(Root::Output, origin.file.as_bytes()))));
+            open.origins.extend(
+                origin.map(|origin| {
+                    super::run_id(&FileId::new(Root::Output, origin.file.as_bytes()))
+                }),
+            );
         }
         if looked.is_last() {
-            open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });
+            open.units.push(Entered {
+                unit: looked.unit,
+                marks: looked.marks,
+                again_ns: looked.again_ns,
+            });
         }
         Ok(())
     }
@@ -130,7 +152,10 @@ impl Conductor {
             if let Some(at) = again_ns {
                 let wait = u64::try_from(at.saturating_sub(clock::now_ns())).unwrap_or(0);
                 let files = marks.iter().map(|(file, _)| file.clone());
-                self.again.entry(Instant::now() + Duration::from_nanos(wait)).or_default().extend(files);
+                self.again
+                    .entry(Instant::now() + Duration::from_nanos(wait))
+                    .or_default()
+                    .extend(files);
             }
             remember(&mut self.known, &unit, marks);
         }
@@ -248,11 +273,14 @@ impl Conductor {
         self.known.insert(file.clone(), mark);
     }
 
-    /// A file that is no suite is remembered, so that it is not looked at again; with a reason where it looks like one.
+    /// A file that is no suite is remembered, so that it is not looked at again; with a reason
+    /// where it looks like one.
     fn pass_over(&mut self, unit: &Unit, reason: Option<String>) {
         match reason {
             None => self.shelving.remove(&unit.id.file),
-            Some(reason) => self.shelving.pass_over(&self.shared.roots, &unit.id.file, false, reason),
+            Some(reason) => {
+                self.shelving.pass_over(&self.shared.roots, &unit.id.file, false, reason);
+            }
         }
         for (file, found) in &unit.files {
             let settled = super::look::is_settled(found.stamp, clock::now_ns());
@@ -270,7 +298,9 @@ impl Conductor {
 
     fn chore(&mut self) -> Result<(), IndexError> {
         let inbox = &self.shared.inbox;
-        let Some(done) = self.chores.step(&mut self.writer, &|| inbox.is_pressing())? else { return Ok(()) };
+        let Some(done) = self.chores.step(&mut self.writer, &|| inbox.is_pressing())? else {
+            return Ok(());
+        };
         if let chores::Done::Words { finished, all } = done {
             self.tally.finish(finished);
             let (tally, opened) = (self.tally, self.opened);
@@ -305,7 +335,8 @@ pub(crate) fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexErr
 fn read_prompts(roots: &Roots, limits: &Limits, file: &FileId, shelving: &mut Shelving) {
     let folder = FileId::new(file.root, file.parent());
     let read = PROMPT_NAMES.iter().filter_map(|name| {
-        let (bytes, _) = open::read(roots, &folder.join(OsStr::new(name)), limits.suite_bytes).ok()?;
+        let (bytes, _) =
+            open::read(roots, &folder.join(OsStr::new(name)), limits.suite_bytes).ok()?;
         Some((*name, String::from_utf8_lossy(&bytes).into_owned()))
     });
     let read: Vec<_> = read.collect();

@@ -1,4 +1,5 @@
-//! The results flow of one open folder: starts its threads and stops them. What others need of it is in its fields.
+//! The results flow of one open folder: starts its threads and stops them. What others need of it
+//! is in its fields.
 use super::conduct::{Conductor, Publish, Shared};
 use super::inbox::{Hints, Inbox};
 use super::index::{Index, IndexError};
@@ -72,7 +73,8 @@ impl Flow {
         flow.spawn("watch", {
             let Shared { roots, inbox, live, limits, watch, .. } = shared.clone();
             move || {
-                // Watching walks through everything, too; what changes before it begins is found by the list it asks for.
+                // Watching walks through everything, too; what changes before it begins is found by
+                // the list it asks for.
                 live.wait(|now| inbox.is_stopping() || is_listed(now), limits.calm + LISTING);
                 if !inbox.is_stopping() {
                     watch.start(&roots, limits.watch, &inbox);
@@ -86,7 +88,8 @@ impl Flow {
     }
 
     fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), IndexError> {
-        let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work)?;
+        let thread =
+            std::thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work)?;
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
         Ok(())
     }
@@ -118,11 +121,13 @@ impl Flow {
         told.recv_timeout(timeout).unwrap_or(false)
     }
 
-    /// Stops following and closes the index. What was read can still be asked until this is dropped.
+    /// Stops following and closes the index. What was read can still be asked until this is
+    /// dropped.
     pub fn stop(&self) {
         self.inbox.stop();
         self.live.change(|standing| standing.stirred = true);
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             if thread.join().is_err() {
                 tracing::error!("a thread of the results flow ended by a panic");
@@ -162,11 +167,24 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let results = home.path().join("results");
         fs::create_dir(&results).unwrap();
-        let roots = Roots { folder: results.clone(), input_dir: None, output_dir: results.clone(), ..Roots::default() };
+        let roots = Roots {
+            folder: results.clone(),
+            input_dir: None,
+            output_dir: results.clone(),
+            ..Roots::default()
+        };
         // A regular list would hide that nothing is told.
         let limits = Limits { rescan: Duration::from_hours(1), ..Limits::default() };
-        let flow = Flow::start(roots, &home.path().join("cache"), limits, Some(Marks::new()), Box::new(drop)).unwrap();
-        let settled = |now: &Standing| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
+        let flow = Flow::start(
+            roots,
+            &home.path().join("cache"),
+            limits,
+            Some(Marks::new()),
+            Box::new(drop),
+        )
+        .unwrap();
+        let settled =
+            |now: &Standing| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
         assert!(flow.live.wait(settled, DEADLINE));
         let late = results.join("late");
         // As long as it is held up here, the thread that empties the queue waits.

@@ -1,7 +1,8 @@
-//! Where the index of an output directory lives: a folder in the cache, claimed by one process at a time with a lock of the
-//! system, with one numbered build inside. Owns the claim and the builds' names, not what is in them, and how much is left of builds
-//! that are not used any more: of one at most, for at most 14 days, and no more than 256 MiB. Folders that other processes had beside
-//! it go when the next one opens an index of the same directory.
+//! Where the index of an output directory lives: a folder in the cache, claimed by one process at a
+//! time with a lock of the system, with one numbered build inside. Owns the claim and the builds'
+//! names, not what is in them, and how much is left of builds that are not used any more: of one at
+//! most, for at most 14 days, and no more than 256 MiB. Folders that other processes had beside it
+//! go when the next one opens an index of the same directory.
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use std::fs::{DirBuilder, Permissions};
@@ -20,14 +21,15 @@ const ASIDE_BYTES: u64 = 256 << 20;
 /// Folders in a folder of the index are not looked into deeper than this.
 const DEPTH: usize = 8;
 
-/// A claimed folder in the cache. Given back when it is dropped, or by the system when the process dies.
+/// A claimed folder in the cache. Given back when it is dropped, or by the system when the process
+/// dies.
 pub(crate) struct Home {
     cache_dir: PathBuf,
     output_dir: PathBuf,
     dir: PathBuf,
     lock: fs::File,
-    /// The number of the newest build there was. None is given twice, also when the cache was deleted meanwhile: somebody may still
-    /// look into the one that had it.
+    /// The number of the newest build there was. None is given twice, also when the cache was
+    /// deleted meanwhile: somebody may still look into the one that had it.
     last: u64,
 }
 
@@ -42,13 +44,19 @@ impl Home {
                 discard(&dir)?;
             }
             make_private(&dir)?;
-            // Whoever may read the folder of the runs may not be whoever may read the folder of the index.
+            // Whoever may read the folder of the runs may not be whoever may read the folder of the
+            // index.
             fs::set_permissions(&dir, Permissions::from_mode(0o700))?;
             let path = dir.join("lock");
             if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
                 discard(&path)?;
             }
-            let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+            let lock = fs::OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .mode(0o600)
+                .open(&path)?;
             fs::set_permissions(&path, Permissions::from_mode(0o600))?;
             match lock.try_lock() {
                 Ok(()) if !is_at(&lock, &path) => {}
@@ -64,7 +72,10 @@ impl Home {
                 Err(std::fs::TryLockError::Error(error)) => return Err(error),
             }
         }
-        Err(io::Error::new(io::ErrorKind::ResourceBusy, format!("{CLAIMS} other processes have this folder open")))
+        Err(io::Error::new(
+            io::ErrorKind::ResourceBusy,
+            format!("{CLAIMS} other processes have this folder open"),
+        ))
     }
 
     /// The newest build, when there is one.
@@ -72,10 +83,12 @@ impl Home {
         self.builds().into_iter().max().map(|n| self.build(n))
     }
 
-    /// Makes a new empty build. The one before is moved aside, unless it is larger than what is kept.
+    /// Makes a new empty build. The one before is moved aside, unless it is larger than what is
+    /// kept.
     pub(crate) fn renew(&mut self) -> io::Result<PathBuf> {
         if !self.is_ours() {
-            // The cache was deleted under our hands, and somebody else may have made a folder of this name since.
+            // The cache was deleted under our hands, and somebody else may have made a folder of
+            // this name since.
             let last = self.last;
             *self = Self::claim(&self.cache_dir, &self.output_dir)?;
             self.last = self.last.max(last);
@@ -99,7 +112,8 @@ impl Home {
         Ok(dir)
     }
 
-    /// Removes what is left of builds that are not used any more, where it is more than is kept. What cannot be removed stays.
+    /// Removes what is left of builds that are not used any more, where it is more than is kept.
+    /// What cannot be removed stays.
     pub(crate) fn tidy(&mut self) {
         let builds = self.builds();
         let newest = builds.iter().max().copied();
@@ -108,10 +122,13 @@ impl Home {
         let aside = self.dir.join("aside");
         let is_old = |meta: &std::fs::Metadata| {
             // A folder that was moved has the time of the move only in its inode.
-            let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
+            let changed = SystemTime::UNIX_EPOCH
+                + Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
             SystemTime::now().duration_since(changed).is_ok_and(|age| age > ASIDE_AGE)
         };
-        if aside.symlink_metadata().is_ok_and(|meta| is_old(&meta)) || weight(&aside, DEPTH) > ASIDE_BYTES {
+        if aside.symlink_metadata().is_ok_and(|meta| is_old(&meta))
+            || weight(&aside, DEPTH) > ASIDE_BYTES
+        {
             leftovers.push(aside);
         }
         for turn in 1..CLAIMS {
@@ -141,7 +158,9 @@ impl Home {
 
     fn builds(&self) -> Vec<u64> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        entries.filter_map(|e| e.file_name().to_str()?.strip_prefix("build-")?.parse().ok()).collect()
+        entries
+            .filter_map(|e| e.file_name().to_str()?.strip_prefix("build-")?.parse().ok())
+            .collect()
     }
 }
 
@@ -167,7 +186,9 @@ fn is_another(dir: &Path) -> bool {
 /// Whether this open file is the one at a path.
 fn is_at(file: &fs::File, path: &Path) -> bool {
     let (there, ours) = (path.symlink_metadata(), file.metadata());
-    there.is_ok_and(|there| ours.is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
+    there.is_ok_and(|there| {
+        ours.is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino()))
+    })
 }
 
 /// Removes the folder of an index that no process has open.
@@ -188,12 +209,14 @@ impl Drop for Home {
     }
 }
 
-/// Makes a folder into which only this person can look, with all above it that is missing. What is there stays as it is.
+/// Makes a folder into which only this person can look, with all above it that is missing. What is
+/// there stays as it is.
 pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-/// A folder among the system's temporary files that is new, so that nobody else on this machine can have laid it out for us.
+/// A folder among the system's temporary files that is new, so that nobody else on this machine can
+/// have laid it out for us.
 pub(crate) fn make_temporary() -> io::Result<PathBuf> {
     let (temporary, process) = (std::env::temp_dir(), std::process::id());
     for turn in 0..1_000 {
@@ -211,7 +234,8 @@ pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
     if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
         discard(path)?;
     }
-    let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    let file =
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     fs::set_permissions(path, Permissions::from_mode(0o600))?;
     Ok(file)
 }
@@ -259,15 +283,17 @@ pub(crate) fn weight(path: &Path, depth: usize) -> u64 {
     inside.fold(0, u64::saturating_add)
 }
 
-/// Returns the folders of a cache that nobody needs: copies of indexes that were moved aside, and those that no program has open of
-/// folders that are gone, or that were made while the first one was taken.
+/// Returns the folders of a cache that nobody needs: copies of indexes that were moved aside, and
+/// those that no program has open of folders that are gone, or that were made while the first one
+/// was taken.
 pub(crate) fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(cache_dir).into_iter().flatten().flatten() {
         let dir = entry.path();
         let Ok(text) = fs::read_to_string(dir.join("folder.txt")) else { continue };
         let is_free = || fs::File::open(dir.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok());
-        let is_gone = !text.trim_end_matches('\n').is_empty() && !Path::new(text.trim_end_matches('\n')).exists();
+        let is_gone = !text.trim_end_matches('\n').is_empty()
+            && !Path::new(text.trim_end_matches('\n')).exists();
         if (is_gone || is_another(&dir)) && is_free() {
             found.push(dir);
         } else if dir.join("aside").symlink_metadata().is_ok() {

@@ -1,5 +1,5 @@
-//! What the conductor is asked to look at, gathered from everywhere that notices something. Adding is quick, because the
-//! system's queue of changes overflows when its reader is slow.
+//! What the conductor is asked to look at, gathered from everywhere that notices something. Adding
+//! is quick, because the system's queue of changes overflows when its reader is slow.
 use super::judgements::Marks;
 use super::limits::Limits;
 use super::scoring::write::Kept;
@@ -20,7 +20,8 @@ const MOST_PATHS: usize = 20_000;
 pub(crate) struct Hints {
     /// Everything.
     pub(crate) rescan: bool,
-    /// The system is asked anew to tell of changes: it lost some, and a directory among them would never be watched.
+    /// The system is asked anew to tell of changes: it lost some, and a directory among them would
+    /// never be watched.
     pub(crate) rewatch: bool,
     /// These files and directories.
     pub(crate) touched: HashSet<PathBuf>,
@@ -96,7 +97,8 @@ impl Inbox {
         state.first.get_or_insert(now);
         state.last = Some(now);
         drop(state);
-        // Whoever waits knows of the first already, and looks itself whether there came more: while runs are made, thousands do.
+        // Whoever waits knows of the first already, and looks itself whether there came more: while
+        // runs are made, thousands do.
         if is_first {
             self.wake.notify_one();
         }
@@ -119,7 +121,8 @@ impl Inbox {
         self.is_stopping() || self.lock().first.is_some()
     }
 
-    /// Waits until changes have come to rest, or for a bounded time when they do not, or until the given moment.
+    /// Waits until changes have come to rest, or for a bounded time when they do not, or until the
+    /// given moment.
     pub(crate) fn wait(&self, until: Instant) -> Woken {
         let mut state = self.lock();
         loop {
@@ -127,7 +130,10 @@ impl Inbox {
                 return Woken::Stop;
             }
             let now = Instant::now();
-            let ripe = state.last.zip(state.first).map(|(last, first)| (last + self.quiet).min(first + self.patience));
+            let ripe = state
+                .last
+                .zip(state.first)
+                .map(|(last, first)| (last + self.quiet).min(first + self.patience));
             if ripe.is_some_and(|ripe| ripe <= now) {
                 let taken = std::mem::take(&mut *state);
                 return Woken::Hints(taken.hints);
@@ -161,10 +167,17 @@ mod tests {
                 });
             };
             (0..MOST_PATHS).for_each(&mut add);
-            let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
-            assert_eq!((hints.rescan, hints.touched.len() + hints.new_dirs.len()), (false, MOST_PATHS));
+            let Woken::Hints(hints) = inbox.wait(Instant::now()) else {
+                panic!("nothing was told")
+            };
+            assert_eq!(
+                (hints.rescan, hints.touched.len() + hints.new_dirs.len()),
+                (false, MOST_PATHS)
+            );
             (0..=MOST_PATHS).for_each(&mut add);
-            let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
+            let Woken::Hints(hints) = inbox.wait(Instant::now()) else {
+                panic!("nothing was told")
+            };
             assert!(hints.rescan && hints.rewatch);
             assert_eq!(hints.touched.len() + hints.new_dirs.len(), 0);
         }

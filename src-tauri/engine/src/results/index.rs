@@ -1,5 +1,6 @@
-//! The index: an SQLite file and the text beside it. Owns opening, distrusting and rebuilding it, and handing out connections:
-//! one that writes, any number that read. What is written is decided in `record` and `words`, what is asked in `query` and `search`.
+//! The index: an SQLite file and the text beside it. Owns opening, distrusting and rebuilding it,
+//! and handing out connections: one that writes, any number that read. What is written is decided
+//! in `record` and `words`, what is asked in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
 use super::home::{self, Home};
 use super::seal;
@@ -54,7 +55,8 @@ struct Build {
     files: [Option<(u64, u64)>; DATABASE.len()],
 }
 
-/// The files of the database: SQLite keeps them as long as it is open, so another file of the same name is not ours.
+/// The files of the database: SQLite keeps them as long as it is open, so another file of the same
+/// name is not ours.
 const DATABASE: [&str; 3] = ["index.db", "index.db-wal", "index.db-shm"];
 
 impl Build {
@@ -62,11 +64,17 @@ impl Build {
         Self { dir: dir.to_owned(), files: DATABASE.map(|name| identity(&dir.join(name))) }
     }
 
-    /// Whether the files are still those that were opened. When nobody writes any more, SQLite removes those beside the database.
+    /// Whether the files are still those that were opened. When nobody writes any more, SQLite
+    /// removes those beside the database.
     fn is_there(&self, is_written: bool) -> bool {
-        let same =
-            |(name, known): (&str, &Option<(u64, u64)>)| known.is_none() || identity(&self.dir.join(name)) == *known;
-        DATABASE.into_iter().zip(&self.files).take(if is_written { DATABASE.len() } else { 1 }).all(same)
+        let same = |(name, known): (&str, &Option<(u64, u64)>)| {
+            known.is_none() || identity(&self.dir.join(name)) == *known
+        };
+        DATABASE
+            .into_iter()
+            .zip(&self.files)
+            .take(if is_written { DATABASE.len() } else { 1 })
+            .all(same)
     }
 }
 
@@ -86,7 +94,8 @@ pub(crate) struct Writer {
 }
 
 impl Index {
-    /// Opens the index of an output directory, or begins an empty one when there is none or it cannot be used.
+    /// Opens the index of an output directory, or begins an empty one when there is none or it
+    /// cannot be used.
     pub(crate) fn open(cache_dir: &Path, output_dir: &Path) -> Result<(Self, Writer), IndexError> {
         let mut home = Home::claim(cache_dir, output_dir)?;
         let old = home.newest().and_then(|dir| match Writer::open(&dir) {
@@ -124,7 +133,8 @@ impl Index {
         Ok(writer)
     }
 
-    /// Whether the files of the index are still those that were opened: the cache may be deleted at any time.
+    /// Whether the files of the index are still those that were opened: the cache may be deleted at
+    /// any time.
     pub(crate) fn is_there(&self) -> bool {
         let build = lock(&self.build).clone();
         build.is_there(!self.is_released.load(Ordering::Relaxed))
@@ -171,7 +181,8 @@ impl Index {
         self.doubt.get().inspect(|tell| tell());
     }
 
-    /// Whether a reader came upon damage in the build that is in use; one that was made anew meanwhile is not meant.
+    /// Whether a reader came upon damage in the build that is in use; one that was made anew
+    /// meanwhile is not meant.
     pub(crate) fn is_doubted(&self) -> bool {
         let doubted = lock(&self.doubted).take();
         doubted.is_some_and(|dir| dir == lock(&self.build).dir)
@@ -217,15 +228,21 @@ impl<'a> Reader<'a> {
 
     /// Whether the full-text index holds every run; until then the text itself is searched.
     pub fn words_complete(&self) -> Result<bool, IndexError> {
-        Ok(self
-            .query_row("SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words_done < item_count)", [], |row| row.get(0))?)
+        Ok(self.query_row(
+            "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words_done < item_count)",
+            [],
+            |row| row.get(0),
+        )?)
     }
 }
 
 impl Deref for Reader<'_> {
     type Target = Connection;
 
-    #[expect(clippy::expect_used, reason = "the connection is only taken when the reader is dropped")]
+    #[expect(
+        clippy::expect_used,
+        reason = "the connection is only taken when the reader is dropped"
+    )]
     fn deref(&self) -> &Connection {
         self.sql.as_ref().expect("a reader has its connection until it is dropped")
     }
@@ -260,7 +277,9 @@ impl Writer {
     fn open(dir: &Path) -> Result<Self, IndexError> {
         let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         prepare(&sql)?;
-        if sql.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != SCHEMA_VERSION {
+        if sql.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?
+            != SCHEMA_VERSION
+        {
             return Err(IndexError::Foreign);
         }
         let blob = BlobWriter::resume(dir, meta(&sql, "blob")?, &text_of(&sql, dir)?)?;
@@ -273,7 +292,8 @@ impl Writer {
             seal::Checked::Whole => true,
             seal::Checked::Broken => false,
             seal::Checked::Open => {
-                let said = self.sql.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+                let said =
+                    self.sql.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
                 said.is_ok_and(|said| said == "ok")
             }
         }
@@ -306,9 +326,11 @@ fn sums(sql: &Connection) -> Result<Vec<u64>, IndexError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Notes the checksums of what was written to the text. To be done in the transaction that refers to it.
+/// Notes the checksums of what was written to the text. To be done in the transaction that refers
+/// to it.
 pub(crate) fn put_sums(sql: &Connection, blob: &BlobWriter) -> Result<(), IndexError> {
-    let mut put = sql.prepare_cached("INSERT OR REPLACE INTO text_sums (block, sum) VALUES (?, ?)")?;
+    let mut put =
+        sql.prepare_cached("INSERT OR REPLACE INTO text_sums (block, sum) VALUES (?, ?)")?;
     for (block, sum) in blob.sums() {
         put.execute((block.cast_signed(), sum.cast_signed()))?;
     }
@@ -317,13 +339,16 @@ pub(crate) fn put_sums(sql: &Connection, blob: &BlobWriter) -> Result<(), IndexE
 
 /// A number in `meta`.
 pub(crate) fn meta(sql: &Connection, key: &str) -> Result<i64, IndexError> {
-    Ok(sql.prepare_cached("SELECT value FROM meta WHERE key = ?")?.query_row([key], |row| row.get(0))?)
+    Ok(sql
+        .prepare_cached("SELECT value FROM meta WHERE key = ?")?
+        .query_row([key], |row| row.get(0))?)
 }
 
 /// True for errors that go away when the index is made anew.
 pub(crate) fn is_damage(error: &IndexError) -> bool {
     use rusqlite::ErrorCode::{
-        CannotOpen, DatabaseCorrupt, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure, TypeMismatch,
+        CannotOpen, DatabaseCorrupt, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure,
+        TypeMismatch,
     };
     match error {
         IndexError::Sql(rusqlite::Error::SqliteFailure(failure, message)) => {
@@ -336,7 +361,9 @@ pub(crate) fn is_damage(error: &IndexError) -> bool {
                     | ReadOnly
                     | SystemIoFailure
                     | TypeMismatch
-            ) || message.as_deref().is_some_and(|m| m.starts_with("no such") || m.contains("malformed"))
+            ) || message
+                .as_deref()
+                .is_some_and(|m| m.starts_with("no such") || m.contains("malformed"))
         }
         IndexError::Sql(rusqlite::Error::SqlInputError { msg, .. }) => msg.starts_with("no such"),
         IndexError::Sql(
@@ -371,7 +398,10 @@ fn connect(dir: &Path, flags: OpenFlags) -> Result<Connection, IndexError> {
 fn prepare(sql: &Connection) -> Result<(), IndexError> {
     let mode: String = sql.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
-        tracing::warn!(mode, "the cache is on a file system without write-ahead logging; reading may wait for writing");
+        tracing::warn!(
+            mode,
+            "the cache is on a file system without write-ahead logging; reading may wait for writing"
+        );
     }
     sql.execute_batch(
         "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;",
@@ -392,7 +422,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_is_held_while_the_cache_is_deleted_is_not_asked_again_and_doubts_only_what_it_saw() {
+    fn a_reader_that_is_held_while_the_cache_is_deleted_is_not_asked_again_and_doubts_only_what_it_saw()
+     {
         let home = tempfile::tempdir().unwrap();
         let (index, writer) = opened(home.path());
         let held = index.reader().unwrap();

@@ -1,4 +1,5 @@
-//! Looks at many units with two threads, measures them, and hands each on as it is ready. Owns the bounds: how many wait, and how many bytes.
+//! Looks at many units with two threads, measures them, and hands each on as it is ready. Owns the
+//! bounds: how many wait, and how many bytes.
 use super::inbox::Inbox;
 use super::limits::Limits;
 use super::look::{self, Looked};
@@ -60,9 +61,12 @@ pub(crate) fn look_at<E>(
         for _ in 0..READERS {
             let send = send.clone();
             let work = move || read(eyes, queue, budget, &send);
-            // Without a second thread the first does all the work; without any, what is left is looked at by the next rescan.
-            if let Err(error) =
-                std::thread::Builder::new().name("reader".into()).stack_size(STACK).spawn_scoped(threads, work)
+            // Without a second thread the first does all the work; without any, what is left is
+            // looked at by the next rescan.
+            if let Err(error) = std::thread::Builder::new()
+                .name("reader".into())
+                .stack_size(STACK)
+                .spawn_scoped(threads, work)
             {
                 tracing::warn!(%error, "a thread for reading could not be started");
             }
@@ -84,13 +88,19 @@ pub(crate) fn look_at<E>(
 
 type Seen = ((Looked, Vec<Placed>), u64);
 
-fn read(eyes: &Eyes<'_>, queue: &Mutex<std::vec::IntoIter<Unit>>, budget: &Budget, send: &SyncSender<Seen>) {
+fn read(
+    eyes: &Eyes<'_>,
+    queue: &Mutex<std::vec::IntoIter<Unit>>,
+    budget: &Budget,
+    send: &SyncSender<Seen>,
+) {
     loop {
         let Some(unit) = lock(queue).next() else { return };
         if eyes.inbox.is_stopping() {
             return;
         }
-        let bytes = unit.files.values().map(|found| found.stamp.size.min(eyes.limits.file_bytes)).sum();
+        let bytes =
+            unit.files.values().map(|found| found.stamp.size.min(eyes.limits.file_bytes)).sum();
         budget.take(bytes);
         let mut held = bytes;
         let mut heard = true;

@@ -1,5 +1,6 @@
-//! What judges said of runs, held against what the runs are now: files beside the results that `reviews` follows. What still holds is
-//! the score of the scorers that are judges; what was said of other inputs, or by other words, is named and not counted.
+//! What judges said of runs, held against what the runs are now: files beside the results that
+//! `reviews` follows. What still holds is the score of the scorers that are judges; what was said
+//! of other inputs, or by other words, is named and not counted.
 use super::index::IndexError;
 use super::layouts;
 use super::limits::Limits;
@@ -47,12 +48,16 @@ pub(super) fn keys_of(file: &FileId) -> Vec<String> {
     let run = below.and_then(|path| std::str::from_utf8(path).ok()).and_then(judgement::run_of);
     let key = |run: &str, group| UnitId { file: FileId::new(Root::Output, run), group }.key();
     let Some(run) = run else { return Vec::new() };
-    // Of a file that holds many, the name of the run stands behind a `#`; which one, the index knows.
+    // Of a file that holds many, the name of the run stands behind a `#`; which one, the index
+    // knows.
     let member = |(at, _): (usize, &str)| {
         let unit = UnitId { file: FileId::new(Root::Output, &run[..at]), group: false };
         unit.key_of(Some(&run[at + 1..]))
     };
-    [key(&run, false), key(&run, true)].into_iter().chain(run.match_indices('#').map(member)).collect()
+    [key(&run, false), key(&run, true)]
+        .into_iter()
+        .chain(run.match_indices('#').map(member))
+        .collect()
 }
 
 /// Reads what a file says. A reader that panics has met a damaged file.
@@ -85,9 +90,12 @@ struct Judged {
 /// What is kept of a file in the index.
 pub(super) fn kept(sheet: &Sheet) -> String {
     let judged = |judgement: &Judgement| {
-        let Judgement { judge, version, model, model_mark, rules, inputs, wanted, rounds, .. } = judgement.clone();
+        let Judgement { judge, version, model, model_mark, rules, inputs, wanted, rounds, .. } =
+            judgement.clone();
         let scale = judges::named(&judge).map_or(Scale::Words(""), |judge| judge.about().scale);
-        let told = |round: &Round| round.verdict.as_deref().map(|word| scale.said(Some(word), round.score));
+        let told = |round: &Round| {
+            round.verdict.as_deref().map(|word| scale.said(Some(word), round.score))
+        };
         Judged {
             judge,
             version,
@@ -99,10 +107,15 @@ pub(super) fn kept(sheet: &Sheet) -> String {
             words: rounds.iter().map(told).collect(),
             scores: rounds.iter().filter_map(|round| round.score).collect(),
             reason: rounds.last().map(|round| round.reason.clone()).unwrap_or_default(),
-            seconds: rounds.iter().map(|round| round.seconds).sum::<Option<f64>>().filter(|_| !rounds.is_empty()),
+            seconds: rounds
+                .iter()
+                .map(|round| round.seconds)
+                .sum::<Option<f64>>()
+                .filter(|_| !rounds.is_empty()),
         }
     };
-    serde_json::to_string(&sheet.judgements().iter().map(judged).collect::<Vec<_>>()).unwrap_or_default()
+    serde_json::to_string(&sheet.judgements().iter().map(judged).collect::<Vec<_>>())
+        .unwrap_or_default()
 }
 
 /// What one judge said of a run, as the index keeps it.
@@ -119,14 +132,15 @@ pub(super) struct Kept<'a> {
     /// It is shown now what it was shown then, and its model is the one that it was.
     #[serde(skip)]
     same: bool,
-    /// The score from which on the suite of the run lets it pass; none when the suite says nothing of it.
+    /// The score from which on the suite of the run lets it pass; none when the suite says nothing
+    /// of it.
     #[serde(skip)]
     pub(super) least: Option<f64>,
 }
 
 impl Kept<'_> {
-    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was shown what it would be now
-    /// and is still the same model, `least` the thresholds of the suite.
+    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was
+    /// shown what it would be now and is still the same model, `least` the thresholds of the suite.
     pub(super) fn all<'a>(json: &'a str, same: &str, least: &str) -> Vec<Kept<'a>> {
         let mut all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
         all.iter_mut().zip(same.bytes()).for_each(|(one, same)| one.same = same == b'1');
@@ -135,7 +149,8 @@ impl Kept<'_> {
         all
     }
 
-    /// Whether it still holds. Of a judge of a suite only that suite says so, and it was asked when the run was looked at.
+    /// Whether it still holds. Of a judge of a suite only that suite says so, and it was asked when
+    /// the run was looked at.
     pub(super) fn holds(&self, judge: Option<&Judge>) -> bool {
         self.same && judge.is_none_or(|judge| self.version == judge.version())
     }
@@ -160,7 +175,8 @@ impl Judged {
     }
 }
 
-/// Whether other models than before may make another of what is kept of a file: what held and is of the same model holds.
+/// Whether other models than before may make another of what is kept of a file: what held and is of
+/// the same model holds.
 pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
     let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
     let mut held = same.bytes();
@@ -178,8 +194,9 @@ pub(crate) fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
     judges.find(|judge| matches!(judge, Seat::Own(_)) && judge.name == name)
 }
 
-/// The score from which on a suite lets pass what this judge says by these rules, through any model or this one. Nobody but the suite
-/// knows where a judge of its own passes, whichever model is asked.
+/// The score from which on a suite lets pass what this judge says by these rules, through any model
+/// or this one. Nobody but the suite knows where a judge of its own passes, whichever model is
+/// asked.
 pub(crate) fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
     let of_it = |scorer: &Scorer| {
         let (known, by, rule) = scorer.judge()?;
@@ -190,10 +207,18 @@ pub(crate) fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &st
 }
 
 /// The reason that a judge gave last, of the judgement that counts.
-pub(super) fn reason(json: &str, (judge, rules, model): (&str, &str, &str), same: &str) -> Option<String> {
+pub(super) fn reason(
+    json: &str,
+    (judge, rules, model): (&str, &str, &str),
+    same: &str,
+) -> Option<String> {
     let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
     let of_it = |(one, same): &(&Judged, u8)| {
-        one.judge == judge && one.rules == rules && one.model == model && *same == b'1' && !one.scores.is_empty()
+        one.judge == judge
+            && one.rules == rules
+            && one.model == model
+            && *same == b'1'
+            && !one.scores.is_empty()
     };
     let last = judged.iter().zip(same.bytes()).rfind(of_it);
     last.map(|(one, _)| one.reason.clone()).filter(|reason| !reason.trim().is_empty())
@@ -206,8 +231,10 @@ pub(crate) fn hold(
     now: (&Tasks, &Marks),
     key: &str,
 ) -> Result<(), IndexError> {
-    let path: Option<String> =
-        sql.prepare_cached("SELECT path FROM runs WHERE key = ?")?.query_row([key], |row| row.get(0)).optional()?;
+    let path: Option<String> = sql
+        .prepare_cached("SELECT path FROM runs WHERE key = ?")?
+        .query_row([key], |row| row.get(0))
+        .optional()?;
     let Some(file) = path.map(|path| file_of_path(&path)) else { return Ok(()) };
     let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
     if there { show(sql, at, now, &file, key) } else { Ok(()) }
@@ -227,7 +254,8 @@ pub(super) fn show(
         .prepare_cached("SELECT judged FROM reviews WHERE path = ?")?
         .query_row([&file.path], |row| row.get(0))
         .optional()?;
-    let judged: Vec<Judged> = judged.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+    let judged: Vec<Judged> =
+        judged.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
     // What judges are shown of the run as its files are now; nothing when they cannot be read.
     let run = if judged.is_empty() { None } else { whole(sql, roots, limits, key)? };
     let query = place.prompt(tasks, known.system.as_deref());
@@ -241,14 +269,17 @@ pub(super) fn show(
     };
     let subject = run.map(of);
     let scorers: &[Scorer] = against.as_ref().map_or(&[], |against| &against.panel.scorers);
-    let is_same = |one: &Judged| one.is_same(subject.as_ref(), scorers) && one.other_model(marks).is_none();
+    let is_same =
+        |one: &Judged| one.is_same(subject.as_ref(), scorers) && one.other_model(marks).is_none();
     let same: String = judged.iter().map(|one| if is_same(one) { '1' } else { '0' }).collect();
     let least = |one: &Judged| least(scorers, (&one.judge, Rules::of(&one.rules)?, &one.model));
-    let least = serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
+    let least =
+        serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
     sql.prepare_cached("UPDATE reviews SET run = ?, same = ?, least = ? WHERE path = ?")?
         .execute(params![key, same, least, file.path])?;
     let Some(against) = against else { return Ok(()) };
-    let scorers = against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
+    let scorers =
+        against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
     for (at, scorer) in scorers {
         put(sql, known.id, at, &score(scorer, &judged, (subject.as_ref(), marks)))?;
     }
@@ -256,8 +287,14 @@ pub(super) fn show(
 }
 
 /// The run as its files are now; nothing when they cannot be read.
-pub(super) fn whole(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<Option<Run>, IndexError> {
-    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
+pub(super) fn whole(
+    sql: &Connection,
+    roots: &Roots,
+    limits: &Limits,
+    key: &str,
+) -> Result<Option<Run>, IndexError> {
+    const FILES: &str =
+        "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
     let (member, tag): (Option<String>, Option<String>) = sql
         .prepare_cached("SELECT r.member, a.tag FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?")?
         .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))
@@ -274,9 +311,12 @@ pub(super) fn whole(sql: &Connection, roots: &Roots, limits: &Limits, key: &str)
             Err(_) => return Ok(None),
         }
     }
-    let files: Vec<(&FileId, &[u8])> = read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
+    let files: Vec<(&FileId, &[u8])> =
+        read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
     let read = || match (&member, files.as_slice()) {
-        (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member).ok().map(|(run, _)| run),
+        (Some(member), [(file, bytes)]) => {
+            layouts::one(file, bytes, member).ok().map(|(run, _)| run)
+        }
         _ => layouts::whole(&files, tag.as_deref()).ok(),
     };
     Ok(catch_unwind(read).ok().flatten())
@@ -305,16 +345,19 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         judged.judge == judge.name && by
     };
     let inputs = subject.map(|subject| inputs_mark(&judge, rules, subject)).unwrap_or_default();
-    let outdated =
-        |judged: &Judged| stale(&judge, judged.version, &judged.inputs, &inputs).or_else(|| judged.other_model(marks));
+    let outdated = |judged: &Judged| {
+        stale(&judge, judged.version, &judged.inputs, &inputs).or_else(|| judged.other_model(marks))
+    };
     let fresh = |judged: &&Judged| outdated(judged).is_none();
     // What cannot be read does not take away what was said before and still holds.
     let read = |judged: &&Judged| fresh(judged) && !judged.scores.is_empty();
     let all = || judged.iter().filter(of_it);
-    let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().next_back()) else {
+    let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().next_back())
+    else {
         return waiting(format!("`{}` has to be asked.", scorer.name()));
     };
-    let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
+    let words: Vec<&str> =
+        last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
     let mean = mean_and_spread(&last.scores);
     if let Some(why) = outdated(last) {
         let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(&judge, mean));
@@ -322,8 +365,10 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
     }
     let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
     let wanted = last.wanted.max(scorer.rounds().unwrap_or(0));
-    let mut details =
-        vec![detail("model", last.model.clone()), detail("rounds", format!("{} of {wanted}", last.scores.len()))];
+    let mut details = vec![
+        detail("model", last.model.clone()),
+        detail("rounds", format!("{} of {wanted}", last.scores.len())),
+    ];
     if rules == Rules::Official {
         details.push(detail("rules", rules.word().to_owned()));
     }
@@ -333,7 +378,8 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         } else {
             "The replies of the judge could not be read.".to_owned()
         };
-        let standing = if last.words.is_empty() { ScoreStanding::Waiting } else { ScoreStanding::Failed };
+        let standing =
+            if last.words.is_empty() { ScoreStanding::Waiting } else { ScoreStanding::Failed };
         return Says { standing, detail: details, ..waiting(reason) };
     };
     details.push(detail("spread", fixed(spread, 3)));
@@ -362,21 +408,28 @@ fn told(judge: &Judge, score: f64) -> String {
 /// Why what was said does not hold any more; none when it does.
 pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
     if version != judge.version() {
-        return Some(format!("The words of the judge are others now: version {}, not {version}.", judge.version()));
+        return Some(format!(
+            "The words of the judge are others now: version {}, not {version}.",
+            judge.version()
+        ));
     }
     (inputs != now).then(|| "The run or its task has changed since.".to_owned())
 }
 
-/// Why something was said by another model than its name stands for now; none when it was not, or nobody knows.
+/// Why something was said by another model than its name stands for now; none when it was not, or
+/// nobody knows.
 pub(crate) fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
     let now = marks.get(model)?;
     let other = then.is_some_and(|then| then != now);
-    other.then(|| format!("The model `{model}` is another one in touchstone.yaml now, or samples otherwise."))
+    other.then(|| {
+        format!("The model `{model}` is another one in touchstone.yaml now, or samples otherwise.")
+    })
 }
 
-/// Only rows that wait for a judge have something that stands for the question. What went wrong on the way was seen without the judge:
-/// a verdict against the run adds that the answer is wrong where nothing else is known, one for it says that nothing went wrong, and
-/// a judge that is waited for says nothing.
+/// Only rows that wait for a judge have something that stands for the question. What went wrong on
+/// the way was seen without the judge: a verdict against the run adds that the answer is wrong
+/// where nothing else is known, one for it says that nothing went wrong, and a judge that is waited
+/// for says nothing.
 fn put(sql: &Connection, run: i64, at: usize, says: &Says) -> Result<(), IndexError> {
     const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ?, \
                         class = CASE ?3 WHEN 1 THEN NULL WHEN 0 THEN COALESCE(class, ?6) ELSE NULLIF(class, ?6) END \
@@ -400,11 +453,16 @@ mod tests {
 
     #[test]
     fn a_file_of_judgements_finds_the_run_it_is_of_and_no_other_run_has_its_name() {
-        for (run, group) in [("a/b-promptql-o1-variation0.yaml", false), ("o1/promptql/oracle/x_run_1", true)] {
+        for (run, group) in
+            [("a/b-promptql-o1-variation0.yaml", false), ("o1/promptql/oracle/x_run_1", true)]
+        {
             let unit = UnitId { file: FileId::new(Root::Output, run), group };
             assert!(keys_of(&file_of_path(run)).contains(&unit.key()));
         }
-        assert_eq!(file_of_path("a/b.json#5/8").shown(), ".touchstone/judgements/a/b.json#5%2F8.yaml");
+        assert_eq!(
+            file_of_path("a/b.json#5/8").shown(),
+            ".touchstone/judgements/a/b.json#5%2F8.yaml"
+        );
         assert_eq!(keys_of(&FileId::new(Root::Output, ".touchstone/reviews/a.yaml")), [""; 0]);
     }
 }

@@ -1,4 +1,5 @@
-//! **Pure.** Which layout a file has, its outline and its coordinates: the one place where the index asks `formats` about runs.
+//! **Pure.** Which layout a file has, its outline and its coordinates: the one place where the
+//! index asks `formats` about runs.
 use super::open;
 use super::reconcile::UnitId;
 use super::roots::FileId;
@@ -26,7 +27,8 @@ pub(crate) enum Seen {
     Many,
     /// A suite, lying among the transcripts.
     Suite,
-    /// The workspace file, or the ids of the queries that are meant: no result and nothing wrong either.
+    /// The workspace file, or the ids of the queries that are meant: no result and nothing wrong
+    /// either.
     Workspace,
     /// Something else; the reason as a sentence.
     Other(String),
@@ -39,7 +41,8 @@ pub(crate) fn member(name: &str) -> Option<&str> {
     benchmark::member(name).map(|(stem, _)| stem)
 }
 
-/// True when a file may be more than a row with a reason, by its name: only then is its content read.
+/// True when a file may be more than a row with a reason, by its name: only then is its content
+/// read.
 pub(crate) fn is_plausible(file: &FileId) -> bool {
     is_suite_name(file)
 }
@@ -59,7 +62,9 @@ pub(crate) fn task_key(roots: &Roots, file: &FileId) -> Option<String> {
 /// True when a file may be more than a row with a reason, and only its beginning tells.
 pub(crate) fn is_told_by_its_head(file: &FileId) -> bool {
     let name = String::from_utf8_lossy(file.name()).to_lowercase();
-    Path::new(&name).extension().is_some_and(|end| ["json", "jsonl", "csv", "tsv"].iter().any(|known| end == *known))
+    Path::new(&name)
+        .extension()
+        .is_some_and(|end| ["json", "jsonl", "csv", "tsv"].iter().any(|known| end == *known))
 }
 
 /// What the beginning of a file with such a name tells.
@@ -93,10 +98,11 @@ pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
         return Seen::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
     }
     match kind_of(file, bytes) {
-        FileKind::Transcript | FileKind::BenchmarkMember => {
-            transcript::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+        FileKind::Transcript | FileKind::BenchmarkMember => transcript::outline(bytes)
+            .map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline))),
+        FileKind::RawAnswer => {
+            raw::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
         }
-        FileKind::RawAnswer => raw::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline))),
         FileKind::Collection => Seen::Many,
         FileKind::Suite => Seen::Suite,
         FileKind::Workspace => Seen::Workspace,
@@ -138,7 +144,9 @@ fn as_they_are(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
         }
     }
     match files {
-        [(file, bytes)] if !group && kind_of(file, bytes) == FileKind::RawAnswer => raw::read(bytes),
+        [(file, bytes)] if !group && kind_of(file, bytes) == FileKind::RawAnswer => {
+            raw::read(bytes)
+        }
         [(_, bytes)] if !group => transcript::read(bytes),
         _ => benchmark::read(&parts),
     }
@@ -185,7 +193,8 @@ pub(crate) struct Coordinates {
     pub(crate) fork: u32,
 }
 
-/// What a file that holds many runs says of one of them. A query has one variation, and so has a row that says of none.
+/// What a file that holds many runs says of one of them. A query has one variation, and so has a
+/// row that says of none.
 pub(crate) fn of_member(member: &Member) -> Coordinates {
     let place = &member.place;
     Coordinates {
@@ -203,9 +212,16 @@ pub(crate) fn of_member(member: &Member) -> Coordinates {
 pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
     let none = Coordinates { repeat: 1, ..Coordinates::default() };
     if unit.group {
-        let (dir, stem) = (String::from_utf8_lossy(unit.file.parent()), String::from_utf8_lossy(unit.file.name()));
+        let (dir, stem) = (
+            String::from_utf8_lossy(unit.file.parent()),
+            String::from_utf8_lossy(unit.file.name()),
+        );
         let Some(at) = benchmark::coordinates(&dir, &stem) else { return none };
-        let name = if at.mode == "retrieval" { at.variation } else { format!("{} ({})", at.variation, at.mode) };
+        let name = if at.mode == "retrieval" {
+            at.variation
+        } else {
+            format!("{} ({})", at.variation, at.mode)
+        };
         return Coordinates {
             task: at.task,
             system: Some(at.system),

@@ -24,7 +24,8 @@ pub struct Limits {
     pub quiet: Duration,
     /// How long changes wait at most, however many follow.
     pub patience: Duration,
-    /// How long the disk is left alone when an index was found, while nobody has its first page yet.
+    /// How long the disk is left alone when an index was found, while nobody has its first page
+    /// yet.
     pub calm: Duration,
     /// Whether the system is asked to tell of changes at all.
     pub watch: bool,
@@ -35,7 +36,8 @@ pub struct Limits {
 pub struct Held {
     /// Variations of all tasks.
     pub variations: usize,
-    /// Values: parameters, expected answers, scorers and everything else that is written in a suite.
+    /// Values: parameters, expected answers, scorers and everything else that is written in a
+    /// suite.
     pub values: usize,
     /// Bytes of the files.
     pub bytes: usize,

@@ -91,7 +91,11 @@ impl Live {
             if now >= end {
                 return false;
             }
-            standing = self.changed.wait_timeout(standing, end - now).unwrap_or_else(PoisonError::into_inner).0;
+            standing = self
+                .changed
+                .wait_timeout(standing, end - now)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
         true
     }

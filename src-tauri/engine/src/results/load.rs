@@ -1,4 +1,5 @@
-//! What an index that was made before knows: its files, its counts, its generation. Reads only, but for one number.
+//! What an index that was made before knows: its files, its counts, its generation. Reads only, but
+//! for one number.
 use super::index::{IndexError, meta};
 use super::judgements::Marks;
 use super::open::Stamp;
@@ -14,16 +15,24 @@ pub(crate) fn known(sql: &Connection) -> Result<Known, IndexError> {
     let mut select = sql.prepare("SELECT path, odd, size, mtime_ns, inode, settled FROM files")?;
     let rows = select.query_map([], |row| {
         let (size, inode): (i64, i64) = (row.get(2)?, row.get(4)?);
-        let stamp = Stamp { size: size.cast_unsigned(), mtime_ns: row.get(3)?, inode: inode.cast_unsigned() };
+        let stamp = Stamp {
+            size: size.cast_unsigned(),
+            mtime_ns: row.get(3)?,
+            inode: inode.cast_unsigned(),
+        };
         let path: Vec<u8> = row.get(0)?;
-        Ok((FileId::new(Root::Output, path), Mark { stamp, settled: row.get(5)?, odd: row.get(1)? }))
+        Ok((
+            FileId::new(Root::Output, path),
+            Mark { stamp, settled: row.get(5)?, odd: row.get(1)? },
+        ))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// How many rows there are of each kind.
 pub(crate) fn tally(sql: &Connection) -> Result<Tally, IndexError> {
-    let mut select = sql.prepare("SELECT state_order, words_done < item_count, count(*) FROM runs GROUP BY 1, 2")?;
+    let mut select = sql
+        .prepare("SELECT state_order, words_done < item_count, count(*) FROM runs GROUP BY 1, 2")?;
     let mut rows = select.query([])?;
     let mut tally = Tally::default();
     while let Some(row) = rows.next()? {
@@ -85,7 +94,8 @@ pub(crate) fn mounted(sql: &Connection) -> Result<Vec<Root>, IndexError> {
 /// Notes whether a file system is mounted on a root. Nothing is written where that was known.
 pub(crate) fn put_mounted(sql: &Connection, root: Root, mounted: bool) -> Result<(), IndexError> {
     if mounted {
-        let text = "INSERT INTO meta VALUES (?1, 1) ON CONFLICT DO UPDATE SET value = 1 WHERE value <> 1";
+        let text =
+            "INSERT INTO meta VALUES (?1, 1) ON CONFLICT DO UPDATE SET value = 1 WHERE value <> 1";
         sql.prepare_cached(text)?.execute([mount_key(root)])?;
     } else {
         put_meta(sql, mount_key(root), 0)?;
@@ -95,7 +105,8 @@ pub(crate) fn put_mounted(sql: &Connection, root: Root, mounted: bool) -> Result
 
 /// Notes a number.
 pub(crate) fn put_meta(sql: &Connection, key: &str, value: i64) -> Result<(), IndexError> {
-    sql.prepare_cached("UPDATE meta SET value = ?2 WHERE key = ?1 AND value <> ?2")?.execute((key, value))?;
+    sql.prepare_cached("UPDATE meta SET value = ?2 WHERE key = ?1 AND value <> ?2")?
+        .execute((key, value))?;
     Ok(())
 }
 
@@ -105,9 +116,10 @@ mod tests {
 
     #[test]
     fn that_a_file_system_is_mounted_is_kept_for_each_root_until_it_is_not_and_nothing_is_written_where_none_ever_was()
-    {
+     {
         let sql = Connection::open_in_memory().unwrap();
-        sql.execute_batch("CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID").unwrap();
+        sql.execute_batch("CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID")
+            .unwrap();
         put_mounted(&sql, Root::Output, false).unwrap();
         assert_eq!((mounted(&sql).unwrap(), sql.total_changes()), (vec![], 0));
         put_mounted(&sql, Root::Output, true).unwrap();

@@ -1,5 +1,5 @@
-//! Reads the files of one unit and says what row they make. Nothing in here can fail: whatever is wrong becomes the row.
-//! Owns the text pieces that search uses; writes nothing.
+//! Reads the files of one unit and says what row they make. Nothing in here can fail: whatever is
+//! wrong becomes the row. Owns the text pieces that search uses; writes nothing.
 use super::layouts::{self, Coordinates, Seen};
 use super::limits::Limits;
 use super::members;
@@ -25,7 +25,8 @@ pub(crate) struct Looked {
     /// Its files as they were when they were opened.
     pub(crate) marks: Vec<(FileId, Mark)>,
     pub(crate) outcome: Outcome,
-    /// When it must be looked at again although nothing tells of a change, in nanoseconds since 1970.
+    /// When it must be looked at again although nothing tells of a change, in nanoseconds since
+    /// 1970.
     pub(crate) again_ns: Option<i64>,
 }
 
@@ -103,9 +104,14 @@ pub(crate) struct Piece {
     pub(crate) len: usize,
 }
 
-/// Reads and judges one unit. A file that holds many runs is given in parts, so that memory holds few of them; the rest of the work
-/// is left when `give` says so.
-pub(crate) fn look(roots: &Roots, limits: &Limits, unit: Unit, give: &mut dyn FnMut(Looked) -> bool) {
+/// Reads and judges one unit. A file that holds many runs is given in parts, so that memory holds
+/// few of them; the rest of the work is left when `give` says so.
+pub(crate) fn look(
+    roots: &Roots,
+    limits: &Limits,
+    unit: Unit,
+    give: &mut dyn FnMut(Looked) -> bool,
+) {
     match look_whole(roots, limits, unit) {
         Sight::One(looked) => {
             give(looked);
@@ -121,7 +127,10 @@ enum Sight {
 }
 
 fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
-    let odd = unit.files.iter().find_map(|(file, found)| Some((file.clone(), found.stamp, found.odd.clone()?)));
+    let odd = unit
+        .files
+        .iter()
+        .find_map(|(file, found)| Some((file.clone(), found.stamp, found.odd.clone()?)));
     if let Some((file, stamp, reason)) = odd {
         return Sight::One(odd_one(unit.id, file, stamp, reason));
     }
@@ -138,14 +147,22 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
         };
         match content {
             Ok((bytes, stamp)) => {
-                marks.push((file.clone(), Mark { stamp, settled: is_settled(stamp, now), odd: false }));
+                marks.push((
+                    file.clone(),
+                    Mark { stamp, settled: is_settled(stamp, now), odd: false },
+                ));
                 read.push((file, stamp, Ok(bytes)));
             }
             Err(Refused::Gone) => {}
             // It has just become a row of its own, which the next look at it finds.
             Err(Refused::Odd(_)) if unit.id.group => {}
             Err(Refused::Odd(why)) => {
-                return Sight::One(odd_one(unit.id, file, found.stamp, format!("It is not read: {why}.")));
+                return Sight::One(odd_one(
+                    unit.id,
+                    file,
+                    found.stamp,
+                    format!("It is not read: {why}."),
+                ));
             }
             Err(refused) => {
                 marks.push((file.clone(), Mark { stamp: found.stamp, settled: true, odd: false }));
@@ -161,7 +178,12 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
 
 type Read = (FileId, Stamp, Result<Vec<u8>, Refused>);
 
-fn judge(limits: &Limits, unit: UnitId, mut marks: Vec<(FileId, Mark)>, mut read: Vec<Read>) -> Sight {
+fn judge(
+    limits: &Limits,
+    unit: UnitId,
+    mut marks: Vec<(FileId, Mark)>,
+    mut read: Vec<Read>,
+) -> Sight {
     let newest = read.iter().map(|(_, stamp, _)| stamp.mtime_ns).max().unwrap_or(0);
     let mut row = Row {
         size: read.iter().map(|(_, stamp, _)| stamp.size).sum(),
@@ -175,7 +197,9 @@ fn judge(limits: &Limits, unit: UnitId, mut marks: Vec<(FileId, Mark)>, mut read
             let text = read.into_iter().find_map(|(.., bytes)| bytes.ok()).unwrap_or_default();
             return Sight::One(Looked { unit, marks, outcome: Outcome::Suite(text), again_ns });
         }
-        Seen::Workspace => return Sight::One(Looked { unit, marks, outcome: Outcome::Gone, again_ns }),
+        Seen::Workspace => {
+            return Sight::One(Looked { unit, marks, outcome: Outcome::Gone, again_ns });
+        }
         Seen::Many => {
             let bytes = read.pop().and_then(|(.., bytes)| bytes.ok()).unwrap_or_default();
             return Sight::Many(members::ManyFile { unit, marks, bytes, newest });
@@ -203,15 +227,19 @@ impl Row {
         self.state = Some(state_of(outline.standing));
         self.reason.clone_from(&outline.reason);
         self.pieces = pieces(&outline);
-        self.sought =
-            outline.is_sought.then(|| Sought { fence: outline.answer.clone(), finish: outline.finish.clone() });
+        self.sought = outline
+            .is_sought
+            .then(|| Sought { fence: outline.answer.clone(), finish: outline.finish.clone() });
         self.outline = Some(outline);
     }
 
     /// Finds the answer where the suite of the run has it, when the files give none of their own.
     pub(super) fn look_in(&mut self, tag: &str) {
-        let Some((outline, sought)) = self.outline.as_mut().zip(self.sought.as_ref()) else { return };
-        let Found { answer, tag, why } = sought.by(Some(tag), outline.said(), outline.told.gave_up == Some(true));
+        let Some((outline, sought)) = self.outline.as_mut().zip(self.sought.as_ref()) else {
+            return;
+        };
+        let Found { answer, tag, why } =
+            sought.by(Some(tag), outline.said(), outline.told.gave_up == Some(true));
         if tag.is_none() {
             return;
         }
@@ -242,8 +270,11 @@ pub(super) fn unsettle(marks: &mut [(FileId, Mark)]) {
 /// What the files are. A parser that panics has met a damaged file, whatever its state of mind.
 fn see(unit: &UnitId, read: &[Read]) -> Seen {
     if let Some((_, _, Err(refused))) = read.iter().find(|(.., bytes)| bytes.is_err()) {
-        let kind =
-            if matches!(refused, Refused::TooLarge { .. }) { ReadErrorKind::TooLarge } else { ReadErrorKind::BadValue };
+        let kind = if matches!(refused, Refused::TooLarge { .. }) {
+            ReadErrorKind::TooLarge
+        } else {
+            ReadErrorKind::BadValue
+        };
         return Seen::Damaged(ReadError::new(kind, sentence(&refused.to_string())));
     }
     let files: Vec<(&FileId, &[u8])> =
@@ -261,7 +292,8 @@ fn see(unit: &UnitId, read: &[Read]) -> Seen {
     })
 }
 
-/// The whole of a file that holds runs or queries; of others the beginning, when it says why they are none of ours.
+/// The whole of a file that holds runs or queries; of others the beginning, when it says why they
+/// are none of ours.
 fn sniff(roots: &Roots, limits: &Limits, file: &FileId) -> Result<(Vec<u8>, Stamp), Refused> {
     let (head, stamp) = open::read_head(roots, file, layouts::HEAD)?;
     match layouts::head(file, &head) {
@@ -273,8 +305,12 @@ fn sniff(roots: &Roots, limits: &Limits, file: &FileId) -> Result<(Vec<u8>, Stam
 }
 
 fn odd_one(unit: UnitId, file: FileId, stamp: Stamp, reason: String) -> Looked {
-    let row =
-        Row { state: Some(RunState::Other), reason: Some(reason), modified_ms: stamp.modified_ms(), ..Row::default() };
+    let row = Row {
+        state: Some(RunState::Other),
+        reason: Some(reason),
+        modified_ms: stamp.modified_ms(),
+        ..Row::default()
+    };
     let marks = vec![(file, Mark { stamp, settled: true, odd: true })];
     Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns: None }
 }
@@ -319,12 +355,15 @@ fn state_of(standing: Standing) -> RunState {
 
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    letters
+        .next()
+        .map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 /// The items of an outline, long ones cut at spaces, so that indexing one never takes long.
 fn pieces(outline: &Outline) -> Vec<Piece> {
-    let ends = outline.items.iter().skip(1).map(|item| item.start as usize).chain([outline.text.len()]);
+    let ends =
+        outline.items.iter().skip(1).map(|item| item.start as usize).chain([outline.text.len()]);
     let mut pieces = Vec::with_capacity(outline.items.len());
     for (item, end) in outline.items.iter().zip(ends) {
         let mut start = item.start as usize;
@@ -370,7 +409,9 @@ mod tests {
     fn a_file_from_the_future_is_read_once_like_one_from_the_past() {
         let at = |ms: i64| Stamp { mtime_ns: ms * 1_000_000 + 1, ..Stamp::default() };
         let now = 5_000 * 1_000_000;
-        for (ms, settled) in [(1_000, true), (4_999, false), (5_000, false), (5_010, false), (9_000, true)] {
+        for (ms, settled) in
+            [(1_000, true), (4_999, false), (5_000, false), (5_010, false), (9_000, true)]
+        {
             assert_eq!(is_settled(at(ms), now), settled, "{ms}");
         }
     }
@@ -388,7 +429,8 @@ mod tests {
         let outline = Outline { text: text.clone(), items, ..Outline::default() };
         let pieces = pieces(&outline);
         assert!(pieces.iter().all(|piece| piece.len <= PIECE && piece.len > 0));
-        let joined: String = pieces.iter().map(|piece| &text[piece.start..piece.start + piece.len]).collect();
+        let joined: String =
+            pieces.iter().map(|piece| &text[piece.start..piece.start + piece.len]).collect();
         assert_eq!(joined, text);
         assert_eq!((pieces[0].step, pieces.last().unwrap().step), (Some(0), None));
     }

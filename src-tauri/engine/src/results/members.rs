@@ -1,5 +1,6 @@
-//! Looks at a file that holds many runs: each becomes a row of its own, given on in parts, so that memory holds few of them at a time.
-//! A member is as old as the version of its file that first held it as it is.
+//! Looks at a file that holds many runs: each becomes a row of its own, given on in parts, so that
+//! memory holds few of them at a time. A member is as old as the version of its file that first
+//! held it as it is.
 use super::layouts;
 use super::limits::Limits;
 use super::look::{Looked, MemberRow, Outcome, Row, unsettle};
@@ -33,7 +34,11 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
     let many = match opened {
         Ok(many) => many,
         Err(error) => {
-            let mut row = Row { size: bytes.len() as u64, modified_ms: newest.div_euclid(1_000_000), ..Row::default() };
+            let mut row = Row {
+                size: bytes.len() as u64,
+                modified_ms: newest.div_euclid(1_000_000),
+                ..Row::default()
+            };
             let again_ns = row.fail(error, newest, limits);
             give(Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns });
             return;
@@ -41,7 +46,8 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
     };
     let mut unread = marks.clone();
     unsettle(&mut unread);
-    let (mut rows, mut weight, mut keys, mut again_ns) = (Vec::new(), 0, HashSet::with_capacity(many.len()), None);
+    let (mut rows, mut weight, mut keys, mut again_ns) =
+        (Vec::new(), 0, HashSet::with_capacity(many.len()), None);
     for at in 0..many.len() {
         let member = guarded(|| many.member(at)).unwrap_or_else(|error| {
             let key = many.key(at).to_owned();
@@ -57,7 +63,8 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
             weight = 0;
             // Until the last part is there, the file counts as not read.
             let outcome = Outcome::Part(std::mem::take(&mut rows));
-            if !give(Looked { unit: unit.clone(), marks: unread.clone(), outcome, again_ns: None }) {
+            if !give(Looked { unit: unit.clone(), marks: unread.clone(), outcome, again_ns: None })
+            {
                 return;
             }
         }
@@ -75,8 +82,8 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
     give(Looked { unit, marks, outcome: Outcome::Last(rows, keys), again_ns });
 }
 
-/// The row of the file itself, where it says more than its members: it is broken around them, or it has none. No file that was
-/// recognised is left without a row.
+/// The row of the file itself, where it says more than its members: it is broken around them, or it
+/// has none. No file that was recognised is left without a row.
 fn around(many: &Collection<'_>, bytes: &[u8], newest: i64) -> Option<Row> {
     if many.wrong().is_none() && !many.is_empty() {
         return None;
@@ -94,7 +101,13 @@ fn around(many: &Collection<'_>, bytes: &[u8], newest: i64) -> Option<Row> {
 }
 
 /// The row of a member, and when it must be looked at again.
-fn row(many: &Collection<'_>, at: usize, member: Member, newest: i64, limits: &Limits) -> (Row, Option<i64>) {
+fn row(
+    many: &Collection<'_>,
+    at: usize,
+    member: Member,
+    newest: i64,
+    limits: &Limits,
+) -> (Row, Option<i64>) {
     let bytes = many.bytes_of(at);
     let mut hash = Xxh3::new();
     hash.update(format!("{:?}", member.place).as_bytes());
@@ -176,9 +189,14 @@ mod tests {
             Content::Other => Some("{\"rows\": []}".to_owned()),
             Content::Transcripts(runs, cut) => {
                 let entry = |(id, says): &(u8, u8)| {
-                    let says =
-                        if *says == 0 { "oops".to_owned() } else { format!("\"{}\"", "x".repeat(usize::from(*says))) };
-                    format!("\"{id}\": {{\"query\": \"q\", \"answer\": {{\"final_answer\": {says}}}}}")
+                    let says = if *says == 0 {
+                        "oops".to_owned()
+                    } else {
+                        format!("\"{}\"", "x".repeat(usize::from(*says)))
+                    };
+                    format!(
+                        "\"{id}\": {{\"query\": \"q\", \"answer\": {{\"final_answer\": {says}}}}}"
+                    )
                 };
                 let text = format!("{{{}}}", runs.iter().map(entry).collect::<Vec<_>>().join(", "));
                 Some(if *cut { text[..text.len() - 3].to_owned() } else { text })
@@ -191,7 +209,12 @@ mod tests {
             let home = tempfile::tempdir().unwrap();
             fs::create_dir_all(home.path().join("out/a.json.d")).unwrap();
             let output_dir = home.path().join("out");
-            let roots = Roots { folder: output_dir.clone(), input_dir: None, output_dir, ..Roots::default() };
+            let roots = Roots {
+                folder: output_dir.clone(),
+                input_dir: None,
+                output_dir,
+                ..Roots::default()
+            };
             Self { home, roots, known: Known::new(), written: 0 }
         }
 
@@ -203,7 +226,8 @@ mod tests {
             }
         }
 
-        /// Looks at everything; with `parts` only the first parts of each file are taken, as when the program ends in the middle.
+        /// Looks at everything; with `parts` only the first parts of each file are taken, as when
+        /// the program ends in the middle.
         fn look(&mut self, writer: &mut Writer, parts: usize) -> Vec<String> {
             let scope = FileId::new(Root::Output, "");
             let found: BTreeMap<FileId, Found> = FILES
@@ -216,14 +240,17 @@ mod tests {
             for step in reconcile(&self.known, &[scope], &found) {
                 let unit = match step {
                     Step::Read(unit) => unit,
-                    Step::Forget(id) => crate::results::reconcile::Unit { id, files: BTreeMap::new() },
+                    Step::Forget(id) => {
+                        crate::results::reconcile::Unit { id, files: BTreeMap::new() }
+                    }
                 };
                 let mut left = parts;
                 look::look(&self.roots, &Limits::default(), unit, &mut |mut looked| {
                     let placed = record::place(&mut looked, &Tasks::default(), &[]);
                     let written = record::put(writer, &looked, placed).unwrap();
                     self.written += written.len();
-                    visible.extend(written.into_iter().filter(|one| one.visible).map(|one| one.key));
+                    visible
+                        .extend(written.into_iter().filter(|one| one.visible).map(|one| one.key));
                     if looked.is_last() {
                         enter::remember(&mut self.known, &looked.unit, looked.marks);
                     }
@@ -239,7 +266,8 @@ mod tests {
     fn rows(writer: &Writer) -> (Vec<String>, Vec<i64>) {
         let text = "SELECT key || path || state || coalesce(task, '') || coalesce(reason, '') || coalesce(member, '') FROM runs ORDER BY path";
         let mut select = writer.sql.prepare(text).unwrap();
-        let rows = select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+        let rows =
+            select.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
         let count = |text: &str| writer.sql.query_row(text, [], |row| row.get(0)).unwrap();
         let counts = [
             "SELECT count(*) FROM items",
@@ -279,10 +307,13 @@ mod tests {
     #[test]
     fn a_file_of_many_runs_is_given_in_parts_and_counts_as_read_only_with_the_last() {
         let mut folder = Folder::new();
-        let (_index, mut writer) = Index::open(&folder.home.path().join("cache"), &folder.roots.output_dir).unwrap();
-        let entries: Vec<String> =
-            (0..250).map(|id| format!("\"{id}\": {{\"query\": \"q\", \"answer\": {{}}}}")).collect();
-        fs::write(folder.roots.output_dir.join("a.json"), format!("{{{}}}", entries.join(","))).unwrap();
+        let (_index, mut writer) =
+            Index::open(&folder.home.path().join("cache"), &folder.roots.output_dir).unwrap();
+        let entries: Vec<String> = (0..250)
+            .map(|id| format!("\"{id}\": {{\"query\": \"q\", \"answer\": {{}}}}"))
+            .collect();
+        fs::write(folder.roots.output_dir.join("a.json"), format!("{{{}}}", entries.join(",")))
+            .unwrap();
         assert_eq!(folder.look(&mut writer, 1).len(), 100);
         let known = load::known(&writer.sql).unwrap();
         assert_eq!(known.values().map(|mark| mark.settled).collect::<Vec<_>>(), [false]);

@@ -1,4 +1,5 @@
-//! The results flow: what lies in the output directory, read, indexed, followed and asked. Knows nothing of how runs are made.
+//! The results flow: what lies in the output directory, read, indexed, followed and asked. Knows
+//! nothing of how runs are made.
 
 mod backlog;
 pub mod blob;
@@ -45,7 +46,8 @@ mod watch;
 pub(crate) mod watching;
 mod words;
 
-/// The id of the run that a file belongs to, by its name; of one of many in it, by what it is called there.
+/// The id of the run that a file belongs to, by its name; of one of many in it, by what it is
+/// called there.
 pub(crate) fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
     reconcile::unit_of(file, false).key_of(member)
 }

@@ -1,5 +1,5 @@
-//! Opens a file of the watched folder: only regular files, never through a link, never out of the root, never waiting for anyone.
-//! Everything that reads such a file reads it through here.
+//! Opens a file of the watched folder: only regular files, never through a link, never out of the
+//! root, never waiting for anyone. Everything that reads such a file reads it through here.
 use super::roots::{FileId, Roots};
 use fs_err as fs;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -63,7 +63,8 @@ pub fn open(roots: &Roots, file: &FileId) -> Result<(fs::File, Stamp), Refused> 
     Ok((fs::File::from_parts(fd.into(), path), stamp_of(&stat)))
 }
 
-/// Reads a whole file, if it is no larger than the limit. The stamp is the one it had when it was opened.
+/// Reads a whole file, if it is no larger than the limit. The stamp is the one it had when it was
+/// opened.
 pub fn read(roots: &Roots, file: &FileId, limit: u64) -> Result<(Vec<u8>, Stamp), Refused> {
     let (opened, stamp) = open(roots, file)?;
     if stamp.size > limit {
@@ -86,7 +87,8 @@ pub fn read_head(roots: &Roots, file: &FileId, most: usize) -> Result<(Vec<u8>, 
 }
 
 fn open_below(dir: &OwnedFd, path: &OsStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let flags =
+        OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(dir, path, flags, Mode::empty(), resolve) {
         // Old kernels and some containers do not know the call.
@@ -106,7 +108,12 @@ fn open_by_steps(dir: &OwnedFd, path: &OsStr, flags: OFlags) -> Result<OwnedFd, 
     let mut parts = parts().peekable();
     while let Some(part) = parts.next() {
         let flags = if parts.peek().is_some() { into } else { flags };
-        let next = rustix::fs::openat(folder.as_ref().unwrap_or(dir), OsStr::from_bytes(part), flags, Mode::empty())?;
+        let next = rustix::fs::openat(
+            folder.as_ref().unwrap_or(dir),
+            OsStr::from_bytes(part),
+            flags,
+            Mode::empty(),
+        )?;
         if parts.peek().is_none() {
             return Ok(next);
         }
@@ -162,8 +169,15 @@ mod tests {
             open_by_steps(&root, OsStr::new(path), flags).map(drop)
         };
         assert_eq!(tried("d/e/file"), Ok(()));
-        for path in ["link/e/file", "last", "../secret", "d/../../secret", "/etc/passwd", "d/nothing", "d/e/file/more"]
-        {
+        for path in [
+            "link/e/file",
+            "last",
+            "../secret",
+            "d/../../secret",
+            "/etc/passwd",
+            "d/nothing",
+            "d/e/file/more",
+        ] {
             assert!(tried(path).is_err(), "{path}");
         }
     }

@@ -1,5 +1,5 @@
-//! **Pure.** How often a large file that keeps changing is read again: the larger, the rarer, so that one log that is being
-//! written does not keep the list from everything else.
+//! **Pure.** How often a large file that keeps changing is read again: the larger, the rarer, so
+//! that one log that is being written does not keep the list from everything else.
 use super::reconcile::{Unit, UnitId};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -64,6 +64,9 @@ mod tests {
     #[test]
     fn a_small_file_is_always_read() {
         let (mut pace, now) = (Pace::default(), Instant::now());
-        assert_eq!([pace.hold(&unit(LARGE - 1), now), pace.hold(&unit(LARGE - 1), now)], [None, None]);
+        assert_eq!(
+            [pace.hold(&unit(LARGE - 1), now), pace.hold(&unit(LARGE - 1), now)],
+            [None, None]
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! **Pure.** What has to be read or forgotten so that the index agrees with the disk again: known marks against found stamps.
-//! Owns the grouping of files into units; reads nothing.
+//! **Pure.** What has to be read or forgotten so that the index agrees with the disk again: known
+//! marks against found stamps. Owns the grouping of files into units; reads nothing.
 use super::layouts;
 use super::open::Stamp;
 use super::roots::{FileId, Root};
@@ -11,7 +11,8 @@ use xxhash_rust::xxh3::xxh3_64;
 pub(crate) struct Mark {
     /// As it was when it was read.
     pub(crate) stamp: Stamp,
-    /// False when it was read so soon after its last change that the next change may bear the same stamp.
+    /// False when it was read so soon after its last change that the next change may bear the same
+    /// stamp.
     pub(crate) settled: bool,
     /// True for what is no file.
     pub(crate) odd: bool,
@@ -44,7 +45,8 @@ impl UnitId {
         format!("{:016x}", self.hash())
     }
 
-    /// The same of one of the runs of a file that holds many. No path has a zero byte, so no two of them are alike.
+    /// The same of one of the runs of a file that holds many. No path has a zero byte, so no two of
+    /// them are alike.
     pub(crate) fn key_of(&self, member: Option<&str>) -> String {
         let Some(member) = member else { return self.key() };
         let path = [self.file.path.as_slice(), b"\0\0", member.as_bytes()].concat();
@@ -90,7 +92,9 @@ pub(crate) fn unit_of(file: &FileId, odd: bool) -> UnitId {
     if odd || file.root == Root::Input {
         return alone();
     }
-    let Some(stem) = std::str::from_utf8(file.name()).ok().and_then(layouts::member) else { return alone() };
+    let Some(stem) = std::str::from_utf8(file.name()).ok().and_then(layouts::member) else {
+        return alone();
+    };
     let mut path = file.parent().to_vec();
     if !path.is_empty() {
         path.push(b'/');
@@ -111,12 +115,19 @@ pub(crate) fn members(known: &Known, unit: &UnitId) -> Vec<(FileId, Mark)> {
         .collect()
 }
 
-/// The steps that make the index agree with what was found within the scopes. Outside of them, nothing is concluded.
-pub(crate) fn reconcile(known: &Known, scopes: &[FileId], found: &BTreeMap<FileId, Found>) -> Vec<Step> {
+/// The steps that make the index agree with what was found within the scopes. Outside of them,
+/// nothing is concluded.
+pub(crate) fn reconcile(
+    known: &Known,
+    scopes: &[FileId],
+    found: &BTreeMap<FileId, Found>,
+) -> Vec<Step> {
     let mut units = BTreeSet::new();
     for (file, now) in found {
         let same = known.get(file).is_some_and(|was| {
-            was.stamp == now.stamp && was.odd == now.odd.is_some() && (was.settled || now.odd.is_some())
+            was.stamp == now.stamp
+                && was.odd == now.odd.is_some()
+                && (was.settled || now.odd.is_some())
         });
         if !same {
             units.insert(unit_of(file, now.odd.is_some()));
@@ -135,10 +146,13 @@ pub(crate) fn reconcile(known: &Known, scopes: &[FileId], found: &BTreeMap<FileI
 }
 
 fn step(known: &Known, scopes: &[FileId], found: &BTreeMap<FileId, Found>, unit: UnitId) -> Step {
-    let elsewhere = members(known, &unit).into_iter().filter(|(file, _)| !scopes.iter().any(|scope| scope.holds(file)));
+    let elsewhere = members(known, &unit)
+        .into_iter()
+        .filter(|(file, _)| !scopes.iter().any(|scope| scope.holds(file)));
     let mut files: BTreeMap<FileId, Found> =
         elsewhere.map(|(file, mark)| (file, Found { stamp: mark.stamp, odd: None })).collect();
-    let prefix = found.range(unit.file.clone()..).take_while(|(file, _)| starts_with(file, &unit.file));
+    let prefix =
+        found.range(unit.file.clone()..).take_while(|(file, _)| starts_with(file, &unit.file));
     for (file, now) in prefix {
         if unit_of(file, now.odd.is_some()) == unit {
             files.insert(file.clone(), now.clone());
@@ -213,9 +227,12 @@ mod tests {
                 Step::Read(unit) => (unit.id, unit.files),
                 Step::Forget(id) => (id, BTreeMap::new()),
             };
-            // A file is read as it is, whatever was known when the step was made; what is no file any more leaves its group.
-            let as_is = files.into_keys().filter_map(|file| Some((file.clone(), disk.get(&file)?.clone())));
-            let files: Disk = as_is.filter(|(file, now)| unit_of(file, now.odd.is_some()) == id).collect();
+            // A file is read as it is, whatever was known when the step was made; what is no file
+            // any more leaves its group.
+            let as_is =
+                files.into_keys().filter_map(|file| Some((file.clone(), disk.get(&file)?.clone())));
+            let files: Disk =
+                as_is.filter(|(file, now)| unit_of(file, now.odd.is_some()) == id).collect();
             let marks = files.iter().map(|(file, found)| {
                 (file.clone(), Mark { stamp: found.stamp, settled: true, odd: found.odd.is_some() })
             });
@@ -261,7 +278,9 @@ mod tests {
     fn what_is_not_settled_is_read_again_though_its_stamp_is_the_same() {
         let found = Found { stamp: Stamp::default(), odd: None };
         let disk = Disk::from([(file("a.yaml"), found)]);
-        let mark = |settled| Known::from([(file("a.yaml"), Mark { stamp: Stamp::default(), settled, odd: false })]);
+        let mark = |settled| {
+            Known::from([(file("a.yaml"), Mark { stamp: Stamp::default(), settled, odd: false })])
+        };
         assert_eq!(reconcile(&mark(true), &[file("")], &disk).len(), 0);
         assert_eq!(reconcile(&mark(false), &[file("")], &disk).len(), 1);
     }

@@ -1,6 +1,6 @@
-//! Writes what was looked at into the index: rows, files, text and its pieces. One call is one unit, or a part of a file that holds many
-//! runs, inside the caller's transaction.
-//! Decides what a row says; the queries rely on it.
+//! Writes what was looked at into the index: rows, files, text and its pieces. One call is one
+//! unit, or a part of a file that holds many runs, inside the caller's transaction. Decides what a
+//! row says; the queries rely on it.
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
 use super::look::{Looked, Outcome, Row, layout_name};
@@ -44,7 +44,8 @@ struct Old {
     modified_ms: i64,
 }
 
-/// What the path, the suites and the scorers say of a unit that was looked at. Takes most of the time, and no index.
+/// What the path, the suites and the scorers say of a unit that was looked at. Takes most of the
+/// time, and no index.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
     place: Coordinates,
@@ -96,7 +97,11 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
 }
 
 /// Puts one unit, or a part of it, in place of what was known of it.
-pub(crate) fn put(writer: &mut Writer, looked: &Looked, placed: Vec<Placed>) -> Result<Vec<Written>, IndexError> {
+pub(crate) fn put(
+    writer: &mut Writer,
+    looked: &Looked,
+    placed: Vec<Placed>,
+) -> Result<Vec<Written>, IndexError> {
     let unit = &looked.unit;
     let mut written = Vec::with_capacity(placed.len() + 1);
     for (row, placed) in looked.rows().iter().zip(placed) {
@@ -130,10 +135,12 @@ fn forget_members(
     but: &HashSet<String>,
     written: &mut Vec<Written>,
 ) -> Result<(), IndexError> {
-    let mut select = sql.prepare_cached("SELECT key FROM runs WHERE unit = ? AND member IS NOT NULL")?;
+    let mut select =
+        sql.prepare_cached("SELECT key FROM runs WHERE unit = ? AND member IS NOT NULL")?;
     let keys = select.query_map([unit.number()], |row| row.get::<_, String>(0))?;
-    let gone: Vec<String> =
-        keys.filter(|key| !key.as_ref().is_ok_and(|key| but.contains(key))).collect::<Result<_, _>>()?;
+    let gone: Vec<String> = keys
+        .filter(|key| !key.as_ref().is_ok_and(|key| but.contains(key)))
+        .collect::<Result<_, _>>()?;
     for key in gone {
         written.extend(forget(sql, key)?);
     }
@@ -155,7 +162,12 @@ fn forget(sql: &Connection, key: String) -> Result<Option<Written>, IndexError> 
     Ok(Some(Written { key, before: Some(old.counted), after: None, visible: true }))
 }
 
-fn put_one(writer: &mut Writer, unit: &UnitId, row: &Row, mut placed: Placed) -> Result<Written, IndexError> {
+fn put_one(
+    writer: &mut Writer,
+    unit: &UnitId,
+    row: &Row,
+    mut placed: Placed,
+) -> Result<Written, IndexError> {
     let member = row.member.as_ref().map(|member| member.key.as_str());
     let key = unit.key_of(member);
     let old = old(&writer.sql, &key)?;
@@ -164,22 +176,37 @@ fn put_one(writer: &mut Writer, unit: &UnitId, row: &Row, mut placed: Placed) ->
         && is_same(old, row)
     {
         // Runs that lie in one file do not become others because one of them does.
-        let visible = row.member.is_none() && (old.size != int(row.size) || old.modified_ms != row.modified_ms);
+        let visible = row.member.is_none()
+            && (old.size != int(row.size) || old.modified_ms != row.modified_ms);
         if visible {
             let sql = "UPDATE runs SET size = ?, modified_ms = ? WHERE id = ?";
-            writer.sql.prepare_cached(sql)?.execute(params![int(row.size), row.modified_ms, old.id])?;
+            writer.sql.prepare_cached(sql)?.execute(params![
+                int(row.size),
+                row.modified_ms,
+                old.id
+            ])?;
         }
         return Ok(Written { key, before, after: before, visible });
     }
     if let Some(old) = &old {
         remove(&writer.sql, old)?;
     }
-    let text_offset = writer.blob.append(row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes()))?;
+    let text_offset = writer
+        .blob
+        .append(row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes()))?;
     write::fill_in(&writer.sql, &mut placed.measured)?;
     let fresh = old.is_none();
     let id = put_row(
         &writer.sql,
-        &NewRow { id: old.map(|old| old.id), key: &key, unit, member, row, placed: &placed, text_offset },
+        &NewRow {
+            id: old.map(|old| old.id),
+            key: &key,
+            unit,
+            member,
+            row,
+            placed: &placed,
+            text_offset,
+        },
     )?;
     put_items(&writer.sql, id, row, text_offset)?;
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
@@ -190,7 +217,9 @@ fn put_one(writer: &mut Writer, unit: &UnitId, row: &Row, mut placed: Placed) ->
 }
 
 fn is_same(old: &Old, row: &Row) -> bool {
-    old.hash == row.hash.cast_signed() && old.counted.state == order(state(row)) && old.reason == row.reason
+    old.hash == row.hash.cast_signed()
+        && old.counted.state == order(state(row))
+        && old.reason == row.reason
 }
 
 fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
@@ -219,7 +248,8 @@ fn remove(sql: &Connection, old: &Old) -> Result<(), IndexError> {
         sql.prepare_cached(text)?.execute(params![old.id, old.words_done])?;
     }
     sql.prepare_cached("DELETE FROM items WHERE run = ?")?.execute([old.id])?;
-    sql.prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'blob_dead'")?.execute([old.text_len])?;
+    sql.prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'blob_dead'")?
+        .execute([old.text_len])?;
     Ok(())
 }
 
@@ -239,7 +269,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let blank = Outline::default();
     let outline = row.outline.as_ref().unwrap_or(&blank);
     let (scores, fault) = (Columns::of(measured), row.fault.as_ref());
-    let has_answer = outline.answer.is_some() || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
+    let has_answer = outline.answer.is_some()
+        || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
     let text =
         "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
@@ -299,7 +330,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }
 
-/// Whether a run is a fork, by what its file says or by its name, or was continued by messages of a person.
+/// Whether a run is a fork, by what its file says or by its name, or was continued by messages of a
+/// person.
 fn lineage(outline: &Outline, fork: u32) -> Option<Lineage> {
     if outline.forked_from.is_some() || fork > 0 {
         return Some(Lineage::Fork);
@@ -308,7 +340,8 @@ fn lineage(outline: &Outline, fork: u32) -> Option<Lineage> {
 }
 
 fn put_items(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(), IndexError> {
-    let mut insert = sql.prepare_cached("INSERT INTO items (run, step, start, len) VALUES (?, ?, ?, ?)")?;
+    let mut insert =
+        sql.prepare_cached("INSERT INTO items (run, step, start, len) VALUES (?, ?, ?, ?)")?;
     for piece in &row.pieces {
         let start = int(text_offset + piece.start as u64);
         insert.execute(params![id, piece.step, start, int(piece.len as u64)])?;
@@ -319,8 +352,7 @@ fn put_items(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(
 fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Result<(), IndexError> {
     let number = unit.number();
     sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([number])?;
-    let text =
-        "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let text = "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
     let mut insert = sql.prepare_cached(text)?;
     for (file, mark) in marks {
         let stamp = mark.stamp;
@@ -342,11 +374,22 @@ pub(crate) fn calls_tools(layout: &str, system: Option<&str>) -> bool {
     !matches!(layout, "" | "prompt_ql") && system != Some("promptql")
 }
 
-/// What a suite adds to a run: the expected calls that never happened, as a JSON list, and the name of its variation.
-pub(crate) fn from_suite(tasks: &Tasks, place: &Place<'_>, tools: &[String]) -> (String, Option<String>) {
-    let Some(task) = place.task.and_then(|task| tasks.get(task)) else { return ("[]".to_owned(), None) };
+/// What a suite adds to a run: the expected calls that never happened, as a JSON list, and the name
+/// of its variation.
+pub(crate) fn from_suite(
+    tasks: &Tasks,
+    place: &Place<'_>,
+    tools: &[String],
+) -> (String, Option<String>) {
+    let Some(task) = place.task.and_then(|task| tasks.get(task)) else {
+        return ("[]".to_owned(), None);
+    };
     let name = place.variation.and_then(|n| task.variation_name(n as usize));
-    let missing = if place.calls_tools { missing_calls(&task.suite.expected_tool_calls, tools) } else { Vec::new() };
+    let missing = if place.calls_tools {
+        missing_calls(&task.suite.expected_tool_calls, tools)
+    } else {
+        Vec::new()
+    };
     (serde_json::to_string(&missing).unwrap_or_else(|_| "[]".to_owned()), name)
 }
 

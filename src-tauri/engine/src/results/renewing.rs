@@ -1,5 +1,6 @@
-//! The conductor's way of bringing rows up to date with suites that changed: a batch at a time, between everything else, each
-//! committed and told of. What it did not finish is finished at the next start, because only the end is noted.
+//! The conductor's way of bringing rows up to date with suites that changed: a batch at a time,
+//! between everything else, each committed and told of. What it did not finish is finished at the
+//! next start, because only the end is noted.
 use super::conduct::{Change, Conductor, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Writer, meta};
@@ -47,11 +48,13 @@ impl Conductor {
         self.renewing = Some(Renewing { tasks, after: 0, done: 0 });
         let agree = meta(&self.writer.sql, "tasks")? == tasks;
         if !agree {
-            // Until the last row was looked at, some agree with these suites and some with those before.
+            // Until the last row was looked at, some agree with these suites and some with those
+            // before.
             load::put_meta(&self.writer.sql, "tasks", load::UNDER_WAY)?;
         }
         self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
-        // Lists of tasks went stale, whether any run did or not; but for those that were empty and stay so.
+        // Lists of tasks went stale, whether any run did or not; but for those that were empty and
+        // stay so.
         if !first || count > 0 {
             let generation = load::generation(&self.writer.sql)?;
             (self.publish)(Change::Runs { generation, ids: Vec::new() });
@@ -113,7 +116,10 @@ impl Conductor {
     }
 
     /// Writes into rows that are there, commits, and tells of the runs that changed.
-    fn change(&mut self, write: impl FnOnce(&Writer) -> Result<Vec<String>, IndexError>) -> Result<(), IndexError> {
+    fn change(
+        &mut self,
+        write: impl FnOnce(&Writer) -> Result<Vec<String>, IndexError>,
+    ) -> Result<(), IndexError> {
         self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
         let written = write(&self.writer).and_then(|changed| {
             let generation = finish(&mut self.writer, !changed.is_empty())?;
@@ -130,10 +136,19 @@ impl Conductor {
     }
 }
 
-/// Brings what a person says of a run into agreement with an answer that became another one without its files.
-fn hold_review(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<(), IndexError> {
+/// Brings what a person says of a run into agreement with an answer that became another one without
+/// its files.
+fn hold_review(
+    sql: &Connection,
+    roots: &Roots,
+    limits: &Limits,
+    key: &str,
+) -> Result<(), IndexError> {
     let mut select = sql.prepare_cached("SELECT path FROM reviews WHERE run = ?")?;
-    let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;
+    let paths =
+        select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;
     let files = paths.into_iter().map(|path| FileId::new(Root::Output, path));
-    files.filter(|file| !reviews::is_judged(file)).try_for_each(|file| reviews::show(sql, (roots, limits), &file, key))
+    files
+        .filter(|file| !reviews::is_judged(file))
+        .try_for_each(|file| reviews::show(sql, (roots, limits), &file, key))
 }

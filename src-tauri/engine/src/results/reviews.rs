@@ -1,5 +1,6 @@
-//! What people say of runs, followed: files beside the results are read, held against the answers they were given for, and what
-//! still holds is put into the rows of their runs. The files are truth; who writes them is `runs::reviews`, or anybody with an editor.
+//! What people say of runs, followed: files beside the results are read, held against the answers
+//! they were given for, and what still holds is put into the rows of their runs. The files are
+//! truth; who writes them is `runs::reviews`, or anybody with an editor.
 mod taken;
 
 pub(super) use taken::beginning;
@@ -50,7 +51,8 @@ pub(crate) struct Reviews {
     waiting: Vec<(FileId, Option<Found>)>,
     /// Files of judgements whose models may be others now.
     again: Vec<FileId>,
-    /// False while the workspace file cannot be read: nothing is held against models then that are not known.
+    /// False while the workspace file cannot be read: nothing is held against models then that are
+    /// not known.
     knows_models: bool,
 }
 
@@ -61,7 +63,8 @@ impl Reviews {
 
     /// Something may have changed in these places.
     pub(crate) fn note(&mut self, scopes: &[FileId]) {
-        let near = |folder: &FileId| scopes.iter().any(|scope| scope.holds(folder) || folder.holds(scope));
+        let near =
+            |folder: &FileId| scopes.iter().any(|scope| scope.holds(folder) || folder.holds(scope));
         self.due |= folders().iter().any(near);
     }
 
@@ -71,7 +74,8 @@ impl Reviews {
     }
 }
 
-/// Names an answer. Two answers have the same name when they are written the same, however their file is.
+/// Names an answer. Two answers have the same name when they are written the same, however their
+/// file is.
 pub(crate) fn answer_mark(answer: Option<&Value>) -> String {
     answer.map_or_else(
         || NO_ANSWER.to_owned(),
@@ -82,7 +86,9 @@ pub(crate) fn answer_mark(answer: Option<&Value>) -> String {
 /// The file of the review of a run. A name that is no UTF-8 has none.
 fn file_of(unit: &UnitId, member: Option<&str>) -> Option<FileId> {
     let path = std::str::from_utf8(&unit.file.path).ok()?;
-    Some(file_of_name(&member.map_or_else(|| path.to_owned(), |member| collection::run_name(path, member))))
+    Some(file_of_name(
+        &member.map_or_else(|| path.to_owned(), |member| collection::run_name(path, member)),
+    ))
 }
 
 /// The same by the name of the run.
@@ -90,9 +96,13 @@ pub(crate) fn file_of_name(run: &str) -> FileId {
     FileId::new(Root::Output, format!("{FOLDER}/{}", review::file_of(run)))
 }
 
-/// What files of a run are named after: its path below the output directory, and the member as a name of its own.
+/// What files of a run are named after: its path below the output directory, and the member as a
+/// name of its own.
 pub(crate) fn name_of(row: &RunRow) -> String {
-    let member = row.member.as_ref().and_then(|key| Some((row.path.strip_suffix(key)?.strip_suffix('#')?, key)));
+    let member = row
+        .member
+        .as_ref()
+        .and_then(|key| Some((row.path.strip_suffix(key)?.strip_suffix('#')?, key)));
     member.map_or_else(|| row.path.clone(), |(path, key)| collection::run_name(path, key))
 }
 
@@ -103,16 +113,19 @@ pub(crate) fn keys_of(file: &FileId) -> Vec<String> {
     let stem = below.strip_suffix(review::END.as_bytes()).unwrap_or(below);
     let key = |path: &[u8], group| UnitId { file: FileId::new(Root::Output, path), group }.key();
     let named = std::str::from_utf8(stem).ok().and_then(collection::named_run);
-    let member = named
-        .map(|(path, member)| UnitId { file: FileId::new(Root::Output, path), group: false }.key_of(Some(&member)));
+    let member = named.map(|(path, member)| {
+        UnitId { file: FileId::new(Root::Output, path), group: false }.key_of(Some(&member))
+    });
     [key(below, false), key(stem, true), key(stem, false)].into_iter().chain(member).collect()
 }
 
 /// What is wrong with files of reviews.
 pub(crate) fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, IndexError> {
-    let mut select =
-        index.prepare_cached("SELECT path, problem FROM reviews WHERE problem IS NOT NULL ORDER BY path")?;
-    let rows = select.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, String>(1)?)))?;
+    let mut select = index.prepare_cached(
+        "SELECT path, problem FROM reviews WHERE problem IS NOT NULL ORDER BY path",
+    )?;
+    let rows =
+        select.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, String>(1)?)))?;
     let mut problems = Vec::new();
     for row in rows {
         let (path, wrong) = row?;
@@ -146,7 +159,16 @@ impl Wrong {
 
     fn show(self, file: String, run: Option<String>) -> Problem {
         let Self { message, line, column, excerpt, advice } = self;
-        Problem { kind: ProblemKind::DamagedReview, file, run, message, line, column, excerpt, advice }
+        Problem {
+            kind: ProblemKind::DamagedReview,
+            file,
+            run,
+            message,
+            line,
+            column,
+            excerpt,
+            advice,
+        }
     }
 }
 
@@ -158,7 +180,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
     })
 }
 
-/// Puts what a person says into the row of a run that was just written, if anything is said and still holds.
+/// Puts what a person says into the row of a run that was just written, if anything is said and
+/// still holds.
 pub(crate) fn hold(
     sql: &Connection,
     roots: &Roots,
@@ -166,7 +189,9 @@ pub(crate) fn hold(
     unit: &UnitId,
     member: Option<&str>,
 ) -> Result<(), IndexError> {
-    let Some(file) = file_of(unit, member).filter(|_| unit.file.root == Root::Output) else { return Ok(()) };
+    let Some(file) = file_of(unit, member).filter(|_| unit.file.root == Root::Output) else {
+        return Ok(());
+    };
     let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
     let key = unit.key_of(member);
     if there && owner(sql, &file)?.is_some_and(|owner| owner == key) {
@@ -193,15 +218,25 @@ fn owner(sql: &Connection, file: &FileId) -> Result<Option<String>, IndexError> 
 }
 
 /// Brings the row of a run into agreement with its review.
-pub(super) fn show(sql: &Connection, at: (&Roots, &Limits), file: &FileId, key: &str) -> Result<(), IndexError> {
+pub(super) fn show(
+    sql: &Connection,
+    at: (&Roots, &Limits),
+    file: &FileId,
+    key: &str,
+) -> Result<(), IndexError> {
     type Said = (Option<String>, Option<f64>, Option<String>);
     let said: Option<Said> = sql
-        .prepare_cached("SELECT verdict, score, answer FROM reviews WHERE path = ? AND problem IS NULL")?
+        .prepare_cached(
+            "SELECT verdict, score, answer FROM reviews WHERE path = ? AND problem IS NULL",
+        )?
         .query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let (verdict, score, holds) = match said {
-        // What was said of another answer is not counted; the page of the run shows it, and says so.
-        Some((_, _, Some(mark))) if current_mark(sql, at.0, at.1, key)? != mark => (None, None, false),
+        // What was said of another answer is not counted; the page of the run shows it, and says
+        // so.
+        Some((_, _, Some(mark))) if current_mark(sql, at.0, at.1, key)? != mark => {
+            (None, None, false)
+        }
         Some((verdict, score, _)) => (verdict, score, true),
         None => (None, None, false),
     };
@@ -213,7 +248,12 @@ pub(super) fn show(sql: &Connection, at: (&Roots, &Limits), file: &FileId, key: 
 }
 
 /// Names the answer that a run has now. What cannot be read has none.
-fn current_mark(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<String, IndexError> {
+fn current_mark(
+    sql: &Connection,
+    roots: &Roots,
+    limits: &Limits,
+    key: &str,
+) -> Result<String, IndexError> {
     if let Some(mark) = mark_of_member(sql, key)? {
         return Ok(mark);
     }
@@ -221,13 +261,16 @@ fn current_mark(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> 
     Ok(answer_mark(run.and_then(|run| run.answer).as_ref().map(|answer| &answer.value)))
 }
 
-/// Names the answer of one of the runs of a file that holds many: as it was read, for the file may be large. None for other runs.
+/// Names the answer of one of the runs of a file that holds many: as it was read, for the file may
+/// be large. None for other runs.
 fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexError> {
     const KEPT: &str = "SELECT a.lenient, a.answer FROM runs r LEFT JOIN answers a ON a.run = r.id \
                         WHERE r.key = ? AND r.member IS NOT NULL";
     type Row = (Option<bool>, Option<String>);
-    let kept: Option<Row> =
-        sql.prepare_cached(KEPT)?.query_row([key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let kept: Option<Row> = sql
+        .prepare_cached(KEPT)?
+        .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
     Ok(kept.map(|kept| match kept {
         (Some(lenient), Some(json)) => {
             let kept = Kept { json: Some(json), lenient };
@@ -270,7 +313,10 @@ impl Conductor {
     }
 
     /// Reads files; returns the runs whose review changed, and how many files are damaged by now.
-    fn take_in(&mut self, batch: Vec<(FileId, Option<Found>)>) -> Result<(Vec<String>, u64), IndexError> {
+    fn take_in(
+        &mut self,
+        batch: Vec<(FileId, Option<Found>)>,
+    ) -> Result<(Vec<String>, u64), IndexError> {
         let Shared { roots, limits, .. } = &self.shared;
         let sql = &self.writer.sql;
         let tasks = self.shelving.tasks();
@@ -315,13 +361,15 @@ impl Conductor {
         if !self.reviews.knows_models || meta(sql, "marks")? == marks {
             return Ok(());
         }
-        let mut select =
-            sql.prepare_cached("SELECT path, judged, same FROM reviews WHERE judged IS NOT NULL AND run IS NOT NULL")?;
+        let mut select = sql.prepare_cached(
+            "SELECT path, judged, same FROM reviews WHERE judged IS NOT NULL AND run IS NOT NULL",
+        )?;
         let mut rows = select.query([])?;
         self.reviews.again.clear();
         while let Some(row) = rows.next()? {
             let same = row.get_ref(2)?.as_str_or_null().ok().flatten().unwrap_or_default();
-            // A look reads the files of the run, so only those are looked at of which something else may be true.
+            // A look reads the files of the run, so only those are looked at of which something
+            // else may be true.
             let judged = row.get_ref(1)?.as_str_or_null().ok().flatten().unwrap_or_default();
             if judgements::may_turn(judged, same, &self.marks) {
                 self.reviews.again.push(FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?));
@@ -339,7 +387,8 @@ impl Conductor {
         }
         let from = self.reviews.again.len().saturating_sub(BATCH);
         let batch = self.reviews.again.split_off(from);
-        let (Shared { roots, limits, .. }, sql, tasks) = (&self.shared, &self.writer.sql, self.shelving.tasks());
+        let (Shared { roots, limits, .. }, sql, tasks) =
+            (&self.shared, &self.writer.sql, self.shelving.tasks());
         let mut keys = Vec::with_capacity(batch.len());
         for file in batch {
             if let Some(key) = owner(sql, &file)? {
@@ -354,7 +403,8 @@ impl Conductor {
     }
 }
 
-/// When to look again at a file that was written just now, on file systems with fine and with coarse times.
+/// When to look again at a file that was written just now, on file systems with fine and with
+/// coarse times.
 const FINE: Duration = Duration::from_millis(100);
 const COARSE: Duration = Duration::from_millis(2_100);
 
@@ -364,16 +414,24 @@ fn changed(shared: &Shared, sql: &Connection) -> Result<Vec<(FileId, Option<Foun
     for folder in folders() {
         found.extend(list(&shared.roots, &shared.limits, &folder));
     }
-    let mut select = sql.prepare_cached("SELECT path, size, mtime_ns, inode, settled FROM reviews")?;
+    let mut select =
+        sql.prepare_cached("SELECT path, size, mtime_ns, inode, settled FROM reviews")?;
     let known = select.query_map([], |row| {
         let (size, inode): (i64, i64) = (row.get(1)?, row.get(3)?);
-        let stamp = Stamp { size: size.cast_unsigned(), mtime_ns: row.get(2)?, inode: inode.cast_unsigned() };
+        let stamp = Stamp {
+            size: size.cast_unsigned(),
+            mtime_ns: row.get(2)?,
+            inode: inode.cast_unsigned(),
+        };
         Ok((FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?), (stamp, row.get::<_, bool>(4)?)))
     })?;
     let known: BTreeMap<FileId, (Stamp, bool)> = known.collect::<Result<_, _>>()?;
     // Nothing is concluded about what lies in a folder that cannot be listed.
-    let closed: Vec<&FileId> = found.iter().filter(|(_, found)| found.odd.is_some()).map(|(file, _)| file).collect();
-    let gone = known.keys().filter(|file| !found.contains_key(file) && !closed.iter().any(|dir| dir.holds(file)));
+    let closed: Vec<&FileId> =
+        found.iter().filter(|(_, found)| found.odd.is_some()).map(|(file, _)| file).collect();
+    let gone = known
+        .keys()
+        .filter(|file| !found.contains_key(file) && !closed.iter().any(|dir| dir.holds(file)));
     let gone: Vec<_> = gone.map(|file| (file.clone(), None)).collect();
     let fresh = found.into_iter().filter(|(file, now)| known.get(file) != Some(&(now.stamp, true)));
     Ok(fresh.map(|(file, now)| (file, Some(now))).chain(gone).collect())
@@ -403,7 +461,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_review_may_mean_a_file_or_the_files_of_a_benchmark_folder_and_both_find_it_by_the_same_name() {
+    fn a_review_may_mean_a_file_or_the_files_of_a_benchmark_folder_and_both_find_it_by_the_same_name()
+     {
         let unit = |path: &str, group| UnitId { file: FileId::new(Root::Output, path), group };
         for unit in [
             unit("a/b c-promptql-o1-variation0.yaml", false),
@@ -414,9 +473,15 @@ mod tests {
             assert!(keys_of(&file).contains(&unit.key()), "{file:?}");
         }
         let member = file_of(&unit("x.json", false), Some("5/8")).unwrap();
-        assert!(keys_of(&member).contains(&unit("x.json", false).key_of(Some("5/8"))), "{member:?}");
+        assert!(
+            keys_of(&member).contains(&unit("x.json", false).key_of(Some("5/8"))),
+            "{member:?}"
+        );
         assert_eq!(member.shown(), ".touchstone/reviews/x.json/5%2F8.yaml");
-        assert_eq!(file_of(&unit("o1/s_run_1", true), None).unwrap().shown(), ".touchstone/reviews/o1/s_run_1.yaml");
+        assert_eq!(
+            file_of(&unit("o1/s_run_1", true), None).unwrap().shown(),
+            ".touchstone/reviews/o1/s_run_1.yaml"
+        );
         let odd = UnitId { file: FileId::new(Root::Output, vec![0xff]), group: false };
         assert_eq!(file_of(&odd, None), None);
     }

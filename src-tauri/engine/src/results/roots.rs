@@ -1,4 +1,5 @@
-//! **Pure.** The two directories of an open folder, and how a file in them is named: by the bytes of its path below its root.
+//! **Pure.** The two directories of an open folder, and how a file in them is named: by the bytes
+//! of its path below its root.
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
@@ -20,8 +21,8 @@ pub struct Roots {
     pub query_scorers: Vec<Value>,
     /// Tools that the workspace file declares, as far as it says what they take.
     pub tools: Vec<Offer>,
-    /// Entries of `tools` in the workspace file, each with the names under which its tools are called; none where only asking them
-    /// would tell.
+    /// Entries of `tools` in the workspace file, each with the names under which its tools are
+    /// called; none where only asking them would tell.
     pub tool_names: Vec<(String, Option<Vec<String>>)>,
 }
 
@@ -125,7 +126,11 @@ impl Roots {
 
     /// True when the directory is the other root, whose files belong to that.
     pub fn is_other_root(&self, dir: &FileId) -> bool {
-        !dir.path.is_empty() && self.path(dir).and_then(|path| self.locate(&path)).is_some_and(|at| at.root != dir.root)
+        !dir.path.is_empty()
+            && self
+                .path(dir)
+                .and_then(|path| self.locate(&path))
+                .is_some_and(|at| at.root != dir.root)
     }
 
     /// A file as it is named to the person: relative to the folder they opened.
@@ -140,15 +145,26 @@ mod tests {
     use super::*;
 
     fn roots(input: Option<&str>, output: &str) -> Roots {
-        Roots { folder: "/f".into(), input_dir: input.map(Into::into), output_dir: output.into(), ..Roots::default() }
+        Roots {
+            folder: "/f".into(),
+            input_dir: input.map(Into::into),
+            output_dir: output.into(),
+            ..Roots::default()
+        }
     }
 
     #[test]
     fn a_file_belongs_to_the_inner_root_when_one_lies_in_the_other() {
         let nested = roots(Some("/f"), "/f/results");
         assert_eq!(nested.locate(Path::new("/f/a.yaml")), Some(FileId::new(Root::Input, "a.yaml")));
-        assert_eq!(nested.locate(Path::new("/f/results/x/a.yaml")), Some(FileId::new(Root::Output, "x/a.yaml")));
-        assert_eq!(nested.locate(Path::new("/f/results2/a")), Some(FileId::new(Root::Input, "results2/a")));
+        assert_eq!(
+            nested.locate(Path::new("/f/results/x/a.yaml")),
+            Some(FileId::new(Root::Output, "x/a.yaml"))
+        );
+        assert_eq!(
+            nested.locate(Path::new("/f/results2/a")),
+            Some(FileId::new(Root::Input, "results2/a"))
+        );
         assert_eq!(nested.locate(Path::new("/elsewhere/a")), None);
         assert!(nested.is_other_root(&FileId::new(Root::Input, "results")));
         assert!(!nested.is_other_root(&FileId::new(Root::Input, "tasks")));
@@ -157,8 +173,14 @@ mod tests {
     #[test]
     fn a_directory_holds_itself_and_what_is_below_it_but_not_its_namesakes() {
         let dir = FileId::new(Root::Output, "a/b");
-        assert!(dir.holds(&FileId::new(Root::Output, "a/b")) && dir.holds(&FileId::new(Root::Output, "a/b/c")));
-        assert!(!dir.holds(&FileId::new(Root::Output, "a/bc")) && !dir.holds(&FileId::new(Root::Input, "a/b/c")));
+        assert!(
+            dir.holds(&FileId::new(Root::Output, "a/b"))
+                && dir.holds(&FileId::new(Root::Output, "a/b/c"))
+        );
+        assert!(
+            !dir.holds(&FileId::new(Root::Output, "a/bc"))
+                && !dir.holds(&FileId::new(Root::Input, "a/b/c"))
+        );
         assert!(FileId::new(Root::Output, "").holds(&dir));
         assert_eq!((dir.parent(), dir.name(), dir.depth()), (&b"a"[..], &b"b"[..], 2));
     }

@@ -1,4 +1,5 @@
-//! Lists what lies in the directories, with stamps: two threads, no link followed, bounded in depth and number. Reads no file.
+//! Lists what lies in the directories, with stamps: two threads, no link followed, bounded in depth
+//! and number. Reads no file.
 use super::limits::Limits;
 use super::open::{self, Stamp};
 use super::reconcile::Found;
@@ -24,11 +25,14 @@ pub(crate) struct Survey {
     pub(crate) failed: BTreeMap<Root, io::Error>,
 }
 
-/// Looks at files and directories. A scope that is not there any more is simply not among what was found.
+/// Looks at files and directories. A scope that is not there any more is simply not among what was
+/// found.
 pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Survey {
     let walk = Walk::new(roots, limits);
     let mut found: Vec<(FileId, Found)> = Vec::new();
-    for scope in scopes.iter().filter(|scope| !is_hidden(scope) && scope.depth() <= limits.depth + 1) {
+    for scope in
+        scopes.iter().filter(|scope| !is_hidden(scope) && scope.depth() <= limits.depth + 1)
+    {
         walk.look(scope, &mut found);
     }
     let wide = scopes.iter().any(|scope| scope.path.is_empty());
@@ -42,7 +46,8 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
     });
     found.extend(more);
     let mut failed = walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // A root that went away while it was looked at took its files along: that they were not found says nothing about them.
+    // A root that went away while it was looked at took its files along: that they were not found
+    // says nothing about them.
     for root in scopes.iter().map(|scope| scope.root) {
         if !failed.contains_key(&root)
             && let Err(error) = listable(roots, root)
@@ -58,8 +63,13 @@ pub(crate) fn listable(roots: &Roots, root: Root) -> io::Result<()> {
     roots.dir(root).map_or(Ok(()), |dir| fs::read_dir(dir).map(drop))
 }
 
-/// Looks at a folder of our own beside the results, which `survey` passes over. Nothing when it is not there.
-pub(crate) fn survey_own(roots: &Roots, limits: &Limits, folder: &FileId) -> BTreeMap<FileId, Found> {
+/// Looks at a folder of our own beside the results, which `survey` passes over. Nothing when it is
+/// not there.
+pub(crate) fn survey_own(
+    roots: &Roots,
+    limits: &Limits,
+    folder: &FileId,
+) -> BTreeMap<FileId, Found> {
     // What lies in it repeats the folders of the results.
     let limits = Limits { depth: limits.depth + folder.depth(), ..limits.clone() };
     let walk = Walk::new(roots, &limits);
@@ -69,7 +79,8 @@ pub(crate) fn survey_own(roots: &Roots, limits: &Limits, folder: &FileId) -> BTr
     found.into_iter().collect()
 }
 
-/// True for names that are nobody's result: hidden files, our own sidecars, locks and what editors and downloads leave.
+/// True for names that are nobody's result: hidden files, our own sidecars, locks and what editors
+/// and downloads leave.
 pub(crate) fn is_hidden(file: &FileId) -> bool {
     file.path.split(|b| *b == b'/').any(is_hidden_name)
 }
@@ -112,7 +123,9 @@ impl<'a> Walk<'a> {
     fn look(&self, scope: &FileId, found: &mut Vec<(FileId, Found)>) {
         let Some(path) = self.roots.path(scope) else { return };
         match fs::symlink_metadata(&path) {
-            Ok(meta) if scope.path.is_empty() || meta.is_dir() => self.enter(scope.clone(), &meta, found),
+            Ok(meta) if scope.path.is_empty() || meta.is_dir() => {
+                self.enter(scope.clone(), &meta, found);
+            }
             Ok(meta) => found.extend(entry(scope, &meta).map(|entry| (scope.clone(), entry))),
             Err(error) if scope.path.is_empty() => self.fail(scope.root, error),
             Err(_) => {}
@@ -176,7 +189,10 @@ impl<'a> Walk<'a> {
             return;
         }
         if dir.depth() > self.limits.depth {
-            let why = format!("The folder is more than {} folders deep and is not looked into.", self.limits.depth);
+            let why = format!(
+                "The folder is more than {} folders deep and is not looked into.",
+                self.limits.depth
+            );
             found.push((dir, Found { stamp: stamp(meta), odd: Some(why) }));
             return;
         }
@@ -235,26 +251,36 @@ fn stamp(meta: &std::fs::Metadata) -> Stamp {
 }
 
 /// The files that a folder of loose prompts is made of.
-pub(crate) const PROMPT_NAMES: [&str; 4] =
-    ["promptql_prompt.txt", "other_models_prompt.txt", "other_models_prompt_with_python.txt", "correct_answer.json"];
+pub(crate) const PROMPT_NAMES: [&str; 4] = [
+    "promptql_prompt.txt",
+    "other_models_prompt.txt",
+    "other_models_prompt_with_python.txt",
+    "correct_answer.json",
+];
 
 /// True for a file of a folder of loose prompts.
 pub(crate) fn is_prompt_name(file: &FileId) -> bool {
     PROMPT_NAMES.iter().any(|name| name.as_bytes() == file.name())
 }
 
-/// True for a text that is named like the prompt of a task, though no form of a task has a file of this name.
+/// True for a text that is named like the prompt of a task, though no form of a task has a file of
+/// this name.
 pub(crate) fn is_prompt_like(file: &FileId) -> bool {
     let name = String::from_utf8_lossy(file.name()).to_lowercase();
     let stem = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".md"));
     let is_whole = |stem: &str| ["query", "task", "instruction", "instructions"].contains(&stem);
     !is_prompt_name(file)
-        && stem.is_some_and(|stem| stem.contains("prompt") || stem.contains("question") || is_whole(stem))
+        && stem.is_some_and(|stem| {
+            stem.contains("prompt") || stem.contains("question") || is_whole(stem)
+        })
 }
 
-/// True for names that a set of queries may have. Most files of such a name are something else; their beginning tells.
+/// True for names that a set of queries may have. Most files of such a name are something else;
+/// their beginning tells.
 pub(crate) fn is_query_name(file: &FileId) -> bool {
-    file.name().to_ascii_lowercase().ends_with(b".json") && !is_prompt_name(file) && !filter::is_one(&file.shown())
+    file.name().to_ascii_lowercase().ends_with(b".json")
+        && !is_prompt_name(file)
+        && !filter::is_one(&file.shown())
 }
 
 /// True for names that a suite may have.
@@ -269,7 +295,8 @@ mod tests {
 
     #[test]
     fn as_many_entries_as_the_usual_limit_are_listed_and_the_next_is_cut() {
-        // In memory where there is such a folder, and many names of few files, because disks take long for so many.
+        // In memory where there is such a folder, and many names of few files, because disks take
+        // long for so many.
         let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let roots = Roots {
             folder: home.path().to_owned(),

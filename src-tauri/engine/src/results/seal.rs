@@ -1,6 +1,6 @@
-//! The seal of a closed index: the hash of its file, so that bytes that changed behind our back are noticed at the next start. The text
-//! beside it has checksums of its own.
-//! It is taken off before the first write, so that a killed process leaves none.
+//! The seal of a closed index: the hash of its file, so that bytes that changed behind our back are
+//! noticed at the next start. The text beside it has checksums of its own. It is taken off before
+//! the first write, so that a killed process leaves none.
 use super::home::create_private;
 use fs_err as fs;
 use std::io::{self, Read as _, Write as _};
@@ -20,7 +20,8 @@ pub(crate) enum Checked {
 
 /// Seals the index in a folder. Failing to is no harm: the next start looks closer.
 pub(crate) fn put(dir: &Path) {
-    let done = hash(dir).and_then(|hash| create_private(&dir.join("seal"))?.write_all(hash.as_bytes()));
+    let done =
+        hash(dir).and_then(|hash| create_private(&dir.join("seal"))?.write_all(hash.as_bytes()));
     if let Err(error) = done {
         tracing::debug!(%error, "the index could not be sealed");
     }

@@ -27,7 +27,8 @@ pub(super) struct Book {
 impl Shelf {
     pub(super) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let (index, writer) = Index::open(&dir.path().join("cache"), &dir.path().join("out")).unwrap();
+        let (index, writer) =
+            Index::open(&dir.path().join("cache"), &dir.path().join("out")).unwrap();
         Self { index, writer, _dir: dir }
     }
 
@@ -41,7 +42,8 @@ impl Shelf {
     pub(super) fn add(&mut self, books: &[Book]) {
         let write = self.writer.sql.unchecked_transaction().unwrap();
         for book in books {
-            let text: String = book.items.iter().flat_map(|(_, text)| [text.as_str(), "\n"]).collect();
+            let text: String =
+                book.items.iter().flat_map(|(_, text)| [text.as_str(), "\n"]).collect();
             let start = self.writer.blob.append(text.as_bytes()).unwrap();
             let run = insert(&write, book, start, text.len());
             let mut at = i64::try_from(start).unwrap();
@@ -73,7 +75,8 @@ impl Shelf {
             .unwrap();
         let mut rows = items.query([]).unwrap();
         while let Some(row) = rows.next().unwrap() {
-            let (id, start, len): (i64, i64, i64) = (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
+            let (id, start, len): (i64, i64, i64) =
+                (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
             let bytes = text.read(start.try_into().unwrap(), len.try_into().unwrap()).unwrap();
             let text = String::from_utf8(bytes).unwrap();
             let word = "INSERT INTO words (rowid, text) VALUES (?,?)";

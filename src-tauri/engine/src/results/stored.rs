@@ -1,5 +1,5 @@
-//! What evaluators are stored to have said of runs, in the index: put there as it was read, and read again in short. It is as its file has
-//! it, and none of it is a score of ours.
+//! What evaluators are stored to have said of runs, in the index: put there as it was read, and
+//! read again in short. It is as its file has it, and none of it is a score of ours.
 use super::index::{IndexError, Reader};
 use super::query::RunSet;
 use super::reviews::beginning;
@@ -16,7 +16,8 @@ const LONGEST: usize = 300;
 /// What is stored of runs, by their ids.
 pub(crate) type Stored = HashMap<String, Vec<StoredSaid>>;
 
-/// What came of an evaluator. Where it says that there was nothing to judge it has no result, whatever it passes.
+/// What came of an evaluator. Where it says that there was nothing to judge it has no result,
+/// whatever it passes.
 pub(crate) fn result(verdict: &Verdict) -> StoredResult {
     match (verdict.is_silent, &verdict.reason, verdict.passed) {
         (true, Some(_), _) => StoredResult::Error,
@@ -47,7 +48,12 @@ pub(crate) fn number(score: Option<&str>) -> Option<f64> {
 }
 
 /// Puts what is stored of a run in place of what was there.
-pub(super) fn put(sql: &Connection, run: i64, outline: Option<&Outline>, fresh: bool) -> Result<(), IndexError> {
+pub(super) fn put(
+    sql: &Connection,
+    run: i64,
+    outline: Option<&Outline>,
+    fresh: bool,
+) -> Result<(), IndexError> {
     const PUT: &str = "INSERT INTO stored (run, place, evaluator, result, score, number, word, threshold, reason) \
                        VALUES (?,?,?,?,?,?,?,?,?)";
     // The row was just written anew, so it says nothing where nothing is stored.
@@ -63,7 +69,8 @@ pub(super) fn put(sql: &Connection, run: i64, outline: Option<&Outline>, fresh: 
         let said = said(verdict);
         let number = number(said.score.as_deref());
         let StoredSaid { evaluator, result, score, word, threshold, reason } = said;
-        let row = params![run, place, evaluator, result.word(), score, number, word, threshold, reason];
+        let row =
+            params![run, place, evaluator, result.word(), score, number, word, threshold, reason];
         sql.prepare_cached(PUT)?.execute(row)?;
         match result {
             StoredResult::Pass => (passed, decided) = (passed + 1, decided + 1),
@@ -108,14 +115,21 @@ fn result_named(word: &str) -> StoredResult {
     StoredResult::ALL.into_iter().find(|result| result.word() == word).unwrap_or(StoredResult::None)
 }
 
-/// What evaluators said of runs, one run after the other, and whether that passes; none where it failed, or said neither. What it said and
-/// that it failed besides are told one by one. Of whom it said nothing is not told.
-pub(super) fn each(index: &Reader<'_>, mut take: impl FnMut(i64, &str, Option<bool>)) -> Result<(), IndexError> {
-    let mut select =
-        index.prepare_cached("SELECT run, evaluator, result FROM stored WHERE result <> 'none' ORDER BY run, place")?;
+/// What evaluators said of runs, one run after the other, and whether that passes; none where it
+/// failed, or said neither. What it said and that it failed besides are told one by one. Of whom it
+/// said nothing is not told.
+pub(super) fn each(
+    index: &Reader<'_>,
+    mut take: impl FnMut(i64, &str, Option<bool>),
+) -> Result<(), IndexError> {
+    let mut select = index.prepare_cached(
+        "SELECT run, evaluator, result FROM stored WHERE result <> 'none' ORDER BY run, place",
+    )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
-        let text = |at| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten().unwrap_or_default());
+        let text = |at| {
+            row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten().unwrap_or_default())
+        };
         let passed = match result_named(text(2)?) {
             StoredResult::Pass => Some(true),
             StoredResult::Fail => Some(false),
@@ -127,9 +141,14 @@ pub(super) fn each(index: &Reader<'_>, mut take: impl FnMut(i64, &str, Option<bo
 }
 
 /// Why an evaluator is stored to have said what it said of a run.
-pub(super) fn reason(index: &Reader<'_>, run: i64, evaluator: &str) -> Result<Option<String>, IndexError> {
-    let mut select =
-        index.prepare_cached("SELECT reason FROM stored WHERE run = ? AND evaluator = ? ORDER BY place")?;
+pub(super) fn reason(
+    index: &Reader<'_>,
+    run: i64,
+    evaluator: &str,
+) -> Result<Option<String>, IndexError> {
+    let mut select = index.prepare_cached(
+        "SELECT reason FROM stored WHERE run = ? AND evaluator = ? ORDER BY place",
+    )?;
     let mut rows = select.query(params![run, evaluator])?;
     Ok(match rows.next()? {
         Some(row) => row.get(0)?,
@@ -157,8 +176,17 @@ mod tests {
             (verdict(false, None, None), "open"),
             (verdict(true, Some("The model was not there."), None), "error"),
             (verdict(true, None, None), "none"),
-            (Verdict { word: Some("not applicable".to_owned()), ..verdict(false, Some("No calls."), None) }, "none"),
-            (Verdict { word: Some("Low".to_owned()), ..verdict(false, Some("No calls."), None) }, "open"),
+            (
+                Verdict {
+                    word: Some("not applicable".to_owned()),
+                    ..verdict(false, Some("No calls."), None)
+                },
+                "none",
+            ),
+            (
+                Verdict { word: Some("Low".to_owned()), ..verdict(false, Some("No calls."), None) },
+                "open",
+            ),
         ] {
             let said = said(&verdict);
             assert_eq!((said.result.word(), result_named(word)), (word, said.result));

@@ -1,5 +1,5 @@
-//! The suites of the open folder, read and kept in memory: there are few, and every run may ask for its task.
-//! Owns reading them and what is wrong with them.
+//! The suites of the open folder, read and kept in memory: there are few, and every run may ask for
+//! its task. Owns reading them and what is wrong with them.
 use super::limits::Held;
 use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
@@ -50,8 +50,14 @@ impl Task {
         variations.iter().position(|variation| variation.name.as_deref() == Some(name))
     }
 
-    /// What is asked of a system, with the parameters of a variation; `given` is when the data is given, too.
-    pub fn prompt(&self, variation: Option<usize>, system: Option<&str>, given: bool) -> Option<String> {
+    /// What is asked of a system, with the parameters of a variation; `given` is when the data is
+    /// given, too.
+    pub fn prompt(
+        &self,
+        variation: Option<usize>,
+        system: Option<&str>,
+        given: bool,
+    ) -> Option<String> {
         let system = system.unwrap_or("tool_calling");
         let prompts = &self.suite.prompts;
         let text = match (given, system) {
@@ -62,12 +68,13 @@ impl Task {
         text.map(|text| self.suite.fill(text, variation))
     }
 
-    /// The number of the variation that runs are counted as: their own or, in layouts without numbers, that of the variation with
-    /// their name.
+    /// The number of the variation that runs are counted as: their own or, in layouts without
+    /// numbers, that of the variation with their name.
     pub fn counted_as(&self, number: Option<u32>, name: Option<&str>) -> Option<u32> {
         let by_name = || {
             let name = name?;
-            let found = self.suite.variations.iter().position(|variation| variation.label() == name)?;
+            let found =
+                self.suite.variations.iter().position(|variation| variation.label() == name)?;
             u32::try_from(found).ok()
         };
         number.or_else(by_name)
@@ -86,14 +93,16 @@ pub struct Tasks {
     by_id: BTreeMap<String, Arc<Task>>,
     /// Benchmark folders name a task by the folder of its suite.
     by_folder: HashMap<String, Option<Arc<Task>>>,
-    /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark share.
+    /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark
+    /// share.
     queries: HashMap<String, Option<Arc<Task>>>,
     /// What is wrong with the suites of tasks that are not there, by the name that each would have.
     pub(crate) broken: BTreeMap<String, String>,
 }
 
 impl Tasks {
-    /// The task that a run names: by its id, by the folder that holds only this suite, or by set and id of its query.
+    /// The task that a run names: by its id, by the folder that holds only this suite, or by set
+    /// and id of its query.
     pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
         let by_query = || {
             // The set may lie in other directories than when the result was made.
@@ -103,18 +112,24 @@ impl Tasks {
         self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref()).or_else(by_query)
     }
 
-    /// Every name by which runs and people call a task: its id first, then the folder that holds only its suite, set and id of its
-    /// query, and its title.
+    /// Every name by which runs and people call a task: its id first, then the folder that holds
+    /// only its suite, set and id of its query, and its title.
     pub(crate) fn names_of(&self, task: &suite::Task) -> Vec<String> {
-        let is_same = |known: &Option<Arc<Task>>| known.as_ref().is_some_and(|known| known.suite.id == task.id);
+        let is_same = |known: &Option<Arc<Task>>| {
+            known.as_ref().is_some_and(|known| known.suite.id == task.id)
+        };
         let folder = task.id.rsplit_once('/').map(|(folder, _)| folder.to_owned());
         let folder = folder.filter(|folder| self.by_folder.get(folder).is_some_and(is_same));
-        let query = task.query.as_ref().map(|query| [format!("{}/{}", query.set, query.id), query.id.clone()]);
+        let query = task
+            .query
+            .as_ref()
+            .map(|query| [format!("{}/{}", query.set, query.id), query.id.clone()]);
         let others = folder.into_iter().chain(query.into_iter().flatten()).chain(task.name.clone());
         std::iter::once(task.id.clone()).chain(others).collect()
     }
 
-    /// The id of the query that a run names in another way; none for other tasks, and when the name is the id.
+    /// The id of the query that a run names in another way; none for other tasks, and when the name
+    /// is the id.
     pub(crate) fn query_id(&self, name: &str) -> Option<&str> {
         let suite = &self.get(name)?.suite;
         (suite.query.is_some() && suite.id != name).then_some(&suite.id)
@@ -135,8 +150,10 @@ impl Tasks {
             if let Some(query) = &task.suite.query {
                 for name in [query.id.clone(), format!("{}/{}", query.set, query.id)] {
                     let meant = all.queries.entry(name).or_insert_with(|| Some(Arc::clone(&task)));
-                    // Samples repeat queries of the sets they are taken from: the same question by the same name is one query.
-                    if !meant.as_ref().is_some_and(|known| asks_the_same(&known.suite, &task.suite)) {
+                    // Samples repeat queries of the sets they are taken from: the same question by
+                    // the same name is one query.
+                    if !meant.as_ref().is_some_and(|known| asks_the_same(&known.suite, &task.suite))
+                    {
                         *meant = None;
                     }
                 }
@@ -151,7 +168,9 @@ impl Tasks {
 }
 
 fn asks_the_same(one: &suite::Task, other: &suite::Task) -> bool {
-    let of = |task: &suite::Task| task.query.as_ref().map(|query| (query.gold.clone(), query.apis.clone()));
+    let of = |task: &suite::Task| {
+        task.query.as_ref().map(|query| (query.gold.clone(), query.apis.clone()))
+    };
     one.prompts == other.prompts && of(one) == of(other)
 }
 
@@ -184,27 +203,32 @@ struct Shelved {
     held: Held,
     /// It would be read if there were fewer other suites.
     left_out: bool,
-    /// For something that only looks like a task: the folder it lies in. Beside a task it is a part of that, and nothing is wrong.
+    /// For something that only looks like a task: the folder it lies in. Beside a task it is a part
+    /// of that, and nothing is wrong.
     looks_like_task_in: Option<Vec<u8>>,
 }
 
 impl Held {
     /// This and the tasks of one more file.
     fn with(self, tasks: &[suite::Task], bytes: usize) -> Self {
-        tasks.iter().fold(Self { bytes: self.bytes.saturating_add(bytes), ..self }, |mut held, task| {
-            held.variations += task.variations.len();
-            held.values += task.expected_tool_calls.len() + task.tags.len();
-            held.values += task.scorers.iter().map(count).sum::<usize>();
-            held.values += task.extra.iter().map(|(_, value)| count(value)).sum::<usize>();
-            for variation in &task.variations {
-                held.values += variation.parameters.iter().map(|(_, value)| count(value)).sum::<usize>();
-                held.values += variation.oracle_files.len();
-                if let Expected::Value(value) = &variation.expected {
-                    held.values += count(value);
+        tasks.iter().fold(
+            Self { bytes: self.bytes.saturating_add(bytes), ..self },
+            |mut held, task| {
+                held.variations += task.variations.len();
+                held.values += task.expected_tool_calls.len() + task.tags.len();
+                held.values += task.scorers.iter().map(count).sum::<usize>();
+                held.values += task.extra.iter().map(|(_, value)| count(value)).sum::<usize>();
+                for variation in &task.variations {
+                    held.values +=
+                        variation.parameters.iter().map(|(_, value)| count(value)).sum::<usize>();
+                    held.values += variation.oracle_files.len();
+                    if let Expected::Value(value) = &variation.expected {
+                        held.values += count(value);
+                    }
                 }
-            }
-            held
-        })
+                held
+            },
+        )
     }
 
     fn less(self, other: &Self) -> Self {
@@ -291,26 +315,34 @@ impl Shelving {
         if self.files.get(file).is_some_and(|shelved| shelved.hash == hash) {
             return;
         }
-        let text = std::str::from_utf8(bytes)
-            .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text."));
+        let text = std::str::from_utf8(bytes).map_err(|_| {
+            ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")
+        });
         let suite = text.and_then(|text| {
             catch_unwind(|| suite::read(text, &task_id(file))).unwrap_or_else(|_| {
-                let message = "The file could not be read: its content brought the reader to a stop.";
+                let message =
+                    "The file could not be read: its content brought the reader to a stop.";
                 Err(ReadError::new(ReadErrorKind::Syntax, message))
             })
         });
         self.keep(roots, file, (hash, bytes.len()), suite);
         let Some(shelved) = self.files.get_mut(file) else { return };
         // Queries name no scorers; those of the workspace file are read where that is.
-        let suites: Vec<_> = shelved.suites.iter().filter(|task| task.query.is_none()).cloned().collect();
+        let suites: Vec<_> =
+            shelved.suites.iter().filter(|task| task.query.is_none()).cloned().collect();
         let mut add = |kind, section, message: String| {
             let at = place_of(bytes, section, &message);
-            let (line, excerpt) = at.map_or((None, None), |(line, excerpt)| (Some(line), Some(excerpt)));
+            let (line, excerpt) =
+                at.map_or((None, None), |(line, excerpt)| (Some(line), Some(excerpt)));
             shelved.problems.push(Problem { line, excerpt, ..blank(kind, roots, file, message) });
         };
         for task in &suites {
             for complaint in scorers::complaints(&task.scorers) {
-                let kind = if complaint.left_out { ProblemKind::SuiteError } else { ProblemKind::SuiteWarning };
+                let kind = if complaint.left_out {
+                    ProblemKind::SuiteError
+                } else {
+                    ProblemKind::SuiteWarning
+                };
                 add(kind, "scorers", complaint.message);
             }
             for (section, message) in unknown_tools(roots, task) {
@@ -324,7 +356,8 @@ impl Shelving {
         match suite::from_folder(&folder.shown(), files) {
             None if files.is_empty() => self.remove(folder),
             None => {
-                let names: Vec<String> = files.iter().map(|(name, _)| format!("`{name}`")).collect();
+                let names: Vec<String> =
+                    files.iter().map(|(name, _)| format!("`{name}`")).collect();
                 let reason = format!(
                     "The folder looks like a task and is not read: it holds {}, and a task needs `promptql_prompt.txt` or \
                      `other_models_prompt.txt`. Rename its prompt, or write a YAML suite.",
@@ -361,13 +394,18 @@ impl Shelving {
                     ..blank(ProblemKind::SuiteWarning, roots, file, warning.message)
                 });
                 shelved.problems = warnings.collect();
-                shelved.suites = suite.tasks.into_iter().map(|task| Arc::new(with_scorers(roots, task))).collect();
+                shelved.suites = suite
+                    .tasks
+                    .into_iter()
+                    .map(|task| Arc::new(with_scorers(roots, task)))
+                    .collect();
                 shelved.held = held.less(&self.held);
                 self.held = held;
             }
             Err(error) => {
                 // It is read again when there is room, though it is the same file.
-                shelved.left_out = error.kind == ReadErrorKind::TooLarge && error.message.starts_with(LEFT_OUT);
+                shelved.left_out =
+                    error.kind == ReadErrorKind::TooLarge && error.message.starts_with(LEFT_OUT);
                 shelved.hash = if shelved.left_out { 0 } else { hash };
                 shelved.problems = vec![problem(roots.shown(file), error)];
             }
@@ -404,7 +442,8 @@ impl Shelving {
         left_out.map(|(file, _)| file.clone()).collect()
     }
 
-    /// Looks again at the files within the scopes that suites name: gold answers, and programs of scorers.
+    /// Looks again at the files within the scopes that suites name: gold answers, and programs of
+    /// scorers.
     pub(crate) fn look_beside(&mut self, roots: &Roots, scopes: &[FileId]) {
         let changed = self.companions.changed(roots, scopes);
         if changed.is_empty() {
@@ -426,12 +465,22 @@ impl Shelving {
         self.changed = true;
     }
 
-    /// Notes why something that looks like a task is not read as one: a file, or with `is_folder` a folder.
-    pub(crate) fn pass_over(&mut self, roots: &Roots, file: &FileId, is_folder: bool, reason: String) {
+    /// Notes why something that looks like a task is not read as one: a file, or with `is_folder` a
+    /// folder.
+    pub(crate) fn pass_over(
+        &mut self,
+        roots: &Roots,
+        file: &FileId,
+        is_folder: bool,
+        reason: String,
+    ) {
         let problem = blank(ProblemKind::SuiteWarning, roots, file, reason);
         let folder = if is_folder { file.path.as_slice() } else { file.parent() };
         let looks_like_task_in = Some(folder.to_owned());
-        self.files.insert(file.clone(), Shelved { problems: vec![problem], looks_like_task_in, ..Shelved::default() });
+        self.files.insert(
+            file.clone(),
+            Shelved { problems: vec![problem], looks_like_task_in, ..Shelved::default() },
+        );
         self.changed = true;
     }
 
@@ -450,7 +499,8 @@ impl Shelving {
         !self.changed
     }
 
-    /// Shows what changed to everyone; returns what stands for all tasks, or nothing when nothing changed.
+    /// Shows what changed to everyone; returns what stands for all tasks, or nothing when nothing
+    /// changed.
     pub(crate) fn publish(&mut self) -> Option<i64> {
         if !std::mem::take(&mut self.changed) {
             return None;
@@ -460,34 +510,44 @@ impl Shelving {
         self.companions.keep(&all().flat_map(|shelved| &shelved.fitted.companions).collect());
         let mut tasks = Tasks::of(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
         let wrong = self.files.iter().filter_map(|(file, shelved)| {
-            let error = shelved.problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
+            let error =
+                shelved.problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
             Some((task_id(file), error.told())).filter(|(name, _)| !tasks.by_id.contains_key(name))
         });
         tasks.broken = wrong.collect();
         self.tasks = Arc::new(tasks);
         self.beside = self.beside_tasks();
-        let shown = self.files.iter().filter(|(file, _)| !self.beside.contains(*file)).map(|(_, shelved)| shelved);
+        let shown = self
+            .files
+            .iter()
+            .filter(|(file, _)| !self.beside.contains(*file))
+            .map(|(_, shelved)| shelved);
         let mut problems: Vec<Problem> = shown.flat_map(Shelved::problems).cloned().collect();
         problems.sort_by_key(|problem| problem.kind);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
         *self.shelf.problems.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(problems);
         let parts = self.files.iter().map(|(file, shelved)| {
             let yardsticks = shelved.fitted.tasks.iter().flat_map(|task| &task.yardsticks);
-            let stand = yardsticks.flat_map(|one| [false, true].map(|folder| one.panel(folder).fingerprint));
+            let stand = yardsticks
+                .flat_map(|one| [false, true].map(|folder| one.panel(folder).fingerprint));
             format!("{file:?} {:x} {:?}\n", shelved.hash, stand.collect::<Vec<_>>())
         });
         let parts: String = parts.collect();
         Some(if parts.is_empty() { 0 } else { xxh3_64(parts.as_bytes()).cast_signed() })
     }
 
-    /// What only looks like a task, and is a part of one: it lies in the folder of a task, or a suite names it.
+    /// What only looks like a task, and is a part of one: it lies in the folder of a task, or a
+    /// suite names it.
     fn beside_tasks(&self) -> BTreeSet<FileId> {
         let with_tasks = || self.files.iter().filter(|(_, shelved)| !shelved.suites.is_empty());
         let folders: BTreeSet<&[u8]> =
             with_tasks().flat_map(|(file, _)| [file.parent(), file.path.as_slice()]).collect();
-        let named: BTreeSet<&FileId> = self.files.values().flat_map(|shelved| &shelved.fitted.companions).collect();
-        let looking =
-            self.files.iter().filter_map(|(file, shelved)| Some((file, shelved.looks_like_task_in.as_ref()?)));
+        let named: BTreeSet<&FileId> =
+            self.files.values().flat_map(|shelved| &shelved.fitted.companions).collect();
+        let looking = self
+            .files
+            .iter()
+            .filter_map(|(file, shelved)| Some((file, shelved.looks_like_task_in.as_ref()?)));
         // At the top of the input directory suites of others lie beside each other.
         let is_part = |(file, folder): &(&FileId, &Vec<u8>)| {
             named.contains(file) || (!folder.is_empty() && folders.contains(folder.as_slice()))
@@ -512,10 +572,17 @@ fn with_scorers(roots: &Roots, mut task: suite::Task) -> suite::Task {
 }
 
 /// Reads the files that the tasks of a suite name, and makes the tasks.
-fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &mut Companions) -> Fitted {
+fn fit(
+    roots: &Roots,
+    file: &FileId,
+    suites: &[Arc<suite::Task>],
+    companions: &mut Companions,
+) -> Fitted {
     let mut fitted = Fitted::default();
     let ids = ids(roots, file, suites, companions, &mut fitted);
-    for suite in suites.iter().filter(|suite| suite.query.as_ref().is_none_or(|query| ids.admit(&query.id))) {
+    for suite in
+        suites.iter().filter(|suite| suite.query.as_ref().is_none_or(|query| ids.admit(&query.id)))
+    {
         let mut yardsticks = Vec::with_capacity(suite.variations.len());
         let tools = offered::of_task(&roots.tools, suite.tools.as_deref());
         for variation in &suite.variations {
@@ -535,12 +602,19 @@ fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &m
             yardsticks.push(Yardstick::new(suite, variation, (&tools, gold), &mut program));
         }
         let unread = yardsticks.iter().flat_map(Yardstick::unread_programs);
-        let unread = unread.map(|(path, why)| format!("The scorer {path} could not be read: {why}"));
-        let mut messages: Vec<String> = yardsticks.iter().filter_map(|one| one.trouble.clone()).chain(unread).collect();
+        let unread =
+            unread.map(|(path, why)| format!("The scorer {path} could not be read: {why}"));
+        let mut messages: Vec<String> =
+            yardsticks.iter().filter_map(|one| one.trouble.clone()).chain(unread).collect();
         messages.dedup();
         let blank = |message| blank(ProblemKind::SuiteWarning, roots, file, message);
         fitted.problems.extend(messages.into_iter().take(MOST_PROBLEMS).map(blank));
-        fitted.tasks.push(Arc::new(Task { suite: Arc::clone(suite), file: file.clone(), yardsticks, tools }));
+        fitted.tasks.push(Arc::new(Task {
+            suite: Arc::clone(suite),
+            file: file.clone(),
+            yardsticks,
+            tools,
+        }));
     }
     fitted
 }
@@ -554,12 +628,15 @@ fn ids(
     fitted: &mut Fitted,
 ) -> Ids {
     let is_set = suites.first().is_some_and(|suite| suite.query.is_some());
-    let at = filter::beside(&file.shown()).filter(|_| is_set).and_then(|path| beside(roots, file, &path));
+    let at = filter::beside(&file.shown())
+        .filter(|_| is_set)
+        .and_then(|path| beside(roots, file, &path));
     let Some(at) = at else { return Ids::default() };
     let read = companions.ids(roots, &at);
     fitted.companions.insert(at.clone());
     let known = suites.iter().filter_map(|suite| Some(suite.query.as_ref()?.id.as_str()));
-    let mut warn = |message| fitted.problems.push(blank(ProblemKind::SuiteWarning, roots, &at, message));
+    let mut warn =
+        |message| fitted.problems.push(blank(ProblemKind::SuiteWarning, roots, &at, message));
     match read {
         None => Ids::default(),
         Some(Err(why)) => {
@@ -576,8 +653,9 @@ fn ids(
     }
 }
 
-/// What a suite says of tools that the workspace file does not have, each with the key under which it stands. Where only the tools
-/// themselves know what they are called, nothing is said of the calls that are expected.
+/// What a suite says of tools that the workspace file does not have, each with the key under which
+/// it stands. Where only the tools themselves know what they are called, nothing is said of the
+/// calls that are expected.
 fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
     let all = &roots.tool_names;
     if all.is_empty() {
@@ -586,17 +664,23 @@ fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String
     let entries = || all.iter().map(|(entry, _)| entry.as_str());
     let is_entry = |name: &&String| !entries().any(|entry| entry == name.as_str());
     let unknown = task.tools.iter().flatten().filter(is_entry).map(|name| {
-        let message =
-            format!("`{name}` is not a tool of touchstone.yaml, so no run can be made. {}", advice(name, entries()));
+        let message = format!(
+            "`{name}` is not a tool of touchstone.yaml, so no run can be made. {}",
+            advice(name, entries())
+        );
         ("tools", message)
     });
     let mut told: Vec<_> = unknown.take(MOST_PROBLEMS).collect();
     let has = |entry: &String| task.tools.as_ref().is_none_or(|own| own.contains(entry));
     let own = all.iter().filter(|(entry, _)| has(entry)).map(|(_, names)| names.as_deref());
-    let Some(own) = own.collect::<Option<Vec<_>>>().filter(|_| told.is_empty()) else { return told };
+    let Some(own) = own.collect::<Option<Vec<_>>>().filter(|_| told.is_empty()) else {
+        return told;
+    };
     let known = || own.iter().copied().flatten().map(String::as_str).chain([offered::PYTHON]);
-    let elsewhere = |name: &str| all.iter().any(|(_, names)| names.iter().flatten().any(|known| known == name));
-    let expected = task.expected_tool_calls.iter().filter(|name| !known().any(|known| known == name.as_str()));
+    let elsewhere =
+        |name: &str| all.iter().any(|(_, names)| names.iter().flatten().any(|known| known == name));
+    let expected =
+        task.expected_tool_calls.iter().filter(|name| !known().any(|known| known == name.as_str()));
     let expected = expected.map(|name| {
         let message = if elsewhere(name) {
             format!("`{name}` is not among the tools that the task names under `tools`, so no run can call it. Add its tool there.")
@@ -613,15 +697,20 @@ fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String
 fn advice<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(near) => format!("Did you mean `{near}`?"),
-        None => format!("Its tools are {}.", known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+        None => format!(
+            "Its tools are {}.",
+            known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 
-/// The line of a suite that a warning is about: the first from a key on that holds the word that the warning begins with.
+/// The line of a suite that a warning is about: the first from a key on that holds the word that
+/// the warning begins with.
 fn place_of(bytes: &[u8], section: &str, warning: &str) -> Option<(u32, String)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let word = warning.strip_prefix('`')?.split('`').next()?;
-    let lines = text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with(section));
+    let lines =
+        text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with(section));
     let (at, line) = lines.into_iter().find(|(_, line)| line.contains(word))?;
     Some((u32::try_from(at + 1).ok()?, line.chars().take(LONGEST_LINE).collect()))
 }
@@ -649,5 +738,14 @@ pub(crate) fn problem(file: String, error: ReadError) -> Problem {
 
 fn blank(kind: ProblemKind, roots: &Roots, file: &FileId, message: String) -> Problem {
     let file = roots.shown(file);
-    Problem { kind, file, run: None, message, line: None, column: None, excerpt: None, advice: None }
+    Problem {
+        kind,
+        file,
+        run: None,
+        message,
+        line: None,
+        column: None,
+        excerpt: None,
+        advice: None,
+    }
 }

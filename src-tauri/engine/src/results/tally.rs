@@ -1,4 +1,5 @@
-//! **Pure.** How many rows are in which state, kept along with every change so that nobody has to count them.
+//! **Pure.** How many rows are in which state, kept along with every change so that nobody has to
+//! count them.
 use super::record::{Counted, order};
 use crate::rows::{Counts, RunState, SearchProgress};
 

@@ -1,5 +1,5 @@
-//! **Pure.** What people, the automatic scorer and judges said of the same runs, gathered in one walk, and how far each two agree. What
-//! is counted in which word is decided in `scoring::trust`.
+//! **Pure.** What people, the automatic scorer and judges said of the same runs, gathered in one
+//! walk, and how far each two agree. What is counted in which word is decided in `scoring::trust`.
 use crate::rows::{Agreement, Rater, Trust};
 use std::collections::BTreeMap;
 use touchstone_scoring::trust::{Says, Tally};
@@ -95,13 +95,19 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Where a judge is found, or is put; none when there are too many. Names are compared first, so nothing is copied for each run.
-    pub(super) fn seat_of_judge(&mut self, (judge, rules, model): (&str, &str, &str), levels: usize) -> Option<u16> {
+    /// Where a judge is found, or is put; none when there are too many. Names are compared first,
+    /// so nothing is copied for each run.
+    pub(super) fn seat_of_judge(
+        &mut self,
+        (judge, rules, model): (&str, &str, &str),
+        levels: usize,
+    ) -> Option<u16> {
         let same = |seat: &Seat| matches!(&seat.who, Who::Judge(asked) if asked.judge == judge && asked.rules == rules && asked.model == model);
         if let Some(at) = self.seats.iter().position(same) {
             return u16::try_from(at).ok();
         }
-        let judge = Asked { judge: judge.to_owned(), rules: rules.to_owned(), model: model.to_owned() };
+        let judge =
+            Asked { judge: judge.to_owned(), rules: rules.to_owned(), model: model.to_owned() };
         self.seat(Who::Judge(judge), levels)
     }
 
@@ -118,7 +124,9 @@ impl Said {
     pub(super) fn seat(&mut self, who: Who, levels: usize) -> Option<u16> {
         let at = self.seats.iter().position(|seat| seat.who == who).unwrap_or(self.seats.len());
         if at >= MOST_RATERS {
-            self.note(format!("There are more than {MOST_RATERS} judges; those that were met last are left out."));
+            self.note(format!(
+                "There are more than {MOST_RATERS} judges; those that were met last are left out."
+            ));
             return None;
         }
         if at == self.seats.len() {
@@ -135,7 +143,10 @@ impl Said {
             Verdict::Unread => counts.unread += 1,
             Verdict::Counts(says, score) => {
                 counts.runs += 1;
-                #[expect(clippy::cast_possible_truncation, reason = "levels of a scale are far apart")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "levels of a scale are far apart"
+                )]
                 let score = score as f32;
                 self.facts.push(Fact { run, seat, says, score });
             }
@@ -187,14 +198,19 @@ impl Said {
             for (at, first) in facts.iter().enumerate() {
                 for second in &facts[at + 1..] {
                     let tally = pairs.entry((first.seat, second.seat));
-                    tally.or_insert_with(|| self.tally(first.seat, second.seat)).add(heard(first), heard(second));
+                    tally
+                        .or_insert_with(|| self.tally(first.seat, second.seat))
+                        .add(heard(first), heard(second));
                 }
             }
         }
         let people = self.seats.first().filter(|seat| seat.who == Who::People);
         Trust {
             raters: (0..self.seats.len()).map(|at| self.rater(at)).collect(),
-            pairs: pairs.iter().map(|((first, second), tally)| self.agreement(*first, *second, tally)).collect(),
+            pairs: pairs
+                .iter()
+                .map(|((first, second), tally)| self.agreement(*first, *second, tally))
+                .collect(),
             reviewed: people.map_or(0, |people| people.runs),
             notes: self.notes.clone(),
             unreadable: self.unreadable,
@@ -207,7 +223,8 @@ impl Said {
         Some((u16::try_from(at).ok()?, &self.seats[at].who))
     }
 
-    /// The agreement of two, still without its disagreements, and the runs of these with what both say.
+    /// The agreement of two, still without its disagreements, and the runs of these with what both
+    /// say.
     pub(super) fn pair(&self, first: u16, second: u16) -> (Agreement, Vec<(i64, Says, Says)>) {
         let mut tally = self.tally(first, second);
         let mut apart = Vec::new();
@@ -232,7 +249,14 @@ impl Said {
 
     fn rater(&self, at: usize) -> Rater {
         let Seat { who, runs, reviewed, stale, unread, .. } = &self.seats[at];
-        Rater { id: who.id(), name: who.name(), runs: *runs, reviewed: *reviewed, stale: *stale, unread: *unread }
+        Rater {
+            id: who.id(),
+            name: who.name(),
+            runs: *runs,
+            reviewed: *reviewed,
+            stale: *stale,
+            unread: *unread,
+        }
     }
 
     fn agreement(&self, first: u16, second: u16, tally: &Tally) -> Agreement {
@@ -302,7 +326,10 @@ mod tests {
             .iter()
             .map(|rater| (rater.id.as_str(), rater.runs, rater.reviewed, rater.stale, rater.unread))
             .collect();
-        assert_eq!(raters, [("people", 2, 2, 0, 0), ("sopr:ours:a", 3, 2, 0, 1), ("sopr:ours:b", 1, 1, 1, 0)]);
+        assert_eq!(
+            raters,
+            [("people", 2, 2, 0, 0), ("sopr:ours:a", 3, 2, 0, 1), ("sopr:ours:b", 1, 1, 1, 0)]
+        );
         assert_eq!(trust.reviewed, 2);
         let pairs: Vec<_> = trust
             .pairs
@@ -311,7 +338,11 @@ mod tests {
             .collect();
         assert_eq!(
             pairs,
-            [("people", "sopr by a", 2, 1), ("people", "sopr by b", 1, 0), ("sopr by a", "sopr by b", 1, 1)]
+            [
+                ("people", "sopr by a", 2, 1),
+                ("people", "sopr by b", 1, 0),
+                ("sopr by a", "sopr by b", 1, 1)
+            ]
         );
         assert_eq!((trust.pairs[0].words.as_str(), trust.pairs[0].few), ("too few to tell", true));
     }
@@ -332,7 +363,9 @@ mod tests {
     #[test]
     fn there_is_an_end_to_how_many_judges_are_told_apart() {
         let mut said = Said::default();
-        let seats = (0..60).filter_map(|at| said.seat_of_judge(("sopr", "ours", &format!("m{at}")), 3)).count();
+        let seats = (0..60)
+            .filter_map(|at| said.seat_of_judge(("sopr", "ours", &format!("m{at}")), 3))
+            .count();
         assert_eq!((seats, said.finish().trust().notes.len()), (MOST_RATERS, 1));
     }
 }

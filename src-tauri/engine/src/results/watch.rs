@@ -1,6 +1,7 @@
-//! Has the system tell of changes, and puts what it tells into the inbox. What it tells are hints: lost ones are made up for by
-//! listing new directories again a little later, by a full scan after every sign of trouble, and by one now and then. Where it
-//! lost some, it is asked anew, because a directory that was never told of is not watched.
+//! Has the system tell of changes, and puts what it tells into the inbox. What it tells are hints:
+//! lost ones are made up for by listing new directories again a little later, by a full scan after
+//! every sign of trouble, and by one now and then. Where it lost some, it is asked anew, because a
+//! directory that was never told of is not watched.
 use super::inbox::{Hints, Inbox};
 use super::open;
 use super::roots::Roots;
@@ -16,7 +17,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Our own folder beside the results, and what in it is only for whoever makes runs.
 const OURS: &[u8] = b".touchstone";
 const OF_RUNS: [&[u8]; 3] = [b"journal", b"locks", b"launches"];
-/// How the names of files begin that are about to take the place of others; those are told of when they do.
+/// How the names of files begin that are about to take the place of others; those are told of when
+/// they do.
 const TEMPORARY: &[u8] = b".touchstone-";
 
 /// Has the system telling from when it is started until it is dropped.
@@ -26,8 +28,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Starts watching the roots, in place of what was watched, and tells through the inbox by which means. May take seconds for
-    /// very many folders.
+    /// Starts watching the roots, in place of what was watched, and tells through the inbox by
+    /// which means. May take seconds for very many folders.
     pub(crate) fn start(&self, roots: &Roots, wanted: bool, inbox: &Arc<Inbox>) {
         let outer = outer_dirs(roots);
         let unfit = outer.iter().find_map(|dir| unfit(dir));
@@ -55,7 +57,10 @@ impl Watch {
 }
 
 fn polling(why: &str) -> Watching {
-    Watching { by: WatchMeans::Polling, notice: Some(format!("{why} It is listed again every few seconds instead.")) }
+    Watching {
+        by: WatchMeans::Polling,
+        notice: Some(format!("{why} It is listed again every few seconds instead.")),
+    }
 }
 
 fn listen(dirs: &[PathBuf], inbox: &Arc<Inbox>) -> notify::Result<RecommendedWatcher> {
@@ -72,7 +77,8 @@ fn listen(dirs: &[PathBuf], inbox: &Arc<Inbox>) -> notify::Result<RecommendedWat
     Ok(watcher)
 }
 
-/// Puts one event into the inbox. Runs on the thread that empties the system's queue, so it does nothing else.
+/// Puts one event into the inbox. Runs on the thread that empties the system's queue, so it does
+/// nothing else.
 fn note(event: notify::Result<Event>, inbox: &Inbox) {
     match event {
         Ok(event) if event.need_rescan() => inbox.add(Hints::lose_count),
@@ -97,11 +103,14 @@ fn matters(kind: EventKind) -> bool {
 }
 
 fn put(event: Event, hints: &mut Hints) {
-    // The name a file had before is the first of two; both are looked at, and one is found to be gone.
+    // The name a file had before is the first of two; both are looked at, and one is found to be
+    // gone.
     let may_be_new_dir = matches!(
         event.kind,
         EventKind::Create(CreateKind::Folder | CreateKind::Any | CreateKind::Other)
-            | EventKind::Modify(ModifyKind::Name(RenameMode::To | RenameMode::Both | RenameMode::Any))
+            | EventKind::Modify(ModifyKind::Name(
+                RenameMode::To | RenameMode::Both | RenameMode::Any
+            ))
     );
     for path in event.paths {
         if may_be_new_dir {
@@ -112,7 +121,8 @@ fn put(event: Event, hints: &mut Hints) {
     }
 }
 
-/// True for what the making of runs keeps for itself, of which there is no row: it changes with every reply and every call.
+/// True for what the making of runs keeps for itself, of which there is no row: it changes with
+/// every reply and every call.
 fn is_of_runs(path: &Path) -> bool {
     let mut names = path.iter().map(OsStr::as_bytes);
     while let Some(name) = names.next() {
@@ -128,13 +138,19 @@ fn sentence(error: &notify::Error) -> String {
         notify::ErrorKind::MaxFilesWatch => "The system's limit of watched folders is reached \
              (raise fs.inotify.max_user_watches to watch this folder)."
             .to_owned(),
-        notify::ErrorKind::Io(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+        notify::ErrorKind::Io(error)
+            if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) =>
+        {
             "The system's limit of programs that watch folders is reached \
              (raise fs.inotify.max_user_instances to watch this folder)."
                 .to_owned()
         }
-        notify::ErrorKind::Io(error) => format!("The folder could not be watched: {}.", open::reason(error)),
-        notify::ErrorKind::PathNotFound => "The folder could not be watched: it is not there.".to_owned(),
+        notify::ErrorKind::Io(error) => {
+            format!("The folder could not be watched: {}.", open::reason(error))
+        }
+        notify::ErrorKind::PathNotFound => {
+            "The folder could not be watched: it is not there.".to_owned()
+        }
         _ => format!("The folder could not be watched: {error}."),
     }
 }
@@ -142,7 +158,8 @@ fn sentence(error: &notify::Error) -> String {
 /// The roots that lie in no other.
 fn outer_dirs(roots: &Roots) -> Vec<PathBuf> {
     let dirs: Vec<&Path> = roots.each().into_iter().filter_map(|root| roots.dir(root)).collect();
-    let outer = dirs.iter().filter(|dir| !dirs.iter().any(|other| other != *dir && dir.starts_with(other)));
+    let outer =
+        dirs.iter().filter(|dir| !dirs.iter().any(|other| other != *dir && dir.starts_with(other)));
     outer.map(|dir| dir.to_path_buf()).collect()
 }
 
@@ -196,7 +213,10 @@ mod tests {
         let watching = hints.watching.unwrap();
         assert!(hints.rescan && watching.by == WatchMeans::Polling);
         let notice = watching.notice.unwrap();
-        assert!(notice.contains("fs.inotify.max_user_watches") && notice.ends_with("every few seconds instead."));
+        assert!(
+            notice.contains("fs.inotify.max_user_watches")
+                && notice.ends_with("every few seconds instead.")
+        );
     }
 
     #[test]
@@ -208,14 +228,19 @@ mod tests {
     #[test]
     fn our_own_reading_is_no_change_and_a_name_that_is_new_may_be_a_folder() {
         let inbox = Inbox::new(&Limits::default());
-        let reading = [AccessKind::Open(AccessMode::Any), AccessKind::Read, AccessKind::Close(AccessMode::Read)];
+        let reading = [
+            AccessKind::Open(AccessMode::Any),
+            AccessKind::Read,
+            AccessKind::Close(AccessMode::Read),
+        ];
         for kind in reading {
             note(Ok(Event::new(EventKind::Access(kind)).add_path("/f/a.yaml".into())), &inbox);
         }
         assert!(!inbox.is_pressing());
         let moved = EventKind::Modify(ModifyKind::Name(RenameMode::To));
         let hints = told(vec![
-            Ok(Event::new(EventKind::Access(AccessKind::Close(AccessMode::Write))).add_path("/f/a.yaml".into())),
+            Ok(Event::new(EventKind::Access(AccessKind::Close(AccessMode::Write)))
+                .add_path("/f/a.yaml".into())),
             Ok(Event::new(moved).add_path("/f/b".into())),
         ]);
         assert_eq!(hints.touched, [PathBuf::from("/f/a.yaml")].into());
@@ -230,7 +255,10 @@ mod tests {
         for path in ["journal/a/b.jsonl", "locks/a.lock", "launches/1.jsonl", "journal"] {
             note(Ok(written().add_path(Path::new("/f/results/.touchstone").join(path))), &inbox);
         }
-        note(Ok(written().add_path("/f/results/a/.touchstone-0123456789abcdef-1-2.tmp".into())), &inbox);
+        note(
+            Ok(written().add_path("/f/results/a/.touchstone-0123456789abcdef-1-2.tmp".into())),
+            &inbox,
+        );
         assert!(!inbox.is_pressing());
         let moved = Event::new(EventKind::Modify(ModifyKind::Name(RenameMode::Both)));
         let hints = told(vec![
@@ -242,7 +270,12 @@ mod tests {
         ]);
         let paths = |names: &[&str]| names.iter().map(|name| Path::new("/f").join(name)).collect();
         assert_eq!(hints.new_dirs, paths(&["a.yaml"]));
-        let told = [".touchstone/reviews/a.yaml", ".touchstone/judgements/a.yaml", ".touchstone", "journal/a.yaml"];
+        let told = [
+            ".touchstone/reviews/a.yaml",
+            ".touchstone/judgements/a.yaml",
+            ".touchstone",
+            "journal/a.yaml",
+        ];
         assert_eq!(hints.touched, paths(&told));
     }
 
@@ -261,12 +294,20 @@ mod tests {
             (home.path(), true, WatchMeans::Native, ""),
             (home.path(), false, WatchMeans::Polling, "switched off"),
             (gone.as_path(), true, WatchMeans::Native, ""),
-            (deep.as_path(), true, WatchMeans::Polling, "could not be watched: it is not there. It is listed"),
+            (
+                deep.as_path(),
+                true,
+                WatchMeans::Polling,
+                "could not be watched: it is not there. It is listed",
+            ),
         ] {
-            let inbox = Arc::new(Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() }));
+            let inbox =
+                Arc::new(Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() }));
             let watch = Watch::default();
             watch.start(&roots(dir), wanted, &inbox);
-            let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
+            let Woken::Hints(hints) = inbox.wait(Instant::now()) else {
+                panic!("nothing was told")
+            };
             let watching = hints.watching.unwrap();
             assert_eq!(watching.by, by, "{words}");
             assert!(hints.rescan && watching.notice.unwrap_or_default().contains(words), "{words}");
@@ -276,7 +317,9 @@ mod tests {
     #[test]
     fn file_systems_that_tell_nothing_are_known_by_their_numbers() {
         // ext, tmpfs, btrfs, xfs, overlay, ZFS, F2FS.
-        for local in [0xef53, 0x0102_1994, 0x9123_683e, 0x5846_5342, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010] {
+        for local in
+            [0xef53, 0x0102_1994, 0x9123_683e, 0x5846_5342, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010]
+        {
             assert_eq!(told_by_nobody(local), None, "{local:x}");
         }
         for (remote, words) in [

@@ -45,32 +45,43 @@ fn is_mounted(dir: &Path) -> bool {
 pub(crate) fn lost(dir: &Path, error: &io::Error) -> String {
     let dir = dir.display();
     match error.kind() {
-        ErrorKind::NotFound => format!("Folder not found: {dir} could not be listed: it is not there."),
+        ErrorKind::NotFound => {
+            format!("Folder not found: {dir} could not be listed: it is not there.")
+        }
         ErrorKind::NotADirectory => format!("Folder not found: {dir} is a file now, not a folder."),
-        ErrorKind::PermissionDenied => format!("Folder not readable: {dir} may not be listed by you any more."),
+        ErrorKind::PermissionDenied => {
+            format!("Folder not readable: {dir} may not be listed by you any more.")
+        }
         _ => format!("Folder not found: {dir} could not be listed: {}.", open::reason(error)),
     }
 }
 
 impl Conductor {
-    /// Before the first run there may be no folder for results. Where there never was any result, that is no trouble; where there was,
-    /// it may come back.
+    /// Before the first run there may be no folder for results. Where there never was any result,
+    /// that is no trouble; where there was, it may come back.
     pub(crate) fn heed_unborn(&mut self, scopes: &[FileId], survey: &mut Survey) {
         // Only a list of all that lies there says whether anything does.
         if !scopes.contains(&FileId::new(Root::Output, "")) {
             return;
         }
         let Shared { roots, limits, .. } = &self.shared;
-        let is_gone =
-            |survey: &Survey| survey.failed.get(&Root::Output).is_some_and(|error| error.kind() == ErrorKind::NotFound);
-        // Another program may have made it meanwhile, and told the index that both share of its first runs.
+        let is_gone = |survey: &Survey| {
+            survey
+                .failed
+                .get(&Root::Output)
+                .is_some_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        // Another program may have made it meanwhile, and told the index that both share of its
+        // first runs.
         if is_gone(survey) && roots.output_dir.is_dir() {
             *survey = scan::survey(roots, limits, scopes);
         }
         let is_gone = is_gone(survey);
         let is_opened = roots.folder == roots.output_dir;
-        let unborn =
-            is_gone && !is_opened && roots.folder.is_dir() && self.known.keys().all(|file| file.root != Root::Output);
+        let unborn = is_gone
+            && !is_opened
+            && roots.folder.is_dir()
+            && self.known.keys().all(|file| file.root != Root::Output);
         if unborn {
             survey.failed.remove(&Root::Output);
         }
@@ -80,11 +91,14 @@ impl Conductor {
         }
     }
 
-    /// A root on which nothing is mounted any more is an empty folder. What was read of it was not deleted.
+    /// A root on which nothing is mounted any more is an empty folder. What was read of it was not
+    /// deleted.
     pub(crate) fn heed_unmounted(&mut self, scopes: &[FileId], survey: &mut Survey) {
         let roots = std::sync::Arc::clone(&self.shared.roots);
         for root in roots.each() {
-            let Some(dir) = roots.dir(root).filter(|_| !survey.failed.contains_key(&root)) else { continue };
+            let Some(dir) = roots.dir(root).filter(|_| !survey.failed.contains_key(&root)) else {
+                continue;
+            };
             let mounted = is_mounted(dir);
             if self.listed.get(&root).is_some_and(|before| *before && !mounted) {
                 survey.failed.insert(root, io::Error::other("nothing is mounted there any more"));
@@ -122,15 +136,16 @@ impl Conductor {
     pub(crate) fn root_states(&self) -> Vec<RootState> {
         let roots = &self.shared.roots;
         let state = |root: Root| match scan::listable(roots, root) {
-            Ok(()) => roots
-                .dir(root)
-                .map_or(RootState::There(None, None), |dir| RootState::There(identity(dir), mount_of(dir))),
+            Ok(()) => roots.dir(root).map_or(RootState::There(None, None), |dir| {
+                RootState::There(identity(dir), mount_of(dir))
+            }),
             Err(error) => RootState::Lost(error.kind()),
         };
         roots.each().into_iter().map(state).collect()
     }
 
-    /// A sentence when roots are gone of which something is shown. A folder of tasks that nobody ever saw is not missed.
+    /// A sentence when roots are gone of which something is shown. A folder of tasks that nobody
+    /// ever saw is not missed.
     pub(crate) fn lost_roots(&self, failed: &BTreeMap<Root, io::Error>) -> Option<String> {
         let roots = &self.shared.roots;
         let was_there = |root: Root| {
@@ -139,12 +154,13 @@ impl Conductor {
                 || self.known.keys().any(|file| file.root == root)
         };
         let missed = failed.iter().filter(|(root, _)| **root == Root::Output || was_there(**root));
-        let lines: Vec<String> = missed.filter_map(|(root, error)| Some(lost(roots.dir(*root)?, error))).collect();
+        let lines: Vec<String> =
+            missed.filter_map(|(root, error)| Some(lost(roots.dir(*root)?, error))).collect();
         (!lines.is_empty()).then(|| lines.join(" "))
     }
 
-    /// A directory that was removed and made again is not watched any more, whatever its name; nor is one that was made while the
-    /// system lost count.
+    /// A directory that was removed and made again is not watched any more, whatever its name; nor
+    /// is one that was made while the system lost count.
     pub(crate) fn watch_new_roots(&mut self) {
         let Shared { roots, limits, inbox, watch, .. } = &self.shared;
         let dirs = roots.each().into_iter().filter_map(|root| roots.dir(root));
@@ -158,12 +174,15 @@ impl Conductor {
 
     pub(crate) fn tell_watching(&self) {
         let most = self.shared.limits.entries;
-        let cut = self.cut.then(|| format!("There are more than {most} files here; the rest is not shown."));
+        let cut = self
+            .cut
+            .then(|| format!("There are more than {most} files here; the rest is not shown."));
         let unborn = self.unborn.then(|| {
             let dir = self.shared.roots.output_dir.display();
             format!("Nobody has run anything here yet: {dir} is made with the first run.")
         });
-        let notices: Vec<String> = self.watching.notice.clone().into_iter().chain(cut).chain(unborn).collect();
+        let notices: Vec<String> =
+            self.watching.notice.clone().into_iter().chain(cut).chain(unborn).collect();
         let notice = (!notices.is_empty()).then(|| notices.join(" "));
         let watching = Watching { by: self.watching.by, notice };
         self.shared.live.change(|standing| standing.watching = watching);

@@ -1,15 +1,20 @@
-//! Fills the full-text index in the background, newest runs first, in steps so short that live changes are not held up.
-//! Stops anywhere and goes on from there: each row counts how many of its pieces are in.
+//! Fills the full-text index in the background, newest runs first, in steps so short that live
+//! changes are not held up. Stops anywhere and goes on from there: each row counts how many of its
+//! pieces are in.
 use super::blob::TextBlob;
 use super::index::{IndexError, Writer, text_of};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// How much text a step takes in when nothing else is to be done. Measured in bytes, because a busy machine would make steps
-/// that are measured in time small and their commits many.
+/// How much text a step takes in when nothing else is to be done. Measured in bytes, because a busy
+/// machine would make steps that are measured in time small and their commits many.
 const STEP: usize = 4 << 20;
 
-/// Does one step, shorter when something presses. Returns how many runs were finished; none when there is nothing to do.
-pub(crate) fn step(writer: &mut Writer, pressing: &dyn Fn() -> bool) -> Result<Option<u64>, IndexError> {
+/// Does one step, shorter when something presses. Returns how many runs were finished; none when
+/// there is nothing to do.
+pub(crate) fn step(
+    writer: &mut Writer,
+    pressing: &dyn Fn() -> bool,
+) -> Result<Option<u64>, IndexError> {
     let mut left = Left { bytes: STEP, pressing };
     let blob = text_of(&writer.sql, &writer.dir)?;
     let transaction = writer.sql.unchecked_transaction()?;
@@ -19,7 +24,9 @@ pub(crate) fn step(writer: &mut Writer, pressing: &dyn Fn() -> bool) -> Result<O
         let Some((run, done, count)) = next(&transaction)? else { break };
         found = true;
         let now = fill(&transaction, &blob, (run, done), &mut left)?;
-        transaction.prepare_cached("UPDATE runs SET words_done = ? WHERE id = ?")?.execute([now, run])?;
+        transaction
+            .prepare_cached("UPDATE runs SET words_done = ? WHERE id = ?")?
+            .execute([now, run])?;
         finished += u64::from(now >= count);
     }
     transaction.commit()?;
@@ -29,7 +36,10 @@ pub(crate) fn step(writer: &mut Writer, pressing: &dyn Fn() -> bool) -> Result<O
 fn next(sql: &Connection) -> Result<Option<(i64, i64, i64)>, IndexError> {
     let text = "SELECT id, words_done, item_count FROM runs INDEXED BY runs_unfinished
                 WHERE words_done < item_count ORDER BY modified_ms DESC LIMIT 1";
-    Ok(sql.prepare_cached(text)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?)
+    Ok(sql
+        .prepare_cached(text)?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?)
 }
 
 /// What is left of a step.

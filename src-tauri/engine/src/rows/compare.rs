@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Comparison {
-    /// The runs, in the order asked for; the first that can be read is what the others are compared with.
+    /// The runs, in the order asked for; the first that can be read is what the others are compared
+    /// with.
     pub runs: Vec<ComparedRun>,
     /// What evaluators are stored to have said of each run, where these are rows of evaluations.
     pub stored: Vec<StoredLine>,
@@ -34,12 +35,13 @@ pub struct ComparedRun {
     pub version: String,
     /// How many steps it has.
     pub steps: u32,
-    /// What keeps it from being compared, when something does. It has no steps in any row then, and parts from nothing.
+    /// What keeps it from being compared, when something does. It has no steps in any row then, and
+    /// parts from nothing.
     pub trouble: Option<String>,
     /// The row in which it parts from the first run; none for the first one itself.
     pub parts_at: Option<u32>,
-    /// How its answer relates to that of the first run: missing when only that one has an answer, absent when neither has or when it
-    /// is not known.
+    /// How its answer relates to that of the first run: missing when only that one has an answer,
+    /// absent when neither has or when it is not known.
     pub answer: DiffKind,
     /// What differs, in one line.
     pub answer_summary: Option<String>,
@@ -53,8 +55,8 @@ pub struct CompareRow {
     pub steps: Vec<Option<u32>>,
     /// How the other runs relate to the first: the strongest difference.
     pub relation: Relation,
-    /// The runs part here: not all did the same. What they were given, what they say on the way and what comes of the same call are
-    /// no parting.
+    /// The runs part here: not all did the same. What they were given, what they say on the way and
+    /// what comes of the same call are no parting.
     pub diverges: bool,
     /// What it is, in a few words: `query_support_tickets`, `assistant message`.
     pub title: String,
@@ -67,8 +69,8 @@ pub struct CompareRow {
 pub enum Relation {
     /// The same was done, and the same came back.
     Same,
-    /// The same but for words that do not matter: instructions of the system, what is said on the way to a call, spaces in SQL, the
-    /// time of the run.
+    /// The same but for words that do not matter: instructions of the system, what is said on the
+    /// way to a call, spaces in SQL, the time of the run.
     Reworded,
     /// The same tool was asked in another way, and the same came back.
     SameResult,
@@ -114,7 +116,8 @@ pub struct PartDiff {
     pub summary: Option<String>,
     /// The text of both, what differs told apart; empty when equal.
     pub pieces: Vec<TextChange>,
-    /// False when parts of the texts are left out: the middle of long equal stretches, and what is too long to be shown.
+    /// False when parts of the texts are left out: the middle of long equal stretches, and what is
+    /// too long to be shown.
     pub whole: bool,
     /// The texts were too long for a fine comparison.
     pub coarse: bool,

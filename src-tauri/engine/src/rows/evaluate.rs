@@ -1,5 +1,5 @@
-//! **Pure.** Evaluating a data file, a row at a time, by several evaluators: what there is to choose from, what it will take, how it
-//! stands, and what it came to.
+//! **Pure.** Evaluating a data file, a row at a time, by several evaluators: what there is to
+//! choose from, what it will take, how it stands, and what it came to.
 use super::launch::{Choice, LaunchState, Trouble};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +41,8 @@ pub struct EvaluatorChoice {
     pub program: bool,
     /// A safety evaluator: a local judge, not the hosted service.
     pub safety: bool,
-    /// The score from which on it passes unless somebody says otherwise; none where there is no such score.
+    /// The score from which on it passes unless somebody says otherwise; none where there is no
+    /// such score.
     pub threshold: Option<f64>,
 }
 
@@ -108,7 +109,8 @@ pub struct EvaluatorRequest {
     pub name: String,
     /// The score from which on it passes; none is the usual one.
     pub threshold: Option<f64>,
-    /// Where its inputs come from: `[input, "${data.column}"]`; empty takes columns of the same name.
+    /// Where its inputs come from: `[input, "${data.column}"]`; empty takes columns of the same
+    /// name.
     pub mapping: Vec<(String, String)>,
     /// Further options, as JSON: `{"rouge_type": "rougeL"}`; empty is none.
     pub options: String,
@@ -183,15 +185,18 @@ pub struct EvaluatePlan {
     pub out: String,
     /// There is such a file already.
     pub exists: bool,
-    /// What rows lack for their evaluators, and what is mapped and passed over, as sentences: `"relevance: 3 of 8 rows have no query."`.
+    /// What rows lack for their evaluators, and what is mapped and passed over, as sentences:
+    /// `"relevance: 3 of 8 rows have no query."`.
     pub lacks: Vec<String>,
-    /// That the workspace file has a budget that binds nothing, because nobody knows a price, as a sentence.
+    /// That the workspace file has a budget that binds nothing, because nobody knows a price, as a
+    /// sentence.
     pub unbound: Option<String>,
     /// Why it would not be begun, though everything is chosen; none when it would.
     pub why_not: Option<Trouble>,
 }
 
-/// What was begun and has no whole results: it can be gone on with, and what was paid for is not paid for again.
+/// What was begun and has no whole results: it can be gone on with, and what was paid for is not
+/// paid for again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluateUnfinished {
@@ -237,7 +242,8 @@ pub struct EvaluationView {
     pub done: u64,
     /// Of these, how many have none: their columns are empty, and they count in no mean.
     pub failed: u64,
-    /// Of these, how many because nobody answered: begun again, they are asked about and nothing else.
+    /// Of these, how many because nobody answered: begun again, they are asked about and nothing
+    /// else.
     pub missing: u64,
     /// Replies of models that could not be read.
     pub unread: u64,
@@ -255,7 +261,8 @@ pub struct EvaluationView {
     pub troubles: Vec<EvaluateTrouble>,
     /// The file of results, as it is shown; none before it is written.
     pub file: Option<String>,
-    /// The filter that shows its rows in the list of runs; none when it lies outside of the folder that is open.
+    /// The filter that shows its rows in the list of runs; none when it lies outside of the folder
+    /// that is open.
     pub filter: Option<String>,
     /// What it came to, once it is over.
     pub metrics: Vec<EvaluateMetric>,
@@ -271,7 +278,8 @@ pub struct EvaluateTrouble {
     pub evaluator: String,
     /// Why, as a sentence.
     pub why: String,
-    /// The run that the row is, once the file of results is written among the results of the folder that is open.
+    /// The run that the row is, once the file of results is written among the results of the folder
+    /// that is open.
     pub run: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! **Pure.** Judging runs by model: what there is to choose from, what it will take, how it stands, and what was said.
+//! **Pure.** Judging runs by model: what there is to choose from, what it will take, how it stands,
+//! and what was said.
 use super::launch::{Choice, LaunchState, Trouble};
 use serde::{Deserialize, Serialize};
 
@@ -50,9 +51,11 @@ pub struct JudgeChoice {
     pub scale: String,
     /// What a run has to have, in words; empty when every ended run has it.
     pub needs: String,
-    /// What it takes to pass, on its own scale: `from 3 of 5`, `up to 3 of 7`; none where it has words alone.
+    /// What it takes to pass, on its own scale: `from 3 of 5`, `up to 3 of 7`; none where it has
+    /// words alone.
     pub threshold: Option<String>,
-    /// The model that the suites of the folder name for it; none when they name none, or different ones.
+    /// The model that the suites of the folder name for it; none when they name none, or different
+    /// ones.
     pub suite_model: Option<String>,
     /// The rounds that they want, likewise.
     pub suite_rounds: Option<u32>,
@@ -69,7 +72,8 @@ pub struct JudgeRequest {
     pub judge: String,
     /// The model, by its name in the workspace; empty is the one that the suites of the runs name.
     pub model: String,
-    /// How often each run is judged; none is what the suites of the runs want, else what the judge usually does.
+    /// How often each run is judged; none is what the suites of the runs want, else what the judge
+    /// usually does.
     pub rounds: Option<u32>,
     /// By the rules of the published scripts.
     pub official: bool,
@@ -103,7 +107,8 @@ pub struct JudgePlan {
     pub skipped: Vec<JudgeSkip>,
     /// How many there are.
     pub skipped_total: u64,
-    /// Forks and runs that a person continued, which pass the filter and are left out because it does not name them.
+    /// Forks and runs that a person continued, which pass the filter and are left out because it
+    /// does not name them.
     pub forks_left_out: u64,
     /// Requests, when every first question is answered.
     pub calls_least: u64,
@@ -267,7 +272,8 @@ pub struct Judged {
     pub told: Option<String>,
     /// How far rounds lie apart on that scale.
     pub own_spread: Option<f64>,
-    /// What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is what counts.
+    /// What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is
+    /// what counts.
     pub threshold: Option<String>,
     /// The same as a score from 0 to 1.
     #[serde(skip)]

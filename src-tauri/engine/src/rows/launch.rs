@@ -1,4 +1,5 @@
-//! **Pure.** Launching runs: what could be run, what is owed and why, how a launch stands, and which keys are set.
+//! **Pure.** Launching runs: what could be run, what is owed and why, how a launch stands, and
+//! which keys are set.
 use super::status::Problem;
 use serde::{Deserialize, Serialize};
 
@@ -18,11 +19,13 @@ pub struct LaunchOptions {
     pub concurrency: u32,
     /// Dollars after which a launch stops, when the workspace file says.
     pub max_cost: Option<f64>,
-    /// How runs look for an answer and which functions they are offered, where there are virtual APIs or queries; none elsewhere.
+    /// How runs look for an answer and which functions they are offered, where there are virtual
+    /// APIs or queries; none elsewhere.
     pub search: Option<SearchOptions>,
     /// What of the workspace file could not be used, and why.
     pub wrong: Vec<String>,
-    /// Why nothing can be launched at all: no input directory, or a front door that may not. With the next step.
+    /// Why nothing can be launched at all: no input directory, or a front door that may not. With
+    /// the next step.
     pub why_not: Option<Trouble>,
 }
 
@@ -85,7 +88,8 @@ pub struct Trouble {
 pub struct LaunchRequest {
     /// Ids of runs of the list; when there are any, only these, and the matrix below is not used.
     pub runs: Vec<String>,
-    /// Cells of the overview; when there are any, only their runs: those that are there, and those that the suites expect.
+    /// Cells of the overview; when there are any, only their runs: those that are there, and those
+    /// that the suites expect.
     pub cells: Vec<LaunchCell>,
     /// Ids of tasks, or patterns with `*`; none means all.
     pub tasks: Vec<String>,
@@ -97,7 +101,8 @@ pub struct LaunchRequest {
     pub variations: Vec<u32>,
     /// How often each; none means as the suite says.
     pub repeats: Option<u32>,
-    /// From the start, even when there is a result; what is there is moved aside first, never destroyed.
+    /// From the start, even when there is a result; what is there is moved aside first, never
+    /// destroyed.
     pub start_over: bool,
     /// Continue even where the file does not match the task any more.
     pub anyway: bool,
@@ -107,13 +112,15 @@ pub struct LaunchRequest {
     pub max_cost: Option<f64>,
     /// Only one part of it, for several machines.
     pub shard: Option<Shard>,
-    /// How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file says.
+    /// How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file
+    /// says.
     pub method: Option<String>,
     /// How deep a way of such a search may be.
     pub steps: Option<u32>,
     /// Replies of one such search.
     pub queries: Option<u32>,
-    /// Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the workspace file says.
+    /// Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the
+    /// workspace file says.
     pub offer: Option<String>,
 }
 
@@ -158,7 +165,8 @@ pub struct LaunchPlan {
     pub estimate: Estimate,
     /// A sentence when the budget binds nothing of some of it, because no price is known.
     pub unbound: Option<String>,
-    /// Why some of `owed` cannot start here: keys and settings that are missing. One for each cause; a run may be counted in several.
+    /// Why some of `owed` cannot start here: keys and settings that are missing. One for each
+    /// cause; a run may be counted in several.
     pub blocked: Vec<Blocked>,
     /// How many runs of `owed` cannot start here.
     pub blocked_total: u64,
@@ -168,7 +176,8 @@ pub struct LaunchPlan {
     pub unpriced: Option<String>,
     /// What is wrong with the workspace file and with the suites of these runs, worst first.
     pub problems: Vec<Problem>,
-    /// Why nothing can be begun as the workspace file and the suites are written: the first thing that is wrong, with its line.
+    /// Why nothing can be begun as the workspace file and the suites are written: the first thing
+    /// that is wrong, with its line.
     pub invalid: Option<Trouble>,
 }
 
@@ -206,8 +215,8 @@ pub struct PlannedRun {
     pub act: Act,
     /// Why, as a sentence.
     pub why: String,
-    /// When it is refused because the file does not match the task: what differs, as text to show. Starting over or continuing
-    /// anyway are the choices.
+    /// When it is refused because the file does not match the task: what differs, as text to show.
+    /// Starting over or continuing anyway are the choices.
     pub differs: Option<String>,
 }
 
@@ -220,7 +229,8 @@ pub enum Act {
     Start,
     /// The old file is moved aside, then run from the start.
     StartOver,
-    /// Go on from where the file ends: drop an error, answer a message, run open calls, or ask the model again.
+    /// Go on from where the file ends: drop an error, answer a message, run open calls, or ask the
+    /// model again.
     Continue,
     /// Nothing: it is complete.
     Nothing,
@@ -282,7 +292,8 @@ pub struct LaunchView {
     pub unpriced: u64,
     /// Dollars after which it stops.
     pub max_cost: Option<f64>,
-    /// What one should know besides, as sentences: keys that were refused, runs that are left out, what is amiss with virtual APIs.
+    /// What one should know besides, as sentences: keys that were refused, runs that are left out,
+    /// what is amiss with virtual APIs.
     pub notes: Vec<String>,
     /// How many more of them are in the log alone.
     pub more_notes: u64,
@@ -317,7 +328,8 @@ pub struct LaunchRun {
     pub state: LaunchRunState,
     /// Assistant turn it is at, from 1; 0 before the first.
     pub turn: u32,
-    /// What it does now or why it ended, in a few words: `asking o1`, `query_support_tickets`, `waits 4 s: too many requests`.
+    /// What it does now or why it ended, in a few words: `asking o1`, `query_support_tickets`,
+    /// `waits 4 s: too many requests`.
     pub doing: Option<String>,
     /// Tokens so far; none while no reply has said.
     pub tokens: Option<u64>,
@@ -380,7 +392,8 @@ pub struct KeyState {
     pub source: KeySource,
     /// True when the keyring of this machine can be used to store it.
     pub can_store: bool,
-    /// Why it is not known whether it is set, or why what is set is no key, as a sentence; none when it is set and when it is not.
+    /// Why it is not known whether it is set, or why what is set is no key, as a sentence; none
+    /// when it is set and when it is not.
     pub wrong: Option<String>,
 }
 

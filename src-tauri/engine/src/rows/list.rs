@@ -75,7 +75,8 @@ pub struct RunPage {
     pub generation: u64,
     /// From the offset asked for.
     pub rows: Vec<RunRow>,
-    /// Tokens of the filter that were not understood, and what to write instead. A filter with any matches no run.
+    /// Tokens of the filter that were not understood, and what to write instead. A filter with any
+    /// matches no run.
     pub misread: Vec<Misread>,
 }
 
@@ -95,9 +96,11 @@ pub struct Misread {
 pub struct RunRow {
     /// Opaque id; the same for the same path, also after the index was rebuilt.
     pub id: String,
-    /// File, relative to the output directory, to be shown; of a file that holds many runs with `#` and the member.
+    /// File, relative to the output directory, to be shown; of a file that holds many runs with `#`
+    /// and the member.
     pub path: String,
-    /// Which of the runs of its file it is, when the file holds many. Such files are read and never written to.
+    /// Which of the runs of its file it is, when the file holds many. Such files are read and never
+    /// written to.
     pub member: Option<String>,
     /// Task; none when the file name has no coordinates.
     pub task: Option<String>,
@@ -192,7 +195,8 @@ impl Lineage {
     }
 }
 
-/// Says how many runs are left out of numbers, because they are forks or were continued by a person; nothing when none is.
+/// Says how many runs are left out of numbers, because they are forks or were continued by a
+/// person; nothing when none is.
 pub fn forks_left_out(count: u64) -> Option<String> {
     match count {
         0 => None,
@@ -264,7 +268,8 @@ pub struct Place {
 pub struct RunsAround {
     /// Position of the first of them in the list, from 0.
     pub offset: u64,
-    /// How many runs of the list stand before the one that was asked for, whether that is in the list or not.
+    /// How many runs of the list stand before the one that was asked for, whether that is in the
+    /// list or not.
     pub before: u64,
     /// How many runs the list has.
     pub total: u64,

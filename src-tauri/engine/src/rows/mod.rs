@@ -1,6 +1,6 @@
-//! **Pure.** What crosses the front doors: requests, rows and events, as the page and the command line see them.
-//! Owns the shapes only; how they are filled is decided in `results` and `app`.
-//! Ids are opaque to the page: no path and no piece of a query ever comes in from there.
+//! **Pure.** What crosses the front doors: requests, rows and events, as the page and the command
+//! line see them. Owns the shapes only; how they are filled is decided in `results` and `app`. Ids
+//! are opaque to the page: no path and no piece of a query ever comes in from there.
 
 mod compare;
 mod evaluate;

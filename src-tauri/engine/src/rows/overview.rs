@@ -59,10 +59,11 @@ pub struct Overview {
     pub unasked: u64,
     /// How many ended and have no score for another reason.
     pub unscored: u64,
-    /// How many pass the filter and are counted nowhere here, because they are forks or were continued by a person.
+    /// How many pass the filter and are counted nowhere here, because they are forks or were
+    /// continued by a person.
     pub forks: u64,
-    /// How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
-    /// expected of it.
+    /// How many are expected by the suites and not there. None when the filter asks for what only
+    /// runs have: then nothing can be expected of it.
     pub missing: Option<u64>,
     /// Tokens of the filter that were not understood.
     pub misread: Vec<Misread>,
@@ -131,7 +132,8 @@ pub struct OverviewCell {
     pub passed: Option<u32>,
     /// Mean score.
     pub score: Option<f64>,
-    /// 95 % interval of it: bottom. None for one run, and when the runs do not say how much others would differ.
+    /// 95 % interval of it: bottom. None for one run, and when the runs do not say how much others
+    /// would differ.
     pub low: Option<f64>,
     /// Top.
     pub high: Option<f64>,
@@ -145,7 +147,8 @@ pub struct OverviewCell {
     pub errors: u32,
     /// How many cannot be read.
     pub damaged: u32,
-    /// How many ended and have no score, for want of an expected output or because the scorer was not asked yet.
+    /// How many ended and have no score, for want of an expected output or because the scorer was
+    /// not asked yet.
     pub unscored: u32,
     /// How many the suites expect and are not there.
     pub missing: u32,

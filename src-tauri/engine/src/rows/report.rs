@@ -58,10 +58,12 @@ pub enum ReportFormat {
     Jsonl,
     /// For continuous integration.
     Junit,
-    /// The result file of `StableToolBench`: one system with one model on one test set, named by `baseline`.
+    /// The result file of `StableToolBench`: one system with one model on one test set, named by
+    /// `baseline`.
     #[serde(rename = "stabletoolbench")]
     StableToolBench,
-    /// What `evaluate()` of azure-ai-evaluation writes: a row for each run, with what scorers and judges said.
+    /// What `evaluate()` of azure-ai-evaluation writes: a row for each run, with what scorers and
+    /// judges said.
     Azure,
 }
 
@@ -79,7 +81,8 @@ pub struct Report {
     pub file_name: String,
     /// Its media type.
     pub media_type: String,
-    /// What can be compared with, as `system/model`; of a result file, what there are files of, as `system/model/set`.
+    /// What can be compared with, as `system/model`; of a result file, what there are files of, as
+    /// `system/model/set`.
     pub baselines: Vec<String>,
     /// Scorers that occur.
     pub scorers: Vec<String>,

@@ -1,4 +1,5 @@
-//! **Pure.** One run, opened: steps made of parts. A part that is long comes cut, and the rest is read piece by piece.
+//! **Pure.** One run, opened: steps made of parts. A part that is long comes cut, and the rest is
+//! read piece by piece.
 use super::list::{RunRow, SnippetPiece};
 use super::tree::TreeBrief;
 use serde::{Deserialize, Serialize};
@@ -9,7 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct RunView {
     /// The same row as in the list.
     pub row: RunRow,
-    /// What its files look like, in a few words: `PromptQL transcript`, `Tool-calling transcript`, `Benchmark folder`.
+    /// What its files look like, in a few words: `PromptQL transcript`, `Tool-calling transcript`,
+    /// `Benchmark folder`.
     pub layout: String,
     /// Names the content that was read; steps read later must come from the same.
     pub version: String,
@@ -103,7 +105,8 @@ pub struct StepPage {
 pub struct Step {
     /// From 0.
     pub index: u32,
-    /// Turn it belongs to, from 1: a user message is a turn, an assistant message with its tool calls is one.
+    /// Turn it belongs to, from 1: a user message is a turn, an assistant message with its tool
+    /// calls is one.
     pub turn: u32,
     /// What it is.
     pub kind: StepKind,

@@ -17,7 +17,8 @@ pub struct RunScores {
     pub review: Option<Review>,
     /// What judges said, newest first.
     pub judged: Vec<Judged>,
-    /// What evaluators are stored to have said, where the run is a row of an evaluation. None of it is counted among our scores.
+    /// What evaluators are stored to have said, where the run is a row of an evaluation. None of it
+    /// is counted among our scores.
     pub stored: Vec<StoredVerdict>,
     /// What keeps it from being scored, or makes the scores doubtful, as sentences.
     pub notes: Vec<String>,
@@ -144,8 +145,9 @@ pub struct Review {
     pub at_ms: i64,
     /// True when the answer has changed since; ignored when it comes in.
     pub stale: bool,
-    /// Names the answer that it is said of, as [`super::RunView::answer_mark`] does; none is any, and the one that is there now when it
-    /// comes in. What is only added to keeps the mark that it has.
+    /// Names the answer that it is said of, as [`super::RunView::answer_mark`] does; none is any,
+    /// and the one that is there now when it comes in. What is only added to keeps the mark that it
+    /// has.
     pub answer: Option<String>,
 }
 
@@ -253,7 +255,8 @@ pub struct DiffCell {
     pub left: Option<String>,
     /// The right value; none when it is written as the left one.
     pub right: Option<String>,
-    /// What kind of likeness or difference, in a few words: `text instead of number`, `same day, other notation`.
+    /// What kind of likeness or difference, in a few words: `text instead of number`, `same day,
+    /// other notation`.
     pub note: Option<String>,
 }
 

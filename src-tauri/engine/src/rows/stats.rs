@@ -26,7 +26,8 @@ pub struct Stats {
     /// What became of all runs.
     #[serde(flatten)]
     pub ends: StatsEnds,
-    /// How many runs pass the filter and are in no number here, because they are forks or were continued by a person.
+    /// How many runs pass the filter and are in no number here, because they are forks or were
+    /// continued by a person.
     pub forks_left_out: u64,
     /// One for each system with each model, in their order.
     pub groups: Vec<StatsGroup>,
@@ -228,8 +229,8 @@ pub struct StatsEffect {
     pub detectable: Option<f64>,
 }
 
-/// Passes of both sides. The difference, its interval and its probability are those of what is shown; the counts take a row with several
-/// runs as passed when more than half of them pass.
+/// Passes of both sides. The difference, its interval and its probability are those of what is
+/// shown; the counts take a row with several runs as passed when more than half of them pass.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsPairedPasses {
     /// Both passed.
@@ -246,7 +247,8 @@ pub struct StatsPairedPasses {
     pub low: Option<f64>,
     /// Top of it.
     pub high: Option<f64>,
-    /// How probable it is by chance: by `McNemar`'s exact test, or by that of `by_task`; none for one unit.
+    /// How probable it is by chance: by `McNemar`'s exact test, or by that of `by_task`; none for
+    /// one unit.
     pub p: Option<f64>,
     /// Of `McNemar`'s exact test of the counts.
     pub mcnemar: f64,

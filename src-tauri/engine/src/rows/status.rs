@@ -1,4 +1,5 @@
-//! **Pure.** What is open, how far along the index is, what went stale, and what is wrong with the files.
+//! **Pure.** What is open, how far along the index is, what went stale, and what is wrong with the
+//! files.
 use serde::{Deserialize, Serialize};
 
 /// Everything the frame of the window shows.
@@ -17,7 +18,8 @@ pub struct Status {
     pub counts: Counts,
     /// How far the full-text index has come.
     pub search: SearchProgress,
-    /// How far runs have come that are scored again because a suite changed; none when all scores are of now.
+    /// How far runs have come that are scored again because a suite changed; none when all scores
+    /// are of now.
     pub scoring: Option<ScoringProgress>,
     /// How changes on disk are noticed.
     pub watching: Watching,
@@ -98,7 +100,8 @@ pub struct Counts {
     pub damaged_reviews: u64,
 }
 
-/// How far the full-text index has come. Until it is complete, free text is searched in the plain text.
+/// How far the full-text index has come. Until it is complete, free text is searched in the plain
+/// text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct SearchProgress {
@@ -155,9 +158,11 @@ pub struct Folders {
     pub recent: Vec<RecentFolder>,
     /// True when the sample data is installed.
     pub demo: bool,
-    /// True when a dialog can pick any folder (the window); else the program is started with the folder.
+    /// True when a dialog can pick any folder (the window); else the program is started with the
+    /// folder.
     pub can_pick: bool,
-    /// True when recent folders and the sample data can be opened here; a page that only looks shows what it was started with.
+    /// True when recent folders and the sample data can be opened here; a page that only looks
+    /// shows what it was started with.
     pub can_open: bool,
 }
 

@@ -1,4 +1,5 @@
-//! **Pure.** What evaluators are stored to have said of rows of evaluations, as lists, comparisons and reports show it.
+//! **Pure.** What evaluators are stored to have said of rows of evaluations, as lists, comparisons
+//! and reports show it.
 use serde::Serialize;
 
 /// What came of an evaluator for a run, as its file has it.

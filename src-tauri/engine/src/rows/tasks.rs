@@ -137,7 +137,8 @@ pub struct TaskGold {
     pub api: String,
     /// The name of its function.
     pub function: String,
-    /// Other APIs whose functions bear the same name. A call of it counts for the first of them all.
+    /// Other APIs whose functions bear the same name. A call of it counts for the first of them
+    /// all.
     pub same_name: Vec<String>,
 }
 

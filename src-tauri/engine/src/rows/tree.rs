@@ -1,4 +1,5 @@
-//! **Pure.** What a run tried, as a tree on the page: its nodes with the beginning of their texts. The rest is read as the text of a part.
+//! **Pure.** What a run tried, as a tree on the page: its nodes with the beginning of their texts.
+//! The rest is read as the text of a part.
 use serde::Serialize;
 
 /// That a run tried more than one way, in numbers.

@@ -1,7 +1,8 @@
 //! **Pure.** How far judges agree with people, and with each other.
 use serde::Serialize;
 
-/// A judge as it was asked: its name, the model and the rules. What is compared is what it says of runs.
+/// A judge as it was asked: its name, the model and the rules. What is compared is what it says of
+/// runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Rater {
@@ -15,7 +16,8 @@ pub struct Rater {
     pub reviewed: u64,
     /// Runs whose verdict does not hold any more, and does not count.
     pub stale: u64,
-    /// Runs whose replies came to no verdict: not read, or not applicable. They do not count either.
+    /// Runs whose replies came to no verdict: not read, or not applicable. They do not count
+    /// either.
     pub unread: u64,
 }
 
@@ -41,7 +43,8 @@ pub struct Agreement {
     pub words: String,
     /// There are too few runs to tell: where many pairs are listed, such are folded.
     pub few: bool,
-    /// Names of what can be said, in order: `right`, `wrong`; `in between` is what people call partly right and judges are unsure of.
+    /// Names of what can be said, in order: `right`, `wrong`; `in between` is what people call
+    /// partly right and judges are unsure of.
     pub said: Vec<String>,
     /// How often the first said this (row) and the second that (column).
     pub table: Vec<Vec<u64>>,
@@ -77,7 +80,8 @@ pub struct Disagreement {
 pub struct Trust {
     /// Judges that said something, and people.
     pub raters: Vec<Rater>,
-    /// Each judge with people, and each two judges, where both said something of at least one run; without their disagreements.
+    /// Each judge with people, and each two judges, where both said something of at least one run;
+    /// without their disagreements.
     pub pairs: Vec<Agreement>,
     /// Runs that were reviewed.
     pub reviewed: u64,

@@ -1,5 +1,5 @@
-//! The way into an output directory for whoever writes there: folder by folder, never through a link, with errors that say what
-//! to do. Owns no name and no format of what is written.
+//! The way into an output directory for whoever writes there: folder by folder, never through a
+//! link, with errors that say what to do. Owns no name and no format of what is written.
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -13,7 +13,8 @@ pub(super) const PUBLIC: Mode = Mode::from_raw_mode(0o777);
 pub(super) const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
 const INTO: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
+const PLAIN: OFlags =
+    OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
 /// Why something could not be written or read in an output directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +31,8 @@ pub struct DiskError {
 /// What follows from such an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskErrorKind {
-    /// No room, or over quota: nothing new is bought; what is in memory is written again when there is room.
+    /// No room, or over quota: nothing new is bought; what is in memory is written again when there
+    /// is room.
     Full,
     /// The disk itself fails: what was written last may be lost.
     Failing,
@@ -48,11 +50,17 @@ impl DiskError {
     pub(super) fn of(path: &Path, error: Errno) -> Self {
         use DiskErrorKind::{BadPath, Failing, Full, InTheWay, NotPermitted, Other};
         let (kind, why) = match error {
-            Errno::NOSPC | Errno::DQUOT => (Full, "the disk is full. Make room, then go on.".to_owned()),
-            Errno::IO => (Failing, "the disk reports an error. Look at it before going on.".to_owned()),
-            Errno::ACCESS | Errno::PERM | Errno::ROFS => {
-                (NotPermitted, "writing here is not permitted. Make the folder writable or choose another.".to_owned())
+            Errno::NOSPC | Errno::DQUOT => {
+                (Full, "the disk is full. Make room, then go on.".to_owned())
             }
+            Errno::IO => {
+                (Failing, "the disk reports an error. Look at it before going on.".to_owned())
+            }
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => (
+                NotPermitted,
+                "writing here is not permitted. Make the folder writable or choose another."
+                    .to_owned(),
+            ),
             Errno::LOOP | Errno::NOTDIR | Errno::ISDIR => (InTheWay, IN_THE_WAY.to_owned()),
             Errno::NAMETOOLONG => (BadPath, TOO_LONG.to_owned()),
             other => (Other, format!("{}.", std::io::Error::from(other))),
@@ -61,7 +69,11 @@ impl DiskError {
     }
 
     pub(super) fn in_the_way(path: &Path) -> Self {
-        Self { kind: DiskErrorKind::InTheWay, path: path.display().to_string(), why: IN_THE_WAY.to_owned() }
+        Self {
+            kind: DiskErrorKind::InTheWay,
+            path: path.display().to_string(),
+            why: IN_THE_WAY.to_owned(),
+        }
     }
 
     /// True when there is no room.
@@ -70,10 +82,8 @@ impl DiskError {
     }
 }
 
-const TOO_LONG: &str =
-    "the name is too long for this file system. Shorten the file name of the task or the name of the model.";
-const IN_THE_WAY: &str =
-    "a link or something else that is no plain file or folder is in the way. Links are not followed; move it away.";
+const TOO_LONG: &str = "the name is too long for this file system. Shorten the file name of the task or the name of the model.";
+const IN_THE_WAY: &str = "a link or something else that is no plain file or folder is in the way. Links are not followed; move it away.";
 
 /// Reads a file below an output directory, when it is there and no longer than the limit.
 pub fn read(output_dir: &Path, path: &str, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
@@ -103,10 +113,9 @@ pub fn make_root(output_dir: &Path) -> Result<(), DiskError> {
     if output_dir.is_dir() {
         return Ok(());
     }
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .create(output_dir)
-        .map_err(|error| DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::IO)))
+    std::fs::DirBuilder::new().recursive(true).create(output_dir).map_err(|error| {
+        DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    })
 }
 
 /// An open folder.
@@ -116,8 +125,9 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder below an output directory, which is made when it is missing. The directory itself is not: where it was renamed or
-    /// unmounted, another one in its place would hide all that is in it.
+    /// The folder below an output directory, which is made when it is missing. The directory itself
+    /// is not: where it was renamed or unmounted, another one in its place would hide all that is
+    /// in it.
     pub(super) fn make(output_dir: &Path, parts: &[&str], mode: Mode) -> Result<Self, DiskError> {
         let mut folder = Self::root(output_dir).map_err(|error| match error.why.as_str() {
             GONE => DiskError { why: NOT_FOUND.to_owned(), ..error },
@@ -177,7 +187,9 @@ impl Folder {
     /// What a name stands for: a plain file, nothing, or an error for everything else.
     pub(super) fn plain_file(&self, name: &str) -> Result<Option<Stat>, DiskError> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => Ok(Some(stat)),
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+                Ok(Some(stat))
+            }
             Ok(_) => Err(DiskError::in_the_way(&self.path.join(name))),
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(self.error(name, error)),
@@ -199,8 +211,11 @@ impl Folder {
             opened => opened.map_err(|error| self.error(name, error))?,
         };
         let mut bytes = Vec::new();
-        let read = fs_err::File::from_parts(fd.into(), self.path.join(name)).take(limit + 1).read_to_end(&mut bytes);
-        let failed = |why: String| DiskError { kind: DiskErrorKind::Other, path: self.shown(name), why };
+        let read = fs_err::File::from_parts(fd.into(), self.path.join(name))
+            .take(limit + 1)
+            .read_to_end(&mut bytes);
+        let failed =
+            |why: String| DiskError { kind: DiskErrorKind::Other, path: self.shown(name), why };
         read.map_err(|error| failed(format!("{error}.")))?;
         if bytes.len() as u64 > limit {
             return Err(failed(format!("it is larger than the {limit} bytes that are read.")));
@@ -217,7 +232,8 @@ impl Folder {
         match rustix::fs::renameat_with(&self.fd, from, &folder.fd, to, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(true),
             Err(Errno::EXIST) => Ok(false),
-            // Some file systems do not know the flag; a second name for the file is refused just the same where one is.
+            // Some file systems do not know the flag; a second name for the file is refused just
+            // the same where one is.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 match rustix::fs::linkat(&self.fd, from, &folder.fd, to, AtFlags::empty()) {
                     Ok(()) => rustix::fs::unlinkat(&self.fd, from, AtFlags::empty()).map(|()| true),
@@ -233,7 +249,8 @@ impl Folder {
         rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())
     }
 
-    /// Tries to take the lock of the folder itself, which is given back when this folder is closed; false when another has it.
+    /// Tries to take the lock of the folder itself, which is given back when this folder is closed;
+    /// false when another has it.
     pub(super) fn try_lock(&self) -> Result<bool, Errno> {
         match rustix::fs::flock(&self.fd, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(true),
@@ -272,9 +289,11 @@ const NOT_FOUND: &str = "folder not found. Put it back, or open it where it is n
 
 fn gone_or(path: &Path, error: Errno) -> DiskError {
     match error {
-        Errno::NOENT => {
-            DiskError { kind: DiskErrorKind::Other, path: path.display().to_string(), why: GONE.to_owned() }
-        }
+        Errno::NOENT => DiskError {
+            kind: DiskErrorKind::Other,
+            path: path.display().to_string(),
+            why: GONE.to_owned(),
+        },
         other => DiskError::of(path, other),
     }
 }
@@ -310,8 +329,14 @@ mod tests {
     #[test]
     fn only_plain_paths_below_the_output_directory_are_paths_of_runs() {
         assert_eq!(split("a/b/c.yaml"), Ok((vec!["a", "b"], "c.yaml")));
-        for path in ["", "/a", "a/", "a//b", "../a", "a/../b", ".", "./a", ".touchstone/journal/a", "a\0b"] {
-            assert_eq!(split(path).map_err(|error| error.kind), Err(DiskErrorKind::BadPath), "{path}");
+        for path in
+            ["", "/a", "a/", "a//b", "../a", "a/../b", ".", "./a", ".touchstone/journal/a", "a\0b"]
+        {
+            assert_eq!(
+                split(path).map_err(|error| error.kind),
+                Err(DiskErrorKind::BadPath),
+                "{path}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
-//! A file of results of an evaluation, and what goes with it while it is made: a lock, a journal of its own, so that no reply is bought
-//! twice, and in the end the raw replies beside it. What stands in such a file is not known here.
+//! A file of results of an evaluation, and what goes with it while it is made: a lock, a journal of
+//! its own, so that no reply is bought twice, and in the end the raw replies beside it. What stands
+//! in such a file is not known here.
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, split};
 use super::journal::{self, Journal, Kept};
 use super::lock::{LockError, RunLock};
@@ -31,8 +32,9 @@ const OWN: Mode = Mode::from_raw_mode(0o600);
 pub struct Place {
     /// A folder that is there, or can be made.
     pub dir: PathBuf,
-    /// The file below it, with `/` between the parts. Our own things (locks, journals) are in the folder of the file itself, so that
-    /// they are the same whichever folder the file was named from.
+    /// The file below it, with `/` between the parts. Our own things (locks, journals) are in the
+    /// folder of the file itself, so that they are the same whichever folder the file was named
+    /// from.
     pub path: String,
 }
 
@@ -69,8 +71,8 @@ impl Place {
         which(&self.dir.join(&self.path)).is_some_and(|here| which(path) == Some(here))
     }
 
-    /// Puts the results in their place: whoever looks sees nothing, or all of them. What is there stays unless it may be replaced, and
-    /// then a copy of it is kept.
+    /// Puts the results in their place: whoever looks sees nothing, or all of them. What is there
+    /// stays unless it may be replaced, and then a copy of it is kept.
     pub fn write(&self, bytes: &[u8], replace: bool) -> Result<(), DiskError> {
         fault::point!("evaluation.before");
         if replace {
@@ -79,7 +81,8 @@ impl Place {
             }
             return publish::replace(&self.dir, &self.path, bytes);
         }
-        // Looked at and written in one step: another may have been faster, also since it was asked for.
+        // Looked at and written in one step: another may have been faster, also since it was asked
+        // for.
         publish::add(&self.dir, &self.path, bytes)?.then_some(()).ok_or_else(|| DiskError {
             kind: disk::DiskErrorKind::InTheWay,
             path: self.path.clone(),
@@ -148,7 +151,8 @@ impl Bench {
         self.kept.as_ref().map(|kept| &kept.journal)
     }
 
-    /// Keeps what was asked for until the results are there; what is not paid for is not gone on with.
+    /// Keeps what was asked for until the results are there; what is not paid for is not gone on
+    /// with.
     pub fn begin(&self, asked: &[u8]) -> Result<(), DiskError> {
         let Some(kept) = &self.kept else { return Ok(()) };
         publish::put(&kept.folder, &kept.unfinished(), asked, OWN)
@@ -164,7 +168,8 @@ impl Bench {
         }
     }
 
-    /// Keeps raw replies beside the results; those of the results that are replaced are kept with them.
+    /// Keeps raw replies beside the results; those of the results that are replaced are kept with
+    /// them.
     pub fn keep(&self, text: &str) -> Result<(), DiskError> {
         let Some(Beside { home, folder, name, .. }) = &self.kept else { return Ok(()) };
         spare(home, (folder, name), &[REPLIES], text.as_bytes())?;
@@ -202,12 +207,21 @@ pub fn unfinished(output_dir: &Path, folder: &str) -> Result<Vec<Vec<u8>>, DiskE
     let mut names: Vec<String> = folder.names("");
     names.retain(|name| name.ends_with(UNFINISHED));
     names.sort();
-    let read = names.iter().take(MOST_UNFINISHED).filter_map(|name| folder.read(name, LONGEST_REQUEST).ok()?);
+    let read = names
+        .iter()
+        .take(MOST_UNFINISHED)
+        .filter_map(|name| folder.read(name, LONGEST_REQUEST).ok()?);
     Ok(read.collect())
 }
 
-/// Keeps a copy of a file that something else is about to be written over, among what was replaced below `home`.
-fn spare(home: &Path, (folder, name): (&Folder, &str), to: &[&str], by: &[u8]) -> Result<(), DiskError> {
+/// Keeps a copy of a file that something else is about to be written over, among what was replaced
+/// below `home`.
+fn spare(
+    home: &Path,
+    (folder, name): (&Folder, &str),
+    to: &[&str],
+    by: &[u8],
+) -> Result<(), DiskError> {
     match folder.read(name, MOST)? {
         Some(old) if old != by => publish::keep(home, to, name, &old),
         _ => Ok(()),

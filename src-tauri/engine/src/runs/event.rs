@@ -1,4 +1,5 @@
-//! **Pure.** Everything that happens while runs are made, as one timestamped event. Owns no listener.
+//! **Pure.** Everything that happens while runs are made, as one timestamped event. Owns no
+//! listener.
 use super::provider::Usage;
 use serde::Serialize;
 
@@ -7,7 +8,8 @@ use serde::Serialize;
 pub struct RunEvent {
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Output file of the run it belongs to, relative to the output directory; none when it concerns the whole launch.
+    /// Output file of the run it belongs to, relative to the output directory; none when it
+    /// concerns the whole launch.
     pub run: Option<String>,
     /// What.
     #[serde(flatten)]
@@ -57,7 +59,8 @@ pub enum What {
         /// Dollars; none when they are not known.
         cost: Option<f64>,
     },
-    /// A reply of a model that stands in for an API was bought. It serves every run that asks for the same.
+    /// A reply of a model that stands in for an API was bought. It serves every run that asks for
+    /// the same.
     Simulated {
         /// Tokens.
         #[serde(flatten)]

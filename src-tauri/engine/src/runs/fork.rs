@@ -1,4 +1,5 @@
-//! **Pure.** Going on differently from a step: a copy of the transcript up to there. The original stays as it is.
+//! **Pure.** Going on differently from a step: a copy of the transcript up to there. The original
+//! stays as it is.
 use super::script::walk::{self, Group, Kind, Piece, whole};
 use super::script::{End, ForkedFrom, Script};
 use std::collections::HashSet;
@@ -36,12 +37,19 @@ const OWN: [&str; 13] = [
     "tree",
 ];
 
-/// A copy of a transcript up to a step, by the index that steps have where they are shown. `file` is the path of the original.
+/// A copy of a transcript up to a step, by the index that steps have where they are shown. `file`
+/// is the path of the original.
 ///
-/// With a message: it takes the place of the step when that is a message of the person, else it comes behind it. Without: the model
-/// is asked again at that place, so what it said there is left out. Calls of the turn that is cut which have no outcome are left
-/// out, for no model could go on with them.
-pub fn fork(original: &Document, file: &str, step: usize, message: Option<&str>) -> Result<Script, Unforkable> {
+/// With a message: it takes the place of the step when that is a message of the person, else it
+/// comes behind it. Without: the model is asked again at that place, so what it said there is left
+/// out. Calls of the turn that is cut which have no outcome are left out, for no model could go on
+/// with them.
+pub fn fork(
+    original: &Document,
+    file: &str,
+    step: usize,
+    message: Option<&str>,
+) -> Result<Script, Unforkable> {
     if original.get("conversation").is_none() {
         return Err(Unforkable::NoConversation);
     }
@@ -50,7 +58,10 @@ pub fn fork(original: &Document, file: &str, step: usize, message: Option<&str>)
     let keep = kept(original, &pieces, step, message.is_some())?;
     let open = open_calls(pieces.get(..keep).unwrap_or_default());
     let mut document = original.clone();
-    document.set("conversation", Value::List(copy(items, &pieces, |at| at < keep && !open.contains(&at))));
+    document.set(
+        "conversation",
+        Value::List(copy(items, &pieces, |at| at < keep && !open.contains(&at))),
+    );
     document.remove("answer");
     document.remove("error");
     let mut script = Script::from(document);
@@ -76,10 +87,16 @@ pub fn fork(original: &Document, file: &str, step: usize, message: Option<&str>)
 }
 
 /// How many pieces stay.
-fn kept(original: &Document, pieces: &[Piece<'_>], step: usize, has_message: bool) -> Result<usize, Unforkable> {
+fn kept(
+    original: &Document,
+    pieces: &[Piece<'_>],
+    step: usize,
+    has_message: bool,
+) -> Result<usize, Unforkable> {
     let Some(piece) = pieces.get(step) else {
         // The error beside the conversation is shown as its last step.
-        let is_error = step == pieces.len() && original.get("error").is_some_and(|error| *error != Value::Null);
+        let is_error = step == pieces.len()
+            && original.get("error").is_some_and(|error| *error != Value::Null);
         return if is_error { Ok(step) } else { Err(Unforkable::NoStep) };
     };
     Ok(match piece.kind {
@@ -106,8 +123,10 @@ fn copy(items: &[Value], pieces: &[Piece<'_>], stays: impl Fn(usize) -> bool) ->
         if of_item().all(|(n, _)| !stays(n)) {
             continue;
         }
-        let gone: HashSet<&str> =
-            of_item().filter(|(n, _)| !stays(*n)).filter_map(|(_, piece)| walk::key_of(piece.kind)).collect();
+        let gone: HashSet<&str> = of_item()
+            .filter(|(n, _)| !stays(*n))
+            .filter_map(|(_, piece)| walk::key_of(piece.kind))
+            .collect();
         left.push(match item {
             Value::Map(entries) if !gone.is_empty() => {
                 let stays = |key: &Value| key.text().is_none_or(|key| !gone.contains(key));
@@ -125,7 +144,9 @@ fn unanswered(mut script: Script) -> Script {
         let mut document = script.document().clone();
         let items = document.items().to_vec();
         let pieces = walk::pieces(&items);
-        let Some(last) = pieces.iter().rposition(|piece| piece.kind == Kind::Assistant) else { break };
+        let Some(last) = pieces.iter().rposition(|piece| piece.kind == Kind::Assistant) else {
+            break;
+        };
         document.set("conversation", Value::List(copy(&items, &pieces, |at| at != last)));
         script = Script::from(document);
     }
@@ -136,8 +157,11 @@ fn unanswered(mut script: Script) -> Script {
 fn without_later_thinking(mut script: Script) -> Script {
     let last = u64::from(script.next_turn()).saturating_sub(1);
     let mut document = script.document().clone();
-    let Some(thinking) = document.get("run").and_then(|run| run.get("thinking")) else { return script };
-    let of_turn = |entry: &&Value| entry.get("turn").and_then(whole).is_none_or(|turn| turn <= last);
+    let Some(thinking) = document.get("run").and_then(|run| run.get("thinking")) else {
+        return script;
+    };
+    let of_turn =
+        |entry: &&Value| entry.get("turn").and_then(whole).is_none_or(|turn| turn <= last);
     let left: Vec<Value> = thinking.items().iter().filter(of_turn).cloned().collect();
     if left.is_empty() {
         script.forget("thinking");

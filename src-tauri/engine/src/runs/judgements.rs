@@ -1,5 +1,6 @@
-//! Files of judgements in an output directory, and what goes with them: a lock for as long as a run is judged, and a journal of its
-//! own, so that no reply is bought twice. What stands in such a file is for `formats::judgement` to know.
+//! Files of judgements in an output directory, and what goes with them: a lock for as long as a run
+//! is judged, and a journal of its own, so that no reply is bought twice. What stands in such a
+//! file is for `formats::judgement` to know.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use super::journal::Journal;
 use super::lock::{LockError, RunLock};
@@ -27,14 +28,16 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Takes the run, and removes what a process that died left beside the file and the journal. May wait for some milliseconds.
+    /// Takes the run, and removes what a process that died left beside the file and the journal.
+    /// May wait for some milliseconds.
     pub fn take(output_dir: &Path, run: &str) -> Result<Self, LockError> {
         let file = judgement::file_of(run);
         let hidden = format!("{HIDDEN}/{file}");
         let lock = RunLock::take(output_dir, &hidden)?;
         let journal = Journal::open(output_dir, &hidden)?;
         let (folders, name) = split(&file)?;
-        let folder = Folder::make(output_dir, &[&[SIDECARS, FOLDER], folders.as_slice()].concat(), PRIVATE)?;
+        let folder =
+            Folder::make(output_dir, &[&[SIDECARS, FOLDER], folders.as_slice()].concat(), PRIVATE)?;
         publish::sweep(output_dir, &hidden)?;
         publish::clear(&folder, name)?;
         Ok(Self { journal, folder, name: name.to_owned(), _lock: lock })

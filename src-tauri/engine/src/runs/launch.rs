@@ -1,5 +1,5 @@
-//! Launches: many runs at work at the same time, fair between models, stopped politely or at once, told of as events. Owns the
-//! order and the stopping; one run is made in `drive`.
+//! Launches: many runs at work at the same time, fair between models, stopped politely or at once,
+//! told of as events. Owns the order and the stopping; one run is made in `drive`.
 use super::drive::{Crew, Job, drive};
 use super::event::{Ending, RunEvent, What};
 use super::progress::Progress;
@@ -13,11 +13,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// Someone who is told of every event, a few at a time, on a thread that may wait for them; the runs do not.
+/// Someone who is told of every event, a few at a time, on a thread that may wait for them; the
+/// runs do not.
 pub type Listener = Box<dyn FnMut(&[RunEvent]) + Send>;
 
-/// What happens within so long is told in one go, so that a run that tells of something need not wake anybody each time; not behind
-/// the beginning, a stop and the end, after which somebody looks for what comes next.
+/// What happens within so long is told in one go, so that a run that tells of something need not
+/// wake anybody each time; not behind the beginning, a stop and the end, after which somebody looks
+/// for what comes next.
 const BREATH: Duration = Duration::from_millis(10);
 /// The most that is told in one go.
 const MOST: usize = 1000;
@@ -87,7 +89,8 @@ impl Launch {
     ) -> Self {
         let progress = Progress::of(jobs.iter().map(|job| job.slot.path.clone()));
         let standing = Mutex::new(Standing { progress, over: false });
-        let (stops, Teller(teller, clock), rules) = (crew.stops.clone(), &crew.teller, crew.setup.rules);
+        let (stops, Teller(teller, clock), rules) =
+            (crew.stops.clone(), &crew.teller, crew.setup.rules);
         let (teller, clock) = (teller.downgrade(), *clock);
         let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller, clock });
         let output_dir = crew.output_dir.clone();
@@ -128,7 +131,8 @@ impl Launch {
     /// Waits until it is over; false when that took too long.
     pub fn wait(&self, timeout: Duration) -> bool {
         let standing = self.shared.lock();
-        let waited = self.shared.over.wait_timeout_while(standing, timeout, |standing| !standing.over);
+        let waited =
+            self.shared.over.wait_timeout_while(standing, timeout, |standing| !standing.over);
         waited.map_or_else(|broken| broken.into_inner().0.over, |(standing, _)| standing.over)
     }
 }
@@ -145,7 +149,8 @@ impl Shared {
             let unended = {
                 let mut standing = self.lock();
                 for event in &heard {
-                    // An event that cannot be counted is left out: whoever waits for the end must still hear of it.
+                    // An event that cannot be counted is left out: whoever waits for the end must
+                    // still hear of it.
                     let applied = catch_unwind(AssertUnwindSafe(|| standing.progress.apply(event)));
                     if applied.is_err() {
                         tracing::error!("an event of the launch could not be counted: {event:?}");
@@ -154,8 +159,11 @@ impl Shared {
                 standing.progress.unended()
             };
             // One who breaks down is not told any more; the others are.
-            listeners.retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&heard))).is_ok());
-            let is_new = heard.iter().any(|event| matches!(event.what, What::Began { .. } | What::Stopping { .. }));
+            listeners
+                .retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&heard))).is_ok());
+            let is_new = heard
+                .iter()
+                .any(|event| matches!(event.what, What::Began { .. } | What::Stopping { .. }));
             if heard.len() < MOST && unended > 0 && !is_new {
                 std::thread::sleep(BREATH);
             }
@@ -202,7 +210,8 @@ async fn work_off(crew: Arc<Crew>, jobs: Vec<Job>) {
     crew.teller.tell(None, What::Began { runs: jobs.len() as u64 });
     let seats = (crew.setup.rules.concurrency as usize).min(jobs.len());
     let queue = Arc::new(Mutex::new(Queue::new(jobs)));
-    let workers: Vec<_> = (0..seats).map(|_| tokio::spawn(work(Arc::clone(&crew), Arc::clone(&queue)))).collect();
+    let workers: Vec<_> =
+        (0..seats).map(|_| tokio::spawn(work(Arc::clone(&crew), Arc::clone(&queue)))).collect();
     for worker in workers {
         if worker.await.is_err() {
             tracing::error!("a run ended by a panic");
@@ -226,7 +235,8 @@ async fn work(crew: Arc<Crew>, queue: Arc<Mutex<Queue>>) {
             (Ending::Stopped, Some(why))
         } else {
             // On a task of its own, so that a mistake of ours ends this run and no other.
-            let broken = |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
+            let broken =
+                |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
             tokio::spawn(drive(Arc::clone(&crew), job)).await.unwrap_or_else(broken)
         };
         crew.teller.tell(Some(&path), What::Ended { how, why });

@@ -1,5 +1,6 @@
-//! One writer for each run: a lock of the system on a file beside the results, held for the life of the run and given back by the
-//! system when the process dies. What stands in the file is words for people and decides nothing.
+//! One writer for each run: a lock of the system on a file beside the results, held for the life of
+//! the run and given back by the system when the process dies. What stands in the file is words for
+//! people and decides nothing.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split, write_all};
 use super::publish;
 use fs_err as fs;
@@ -32,7 +33,9 @@ pub enum LockError {
         by: String,
     },
     /// The file system knows no locks, as some network folders do not.
-    #[error("files cannot be locked in this folder: {why}. Make sure that nothing else makes runs here.")]
+    #[error(
+        "files cannot be locked in this folder: {why}. Make sure that nothing else makes runs here."
+    )]
     Unsupported {
         /// What the system said.
         why: String,
@@ -43,11 +46,15 @@ pub enum LockError {
 }
 
 impl RunLock {
-    /// Takes the lock of a run, by the path of its transcript, and clears away what a dead process left half written. May wait for
-    /// some milliseconds.
+    /// Takes the lock of a run, by the path of its transcript, and clears away what a dead process
+    /// left half written. May wait for some milliseconds.
     pub fn take(output_dir: &Path, path: &str) -> Result<Self, LockError> {
         let (folders, name) = name_of(path)?;
-        let folder = Folder::make(output_dir, &folders.iter().map(String::as_str).collect::<Vec<_>>(), PRIVATE)?;
+        let folder = Folder::make(
+            output_dir,
+            &folders.iter().map(String::as_str).collect::<Vec<_>>(),
+            PRIVATE,
+        )?;
         let flags = OFlags::RDWR | OFlags::CREATE;
         let mut by = String::new();
         for turn in 0..TRIES {
@@ -60,16 +67,19 @@ impl RunLock {
             };
             let file = fs::File::from_parts(fd.into(), folder.path.join(&name));
             match file.try_lock() {
-                // Whoever had it before removed it between our opening and our locking: it is nobody's any more.
+                // Whoever had it before removed it between our opening and our locking: it is
+                // nobody's any more.
                 Ok(()) if file.metadata().is_ok_and(|meta| meta.nlink() == 0) => {}
                 Ok(()) => {
-                    // Who gives it back removes it. One that is signed was left by a process that died, perhaps in the middle of a
-                    // file; only then the folder is looked through, which takes long where there are many results.
+                    // Who gives it back removes it. One that is signed was left by a process that
+                    // died, perhaps in the middle of a file; only then the folder is looked
+                    // through, which takes long where there are many results.
                     let died = file.metadata().is_ok_and(|meta| meta.len() > 0);
                     if died && let Err(error) = publish::sweep(output_dir, path) {
                         tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
                     }
-                    // Only now: whoever dies while signing must not leave a lock that looks as if nothing were left.
+                    // Only now: whoever dies while signing must not leave a lock that looks as if
+                    // nothing were left.
                     let lock = Self { file, folder, name };
                     lock.sign();
                     return Ok(lock);
@@ -78,7 +88,9 @@ impl RunLock {
                 Err(TryLockError::Error(error)) => return Err(unsupported(&error)),
             }
         }
-        Err(LockError::Held { by: if by.is_empty() { "it does not say which".to_owned() } else { by } })
+        Err(LockError::Held {
+            by: if by.is_empty() { "it does not say which".to_owned() } else { by },
+        })
     }
 
     /// Says who has it.
@@ -97,7 +109,8 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // It is removed while it is still ours; who opened it before sees that it is nobody's any more.
+        // It is removed while it is still ours; who opened it before sees that it is nobody's any
+        // more.
         if let Err(error) = self.folder.remove(&self.name) {
             tracing::debug!(%error, "the lock file could not be removed; it does no harm");
         }
@@ -107,8 +120,8 @@ impl Drop for RunLock {
     }
 }
 
-/// Who is at a run, in words, without taking its lock; none when nobody is. What cannot be found out counts as nobody: the lock
-/// itself decides later.
+/// Who is at a run, in words, without taking its lock; none when nobody is. What cannot be found
+/// out counts as nobody: the lock itself decides later.
 pub fn held_by(output_dir: &Path, path: &str) -> Option<String> {
     let (folders, name) = name_of(path).ok()?;
     let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
@@ -121,7 +134,8 @@ pub fn held_by(output_dir: &Path, path: &str) -> Option<String> {
     }
 }
 
-/// Takes away what a process left beside a run when it died, for runs that nobody goes on with because nothing is owed.
+/// Takes away what a process left beside a run when it died, for runs that nobody goes on with
+/// because nothing is owed.
 pub fn clear_away(output_dir: &Path, path: &str) {
     if is_left(output_dir, path) == Some(true) {
         // Whoever takes it clears away, and gives it back.
@@ -170,7 +184,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(held_by(dir.path(), RUN), None);
         let lock = RunLock::take(dir.path(), RUN).unwrap();
-        let Err(LockError::Held { by }) = RunLock::take(dir.path(), RUN) else { panic!("taken twice") };
+        let Err(LockError::Held { by }) = RunLock::take(dir.path(), RUN) else {
+            panic!("taken twice")
+        };
         assert!(by.starts_with(&format!("process {} on ", std::process::id())), "{by}");
         assert_eq!(held_by(dir.path(), RUN), Some(by));
         let other = RunLock::take(dir.path(), "a/b-promptql-o1-variation0-run2.yaml").unwrap();
@@ -184,7 +200,11 @@ mod tests {
     fn a_lock_file_that_a_dead_process_left_is_no_lock() {
         let dir = tempfile::tempdir().unwrap();
         drop(RunLock::take(dir.path(), RUN).unwrap());
-        fs::write(dir.path().join(".touchstone/locks/a/b-promptql-o1-variation0.lock"), "process 1 on mars").unwrap();
+        fs::write(
+            dir.path().join(".touchstone/locks/a/b-promptql-o1-variation0.lock"),
+            "process 1 on mars",
+        )
+        .unwrap();
         assert_eq!(held_by(dir.path(), RUN), None);
         drop(RunLock::take(dir.path(), RUN).unwrap());
     }
@@ -192,7 +212,9 @@ mod tests {
     #[test]
     fn what_a_dead_process_left_beside_a_finished_run_is_taken_away_and_what_is_in_use_is_not() {
         let dir = tempfile::tempdir().unwrap();
-        let temp = dir.path().join(format!(".touchstone-{:016x}-7-1.tmp", xxhash_rust::xxh3::xxh3_64(b"r.yaml")));
+        let temp = dir
+            .path()
+            .join(format!(".touchstone-{:016x}-7-1.tmp", xxhash_rust::xxh3::xxh3_64(b"r.yaml")));
         let left = |text: &str| {
             drop(RunLock::take(dir.path(), "r.yaml").unwrap());
             let (folders, name) = name_of("r.yaml").unwrap();
@@ -236,7 +258,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join(".touchstone/locks")).unwrap();
         fs::write(dir.path().join("victim"), "x").unwrap();
-        std::os::unix::fs::symlink("../../victim", dir.path().join(".touchstone/locks/r.lock")).unwrap();
+        std::os::unix::fs::symlink("../../victim", dir.path().join(".touchstone/locks/r.lock"))
+            .unwrap();
         assert!(matches!(RunLock::take(dir.path(), "r.yaml"), Err(LockError::Disk(_))));
         assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "x");
     }

@@ -1,5 +1,5 @@
-//! The log of a launch: every event, one a line, in `.touchstone/launches/`. A listener like any other: when it cannot write, the
-//! runs go on.
+//! The log of a launch: every event, one a line, in `.touchstone/launches/`. A listener like any
+//! other: when it cannot write, the runs go on.
 use super::disk::{Folder, PRIVATE, SIDECARS, write_all};
 use super::launch::Listener;
 use rustix::fs::{Mode, OFlags};
@@ -11,9 +11,12 @@ pub fn listener(output_dir: &Path, id: &str) -> Option<Listener> {
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
     let opened = folder.and_then(|folder| {
         let name = format!("{id}.jsonl");
-        folder.open(&name, flags, Mode::from_raw_mode(0o600)).map_err(|error| folder.error(&name, error))
+        folder
+            .open(&name, flags, Mode::from_raw_mode(0o600))
+            .map_err(|error| folder.error(&name, error))
     });
-    let file = opened.inspect_err(|error| tracing::warn!(%error, "this launch is not logged")).ok()?;
+    let file =
+        opened.inspect_err(|error| tracing::warn!(%error, "this launch is not logged")).ok()?;
     let mut well = true;
     Some(Box::new(move |events| {
         let mut lines = Vec::new();

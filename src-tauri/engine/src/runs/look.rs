@@ -24,11 +24,15 @@ pub fn look(output_dir: &Path, path: &str) -> OnDisk {
     OnDisk { file, locked_by: lock::held_by(output_dir, path) }
 }
 
-/// The files in a folder of the output directory that are runs by their names, in any of the ways that are read. What cannot be
-/// listed has none: whoever looks at the file itself says why.
+/// The files in a folder of the output directory that are runs by their names, in any of the ways
+/// that are read. What cannot be listed has none: whoever looks at the file itself says why.
 pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
     let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let listed = Folder::find(output_dir, &parts).ok().flatten().map(|dir| dir.names("")).unwrap_or_default();
+    let listed = Folder::find(output_dir, &parts)
+        .ok()
+        .flatten()
+        .map(|dir| dir.names(""))
+        .unwrap_or_default();
     let path = |name: String| if folder.is_empty() { name } else { format!("{folder}/{name}") };
     let mut runs = Named::new();
     for path in listed.into_iter().map(path) {
@@ -80,7 +84,8 @@ mod tests {
         assert!(matches!(look(dir.path(), "a/l.yaml").file, File::Damaged(_)));
         let most = format!("a/{}.yaml", "x".repeat(250));
         assert_eq!(look(dir.path(), &most).file, File::Absent);
-        let File::Impossible(why) = look(dir.path(), &most.replace("x.yaml", "xx.yaml")).file else {
+        let File::Impossible(why) = look(dir.path(), &most.replace("x.yaml", "xx.yaml")).file
+        else {
             panic!("it fits")
         };
         insta::assert_snapshot!(why, @"the name is too long for this file system. Shorten the file name of the task or the name of the model.");

@@ -1,5 +1,5 @@
-//! Runs: what is owed, and doing exactly that. Owns the plan, the conversation with a provider, the tools, the journal and the
-//! transcript file; knows nothing of the index and of whoever looks on.
+//! Runs: what is owed, and doing exactly that. Owns the plan, the conversation with a provider, the
+//! tools, the journal and the transcript file; knows nothing of the index and of whoever looks on.
 
 pub mod disk;
 pub mod drive;

@@ -1,8 +1,8 @@
 //! **Pure.** Driving a run on: the model stopped, but tools that it has to use were never called.
 use touchstone_scoring::missing_calls;
 
-/// The message that is due, in the words of the specification, which has one form for one tool and for several; none when every
-/// expected tool was called. A call that failed counts.
+/// The message that is due, in the words of the specification, which has one form for one tool and
+/// for several; none when every expected tool was called. A call that failed counts.
 pub fn message(expected: &[String], called: &[String]) -> Option<String> {
     let missing = missing_calls(expected, called);
     match missing.as_slice() {
@@ -27,7 +27,10 @@ mod tests {
             ("a b c a", "c", Some("actually use the a, b tools to get the answer")),
         ] {
             let message = message(&names(expected), &names(called));
-            assert!(message.iter().all(|message| is_automatic(message)), "it is told from what people send");
+            assert!(
+                message.iter().all(|message| is_automatic(message)),
+                "it is told from what people send"
+            );
             assert_eq!(message.as_deref(), words, "{expected} / {called}");
         }
     }

@@ -1,9 +1,10 @@
-//! **Pure.** How a launch stands, as a fold over its events: the same events always give the same picture, for the window, the
-//! command line and a log that is read again.
+//! **Pure.** How a launch stands, as a fold over its events: the same events always give the same
+//! picture, for the window, the command line and a log that is read again.
 use super::event::{Ending, RunEvent, What};
 use std::collections::HashMap;
 
-/// No more notes are kept, and none is longer, in characters: what goes on and on is read by nobody.
+/// No more notes are kept, and none is longer, in characters: what goes on and on is read by
+/// nobody.
 const MOST_NOTES: usize = 20;
 const LONGEST_NOTE: usize = 500;
 
@@ -102,7 +103,9 @@ impl Progress {
                 self.unpriced += u64::from(cost.is_none());
             }
             (what, Some(path)) => {
-                if let What::Replied { usage, cost, journaled: false, .. } | What::Lost { usage, cost, .. } = what {
+                if let What::Replied { usage, cost, journaled: false, .. }
+                | What::Lost { usage, cost, .. } = what
+                {
                     self.tokens = sum(self.tokens, tokens(usage));
                     self.cost += cost.unwrap_or(0.0);
                     self.unpriced += u64::from(cost.is_none());
@@ -118,7 +121,8 @@ impl Progress {
     }
 
     fn note(&mut self, note: &str) {
-        let short = note.char_indices().nth(LONGEST_NOTE).map(|(at, _)| format!("{}…", &note[..at]));
+        let short =
+            note.char_indices().nth(LONGEST_NOTE).map(|(at, _)| format!("{}…", &note[..at]));
         let note = short.unwrap_or_else(|| note.to_owned());
         if self.notes.contains(&note) {
             return;
@@ -170,7 +174,8 @@ impl RunProgress {
     fn apply(&mut self, what: &What, at_ms: i64) {
         match what {
             What::Started { resumed } => {
-                *self = Self { stage: Stage::Running, began_ms: Some(at_ms), ..Self::new(&self.path) };
+                *self =
+                    Self { stage: Stage::Running, began_ms: Some(at_ms), ..Self::new(&self.path) };
                 self.doing = resumed.then(|| "goes on".to_owned());
             }
             What::Asking { turn } => {

@@ -1,5 +1,5 @@
-//! Puts a whole file in the place of another: whoever looks sees the old one or the new one, never a part, whatever happens in
-//! between. Also moves results aside; nothing here destroys one.
+//! Puts a whole file in the place of another: whoever looks sees the old one or the new one, never
+//! a part, whatever happens in between. Also moves results aside; nothing here destroys one.
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, SIDECARS, split, write_all};
 use super::fault;
 use crate::clock;
@@ -17,8 +17,8 @@ const LONGEST_NAME: usize = 255;
 /// Names that are tried before giving up.
 const TRIES: u32 = 1_000;
 
-/// Puts a transcript in its place below the output directory. Folders above it are made. When this returns, it is durable; when it
-/// fails, what was there before is still there.
+/// Puts a transcript in its place below the output directory. Folders above it are made. When this
+/// returns, it is durable; when it fails, what was there before is still there.
 pub fn replace(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<(), DiskError> {
     fault::point!("publish.before");
     let (folders, name) = split(path)?;
@@ -91,13 +91,14 @@ fn temporary(folder: &Folder, name: &str, mode: Mode) -> Result<(String, OwnedFd
     Err(folder.error(name, Errno::EXIST))
 }
 
-/// How the names of the temporary files of a file begin. The file's own name may be as long as names can be, so it is not in it.
+/// How the names of the temporary files of a file begin. The file's own name may be as long as
+/// names can be, so it is not in it.
 fn temporaries_of(name: &str) -> String {
     format!(".touchstone-{:016x}-", xxh3_64(name.as_bytes()))
 }
 
-/// Removes what a process that died left beside the transcript and the journal of a run. Only for whoever holds its lock: nobody
-/// else is at it then.
+/// Removes what a process that died left beside the transcript and the journal of a run. Only for
+/// whoever holds its lock: nobody else is at it then.
 pub(super) fn sweep(output_dir: &Path, path: &str) -> Result<(), DiskError> {
     let (folders, name) = split(path)?;
     sweep_in(output_dir, &folders, name)?;
@@ -121,15 +122,17 @@ pub(super) fn clear(folder: &Folder, name: &str) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// Moves the journal and the transcript of a run aside, so that it begins from nothing. The journal goes first: were it the other
-/// way round, a crash in between would leave replies that the new beginning would be made of. Returns where the transcript is now.
+/// Moves the journal and the transcript of a run aside, so that it begins from nothing. The journal
+/// goes first: were it the other way round, a crash in between would leave replies that the new
+/// beginning would be made of. Returns where the transcript is now.
 pub fn start_over(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, DiskError> {
     journal_aside(output_dir, path)?;
     fault::point!("publish.half_aside");
     move_aside(output_dir, path)
 }
 
-/// Moves a journal to `.touchstone/replaced/`, under a name that is not taken; it is not read, and may be as long as it likes.
+/// Moves a journal to `.touchstone/replaced/`, under a name that is not taken; it is not read, and
+/// may be as long as it likes.
 pub(super) fn journal_aside(output_dir: &Path, path: &str) -> Result<(), DiskError> {
     let journal = journal_of(path);
     let (folders, name) = split(&journal)?;
@@ -140,7 +143,8 @@ pub(super) fn journal_aside(output_dir: &Path, path: &str) -> Result<(), DiskErr
     Ok(())
 }
 
-/// Moves a transcript to `.touchstone/replaced/`, under a name that is not taken. Returns where it is; none when there was none.
+/// Moves a transcript to `.touchstone/replaced/`, under a name that is not taken. Returns where it
+/// is; none when there was none.
 pub fn move_aside(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, DiskError> {
     let (folders, name) = split(path)?;
     match Folder::find(output_dir, &folders)? {
@@ -149,8 +153,14 @@ pub fn move_aside(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, Disk
     }
 }
 
-/// Keeps a copy in `.touchstone/replaced/` of a file that is about to be replaced, under a name that is not taken.
-pub(super) fn keep(output_dir: &Path, folders: &[&str], name: &str, bytes: &[u8]) -> Result<(), DiskError> {
+/// Keeps a copy in `.touchstone/replaced/` of a file that is about to be replaced, under a name
+/// that is not taken.
+pub(super) fn keep(
+    output_dir: &Path,
+    folders: &[&str],
+    name: &str,
+    bytes: &[u8],
+) -> Result<(), DiskError> {
     let replaced = Folder::make(output_dir, &[&[SIDECARS, "replaced"], folders].concat(), PRIVATE)?;
     for to in spare_names(name) {
         let fd = match replaced.open(&to, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, FRESH) {
@@ -167,7 +177,8 @@ pub(super) fn keep(output_dir: &Path, folders: &[&str], name: &str, bytes: &[u8]
     Err(replaced.error(name, Errno::EXIST))
 }
 
-/// Moves a file from an open folder to `.touchstone/replaced/` and these folders. Returns where it is; none when there was none.
+/// Moves a file from an open folder to `.touchstone/replaced/` and these folders. Returns where it
+/// is; none when there was none.
 pub(super) fn aside(
     output_dir: &Path,
     folder: &Folder,
@@ -197,7 +208,10 @@ fn spare_names(name: &str) -> impl Iterator<Item = String> {
         let turn = if turn == 1 { String::new() } else { format!("-{turn}") };
         let tail = format!("-{stamp}{turn}.{end}");
         // A name may be as long as names can be, and what comes behind it has to fit all the same.
-        format!("{}{tail}", &stem[..stem.floor_char_boundary(LONGEST_NAME.saturating_sub(tail.len()))])
+        format!(
+            "{}{tail}",
+            &stem[..stem.floor_char_boundary(LONGEST_NAME.saturating_sub(tail.len()))]
+        )
     })
 }
 

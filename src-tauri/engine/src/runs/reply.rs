@@ -1,4 +1,5 @@
-//! **Pure.** The transcript of a `PromptQL` run: what the API returned, whole, and the answer out of it.
+//! **Pure.** The transcript of a `PromptQL` run: what the API returned, whole, and the answer out
+//! of it.
 use super::script::{self, Facts};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
@@ -22,7 +23,8 @@ impl From<Document> for ReplyFile {
 }
 
 impl ReplyFile {
-    /// Writes what the API returned, and the `data` of the last artifact of that name as the answer. No such artifact is no answer.
+    /// Writes what the API returned, and the `data` of the last artifact of that name as the
+    /// answer. No such artifact is no answer.
     pub fn answered(&mut self, output: &Value, artifact: Option<&str>) {
         self.document.remove("error");
         self.document.set("output", script::fit_parts(output));
@@ -61,12 +63,15 @@ impl ReplyFile {
     }
 }
 
-/// The `data` of the last artifact of a name, in one reply or in a list of interactions. Identifiers may repeat: the last counts.
+/// The `data` of the last artifact of a name, in one reply or in a list of interactions.
+/// Identifiers may repeat: the last counts.
 pub(super) fn last_artifact<'v>(output: &'v Value, name: &str) -> Option<&'v Value> {
     let interactions = output.get("interactions").map_or(&[][..], Value::items);
     let mut replies = output.items().iter().chain(interactions).chain([output]).rev();
-    let is_named = |artifact: &&Value| artifact.get("identifier").and_then(Value::text) == Some(name);
-    let artifact = replies.find_map(|reply| reply.get("modified_artifacts")?.items().iter().rev().find(is_named))?;
+    let is_named =
+        |artifact: &&Value| artifact.get("identifier").and_then(Value::text) == Some(name);
+    let artifact = replies
+        .find_map(|reply| reply.get("modified_artifacts")?.items().iter().rev().find(is_named))?;
     artifact.get("data").filter(|value| **value != Value::Null)
 }
 
@@ -83,7 +88,10 @@ mod tests {
                 r#"{"modified_artifacts":[{"identifier":"a","data":[1]},{"identifier":"b","data":2},{"identifier":"a","data":[3]}]}"#,
                 Some("[3]"),
             ),
-            (r#"{"interactions":[{"modified_artifacts":[{"identifier":"a","data":"x"}]}]}"#, Some("\"x\"")),
+            (
+                r#"{"interactions":[{"modified_artifacts":[{"identifier":"a","data":"x"}]}]}"#,
+                Some("\"x\""),
+            ),
             (
                 r#"[{"modified_artifacts":[{"identifier":"a","data":1}]},{"modified_artifacts":[{"identifier":"a","data":2}]}]"#,
                 Some("2"),
@@ -96,7 +104,8 @@ mod tests {
             file.failed(&"before".into(), None);
             file.answered(&json::read(output).unwrap(), Some("a"));
             let answer = answer.map(|answer| json::read(answer).unwrap());
-            let document = Document::read(format!("{}run: {{}}\n", file.write()).as_bytes()).unwrap();
+            let document =
+                Document::read(format!("{}run: {{}}\n", file.write()).as_bytes()).unwrap();
             assert_eq!(document.get("answer"), answer.as_ref(), "{output}");
             assert_eq!(file.has_answer(), answer.is_some());
         }
@@ -106,8 +115,10 @@ mod tests {
     fn a_reply_that_is_too_large_for_a_file_keeps_its_shape_and_its_answer() {
         let rows = |count: usize| format!("[{}]", vec!["[1,2]"; count].join(","));
         for (count, is_text) in [(30_000, false), (200_000, true)] {
-            let output =
-                format!(r#"{{"thread_id":"t","modified_artifacts":[{{"identifier":"a","data":{}}}]}}"#, rows(count));
+            let output = format!(
+                r#"{{"thread_id":"t","modified_artifacts":[{{"identifier":"a","data":{}}}]}}"#,
+                rows(count)
+            );
             let mut file = ReplyFile::default();
             file.answered(&json::read(&output).unwrap(), Some("a"));
             let read = Document::read(file.write().as_bytes()).unwrap();
@@ -122,7 +133,10 @@ mod tests {
     #[test]
     fn a_failure_is_a_file_with_an_error_and_no_answer() {
         let mut file = ReplyFile::default();
-        file.answered(&json::read(r#"{"modified_artifacts":[{"identifier":"a","data":2}]}"#).unwrap(), Some("a"));
+        file.answered(
+            &json::read(r#"{"modified_artifacts":[{"identifier":"a","data":2}]}"#).unwrap(),
+            Some("a"),
+        );
         file.failed(&json::read(r#"{"status":503,"body":"busy"}"#).unwrap(), None);
         file.set_facts(&Facts { model: Some("o1".into()), cost: Some(0.25), ..Facts::default() });
         insta::assert_snapshot!(file.write(), @r"

@@ -1,5 +1,6 @@
-//! Files of reviews in an output directory: put in the place of another, or moved aside, by one program at a time. Nothing that a
-//! person wrote is destroyed. What stands in such a file is for `formats::review` to know.
+//! Files of reviews in an output directory: put in the place of another, or moved aside, by one
+//! program at a time. Nothing that a person wrote is destroyed. What stands in such a file is for
+//! `formats::review` to know.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use super::publish;
 use rustix::fs::Mode;
@@ -25,12 +26,17 @@ pub struct Rewritten {
     pub keep_old: bool,
 }
 
-/// Rewrites the review of a run, by the path of the run: `make` is given what stands there. When this returns, what it says is
-/// durable; when it fails, what was there before is still there.
-pub fn rewrite(output_dir: &Path, run: &str, make: impl FnOnce(Option<&[u8]>) -> Rewritten) -> Result<(), DiskError> {
+/// Rewrites the review of a run, by the path of the run: `make` is given what stands there. When
+/// this returns, what it says is durable; when it fails, what was there before is still there.
+pub fn rewrite(
+    output_dir: &Path,
+    run: &str,
+    make: impl FnOnce(Option<&[u8]>) -> Rewritten,
+) -> Result<(), DiskError> {
     let file = review::file_of(run);
     let (folders, name) = split(&file)?;
-    // Whoever else reviews at this moment waits: both would begin from the same file, and one would undo what the other wrote.
+    // Whoever else reviews at this moment waits: both would begin from the same file, and one would
+    // undo what the other wrote.
     let top = Folder::make(output_dir, &[SIDECARS, FOLDER], PRIVATE)?;
     wait_for_turn(&top);
     let folder = Folder::make(output_dir, &below(&folders), PRIVATE)?;
@@ -45,7 +51,8 @@ pub fn rewrite(output_dir: &Path, run: &str, make: impl FnOnce(Option<&[u8]>) ->
     publish::put(&folder, name, text.as_bytes(), FRESH)
 }
 
-/// Moves the review of a run to `.touchstone/replaced/reviews/`. Returns where it is; none when there was none.
+/// Moves the review of a run to `.touchstone/replaced/reviews/`. Returns where it is; none when
+/// there was none.
 pub fn take_away(output_dir: &Path, run: &str) -> Result<Option<PathBuf>, DiskError> {
     let file = review::file_of(run);
     let (folders, name) = split(&file)?;
@@ -65,8 +72,9 @@ fn below_replaced<'a>(folders: &[&'a str]) -> Vec<&'a str> {
     [&[FOLDER], folders].concat()
 }
 
-/// Waits for the turn of this program to change reviews, which lasts until the folder is closed. Nobody has it for long; where folders
-/// cannot be locked, or somebody is stuck in the middle, it goes on without.
+/// Waits for the turn of this program to change reviews, which lasts until the folder is closed.
+/// Nobody has it for long; where folders cannot be locked, or somebody is stuck in the middle, it
+/// goes on without.
 fn wait_for_turn(folder: &Folder) {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -99,17 +107,25 @@ mod tests {
         put(dir.path(), "3", false);
         let kept = all_below(dir.path());
         assert_eq!(kept.len(), 2, "{kept:?}");
-        let old =
-            kept.iter().find(|path| path.starts_with(".touchstone/replaced/reviews/a/b/t-promptql-o1-variation0-2"));
+        let old = kept.iter().find(|path| {
+            path.starts_with(".touchstone/replaced/reviews/a/b/t-promptql-o1-variation0-2")
+        });
         assert_eq!(std::fs::read_to_string(dir.path().join(old.unwrap())).unwrap(), "1");
-        assert_eq!(std::fs::read_to_string(dir.path().join(".touchstone/reviews").join(RUN)).unwrap(), "3");
+        assert_eq!(
+            std::fs::read_to_string(dir.path().join(".touchstone/reviews").join(RUN)).unwrap(),
+            "3"
+        );
     }
 
     #[test]
     fn taking_a_review_away_moves_it_aside_and_where_there_is_none_nothing_is_made() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(take_away(dir.path(), RUN), Ok(None));
-        rewrite(dir.path(), RUN, |old| Rewritten { text: old.map(|_| String::new()), keep_old: false }).unwrap();
+        rewrite(dir.path(), RUN, |old| Rewritten {
+            text: old.map(|_| String::new()),
+            keep_old: false,
+        })
+        .unwrap();
         assert_eq!(take_away(dir.path(), RUN), Ok(None));
         put(dir.path(), "1", false);
         let to = take_away(dir.path(), RUN).unwrap().unwrap();
@@ -132,7 +148,8 @@ mod tests {
                 threads.spawn(move || (0..25).for_each(|turn| add(format!("{writer} {turn}"))));
             }
         });
-        let text = std::fs::read_to_string(dir.path().join(".touchstone/reviews").join(RUN)).unwrap();
+        let text =
+            std::fs::read_to_string(dir.path().join(".touchstone/reviews").join(RUN)).unwrap();
         assert_eq!(text.lines().count(), 100);
     }
 
@@ -141,11 +158,22 @@ mod tests {
         let Some(disk) = Mounted::of("64k") else { return };
         put(disk.path(), "1", false);
         disk.make_read_only();
-        let tried = rewrite(disk.path(), RUN, |_| Rewritten { text: Some("2".to_owned()), keep_old: true });
+        let tried =
+            rewrite(disk.path(), RUN, |_| Rewritten { text: Some("2".to_owned()), keep_old: true });
         let error = tried.unwrap_err();
-        assert!(error.kind == DiskErrorKind::NotPermitted && error.why.contains("Make the folder writable"), "{error}");
-        assert_eq!(take_away(disk.path(), RUN).map_err(|error| error.kind), Err(DiskErrorKind::NotPermitted));
-        assert_eq!(std::fs::read_to_string(disk.path().join(".touchstone/reviews").join(RUN)).unwrap(), "1");
+        assert!(
+            error.kind == DiskErrorKind::NotPermitted
+                && error.why.contains("Make the folder writable"),
+            "{error}"
+        );
+        assert_eq!(
+            take_away(disk.path(), RUN).map_err(|error| error.kind),
+            Err(DiskErrorKind::NotPermitted)
+        );
+        assert_eq!(
+            std::fs::read_to_string(disk.path().join(".touchstone/reviews").join(RUN)).unwrap(),
+            "1"
+        );
     }
 
     #[test]
@@ -153,8 +181,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join(".touchstone")).unwrap();
-        std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(".touchstone/reviews")).unwrap();
-        let tried = rewrite(dir.path(), RUN, |_| Rewritten { text: Some("1".to_owned()), keep_old: false });
+        std::os::unix::fs::symlink(elsewhere.path(), dir.path().join(".touchstone/reviews"))
+            .unwrap();
+        let tried =
+            rewrite(dir.path(), RUN, |_| Rewritten { text: Some("1".to_owned()), keep_old: false });
         assert!(tried.is_err());
         assert_eq!(all_below(elsewhere.path()), [""; 0]);
     }

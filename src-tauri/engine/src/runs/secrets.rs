@@ -1,5 +1,6 @@
-//! **Pure.** What of a workspace file is secret: names that are looked up for it, and which of their values must not be written
-//! anywhere. Owns that rule; keys of providers are in `http::keys`, taking secrets out is in `http::redact`.
+//! **Pure.** What of a workspace file is secret: names that are looked up for it, and which of
+//! their values must not be written anywhere. Owns that rule; keys of providers are in
+//! `http::keys`, taking secrets out is in `http::redact`.
 use super::provider::promptql::{self, PromptQl, Version};
 use super::setup::{Setup, ToolEntry};
 use super::tools::sql;
@@ -18,7 +19,8 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Looks these up. What cannot be looked up, as in a keyring that is locked, is not the same as what is not set.
+    /// Looks these up. What cannot be looked up, as in a keyring that is locked, is not the same as
+    /// what is not set.
     pub fn look_up(
         names: impl IntoIterator<Item = String>,
         look: impl Fn(&str) -> Result<Option<Zeroizing<String>>, String>,
@@ -49,7 +51,8 @@ impl Secrets {
         self.wrong.get(name).map(String::as_str)
     }
 
-    /// The first name in these settings whose value is not known for another reason than that it is not set, and the reason.
+    /// The first name in these settings whose value is not known for another reason than that it is
+    /// not set, and the reason.
     pub fn trouble(&self, settings: &Value) -> Option<(String, &str)> {
         let mut names = BTreeSet::new();
         places(settings, &mut names);
@@ -68,8 +71,9 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
     text.split("${").skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
 
-/// The values that must not be written anywhere: passwords of databases, what servers of tools are given, and the headers of
-/// `PromptQL`. Names of users and databases, hosts and paths are none: programs are full of them.
+/// The values that must not be written anywhere: passwords of databases, what servers of tools are
+/// given, and the headers of `PromptQL`. Names of users and databases, hosts and paths are none:
+/// programs are full of them.
 pub fn of(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
     let mut found = Vec::new();
     for tool in &setup.tools {
@@ -82,16 +86,22 @@ pub fn of(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
         }
     }
     if let Some(spec) = setup.promptql.as_ref().and_then(|settings| promptql::read(settings).ok()) {
-        found.extend(setup.models.iter().flat_map(|model| spec.names(model)).filter_map(|name| look(&name)));
+        found.extend(
+            setup.models.iter().flat_map(|model| spec.names(model)).filter_map(|name| look(&name)),
+        );
         of_promptql(&spec, &mut found);
     }
     found.into_iter().map(Zeroizing::new).collect()
 }
 
-/// What a server of tools is given: every value that is looked up for its variables and headers; of what stands there as it is, and
-/// of its address and arguments, what is named like a secret.
+/// What a server of tools is given: every value that is looked up for its variables and headers; of
+/// what stands there as it is, and of its address and arguments, what is named like a secret.
 fn server(tool: &ToolEntry, look: Look, found: &mut Vec<String>) {
-    for (name, value) in ["env", "headers"].iter().filter_map(|part| tool.settings.get(part)).flat_map(Value::entries) {
+    for (name, value) in ["env", "headers"]
+        .iter()
+        .filter_map(|part| tool.settings.get(part))
+        .flat_map(Value::entries)
+    {
         let text = value.text().unwrap_or_default();
         found.extend(named(text).filter_map(look));
         literal(name, value, found);
@@ -120,7 +130,8 @@ fn literals(map: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// A value under a name that sounds like a secret, whole, and without the word before it: `Bearer …`.
+/// A value under a name that sounds like a secret, whole, and without the word before it: `Bearer
+/// …`.
 fn literal(name: &Value, value: &Value, found: &mut Vec<String>) {
     let Some(text) = value.text().filter(|text| !text.contains("${")) else { return };
     if name.text().is_some_and(sounds_secret) {
@@ -156,7 +167,8 @@ mod tests {
             "headers": { "X-A": "Bearer ${HEADER}", "Cookie": "literal-cookie" } }
     }"#;
 
-    /// Literal secrets are refused in the file under most names, so these settings come from no file.
+    /// Literal secrets are refused in the file under most names, so these settings come from no
+    /// file.
     fn setup() -> Setup {
         let tool = |(name, settings): &(Value, Value)| ToolEntry {
             name: name.text().unwrap().to_owned(),
@@ -170,7 +182,9 @@ mod tests {
 
     fn look(name: &str) -> Option<String> {
         match name {
-            "DATABASE_URL" => Some("postgresql://url_user:in%40side%2Dword@db.example/shop?sslmode=require".to_owned()),
+            "DATABASE_URL" => Some(
+                "postgresql://url_user:in%40side%2Dword@db.example/shop?sslmode=require".to_owned(),
+            ),
             "NOT_SET" => None,
             _ => Some(format!("value of {name}")),
         }
@@ -179,7 +193,8 @@ mod tests {
     #[test]
     fn passwords_and_headers_are_secret_and_names_hosts_and_paths_are_not() {
         let setup = setup();
-        let found: BTreeSet<String> = of(&setup, &look).iter().map(|secret| secret.to_string()).collect();
+        let found: BTreeSet<String> =
+            of(&setup, &look).iter().map(|secret| secret.to_string()).collect();
         insta::assert_snapshot!(found.into_iter().collect::<Vec<_>>().join("\n"), @"
         Bearer literal-word
         in%40side%2Dword
@@ -214,7 +229,10 @@ mod tests {
             found.trouble(&tool.settings)
         };
         assert_eq!(trouble("behind"), Some(("OTHER".to_owned(), "The keyring is locked.")));
-        assert_eq!((trouble("parts"), found.get("DB_USER"), found.get("OTHER")), (None, None, None));
+        assert_eq!(
+            (trouble("parts"), found.get("DB_USER"), found.get("OTHER")),
+            (None, None, None)
+        );
         assert_eq!(found.get("DB_PASSWORD").as_deref(), Some("with spaces, and ümlauts"));
     }
 }

@@ -1,5 +1,5 @@
-//! **Pure.** From the workspace file and what is built in to what runs are made with. Says what is wrong in it as sentences, and
-//! leaves only that out: one wrong model never hides the others.
+//! **Pure.** From the workspace file and what is built in to what runs are made with. Says what is
+//! wrong in it as sentences, and leaves only that out: one wrong model never hides the others.
 use super::provider::{price, promptql};
 use super::script::walk::word;
 use super::secrets;
@@ -26,7 +26,8 @@ pub const MOST_AT_ONCE: u32 = 1000;
 pub struct Setup {
     /// Models by name: built in, then of the workspace.
     pub models: Vec<Model>,
-    /// Models that turn texts into vectors (`embeddings: true`): they answer nothing, so they are none of the others.
+    /// Models that turn texts into vectors (`embeddings: true`): they answer nothing, so they are
+    /// none of the others.
     pub embedders: Vec<Model>,
     /// Settings of the `PromptQL` system, when there are any.
     pub promptql: Option<Value>,
@@ -40,7 +41,8 @@ pub struct Setup {
     pub rules: Rules,
     /// What could not be used, and why.
     pub wrong: Vec<String>,
-    /// Keys of the workspace file that mean nothing and values of the wrong kind. Nothing is paid for while there are any.
+    /// Keys of the workspace file that mean nothing and values of the wrong kind. Nothing is paid
+    /// for while there are any.
     pub faults: Vec<ReadError>,
 }
 
@@ -83,26 +85,42 @@ pub struct Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { concurrency: 8, max_turns: 30, max_cost: None, nudge_auto: true, nudge_max: 3, nudge_asked: false }
+        Self {
+            concurrency: 8,
+            max_turns: 30,
+            max_cost: None,
+            nudge_auto: true,
+            nudge_max: 3,
+            nudge_asked: false,
+        }
     }
 }
 
 impl Setup {
     /// Resolves a workspace file; an empty one gives what is built in.
     pub fn of(workspace: &Workspace) -> Self {
-        let mut setup = Setup { rules: rules(&workspace.run), faults: workspace.faults.clone(), ..Setup::default() };
+        let mut setup = Setup {
+            rules: rules(&workspace.run),
+            faults: workspace.faults.clone(),
+            ..Setup::default()
+        };
         let named = |name: &str| workspace.models.iter().find(|model| model.name == name);
         for (name, ..) in BUILT_IN {
             setup.take(model(name, named(name)));
         }
-        for other in workspace.models.iter().filter(|model| !BUILT_IN.iter().any(|(name, ..)| *name == model.name)) {
+        for other in workspace
+            .models
+            .iter()
+            .filter(|model| !BUILT_IN.iter().any(|(name, ..)| *name == model.name))
+        {
             setup.take(model(&other.name, Some(other)));
         }
         for (name, settings) in &workspace.systems {
             match name.as_str() {
                 "promptql" => setup.promptql = Some(settings.clone()),
                 "tool_calling" => {
-                    setup.system_prompt = settings.get("system_prompt").and_then(Value::text).map(str::to_owned);
+                    setup.system_prompt =
+                        settings.get("system_prompt").and_then(Value::text).map(str::to_owned);
                     match Way::of_settings(settings) {
                         Ok(way) => setup.way = way,
                         Err(why) => setup.wrong.push(format!("The system `tool_calling`: {why}")),
@@ -124,12 +142,14 @@ impl Setup {
         self.models.iter().find(|model| model.name == name)
     }
 
-    /// How a run goes about a task: as was asked for this launch, else as the model is set up, else as all are.
+    /// How a run goes about a task: as was asked for this launch, else as the model is set up, else
+    /// as all are.
     pub fn way(&self, asked: Way, at: &Coordinates, task: &Task) -> Way {
         if at.system == "promptql" {
             return Way::default();
         }
-        let named = |tool: &ToolEntry| task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
+        let named =
+            |tool: &ToolEntry| task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
         let has_apis = self.tools.iter().any(|tool| tool.kind == "virtual" && named(tool));
         let of_model = self.model(&at.model).map(|model| model.way).unwrap_or_default();
         asked.or(of_model).or(self.way).settled(has_apis)
@@ -147,13 +167,15 @@ impl Setup {
 
     /// Names of the keys that go into a header.
     pub fn keys(&self) -> BTreeSet<String> {
-        let of_models = self.models.iter().chain(&self.embedders).filter_map(|model| model.key.clone());
+        let of_models =
+            self.models.iter().chain(&self.embedders).filter_map(|model| model.key.clone());
         let of_tools = self.tools.iter().filter_map(ToolEntry::key);
         of_models.chain(self.promptql_key()).chain(of_tools).collect()
     }
 
-    /// Names of everything else that is looked up in the environment or the keyring: `${NAME}` in settings of tools, and
-    /// `{ env: NAME }` in those of `PromptQL`. Not all of it is secret: `secrets::of` says what is.
+    /// Names of everything else that is looked up in the environment or the keyring: `${NAME}` in
+    /// settings of tools, and `{ env: NAME }` in those of `PromptQL`. Not all of it is secret:
+    /// `secrets::of` says what is.
     pub fn places(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         if let Some(spec) = self.promptql_spec() {
@@ -202,7 +224,8 @@ const BUILT_IN: [(&str, Provider, &str); 3] = [
 
 fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
     let built_in = BUILT_IN.iter().find(|(known, ..)| *known == name);
-    let named = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    let named = !name.is_empty()
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
     if !named || name.starts_with('.') {
         return Err(format!(
             "The model `{name}` needs a name that can stand in a file name: letters, digits, `.`, `_` and `-`. What the provider calls it goes into `model:`."
@@ -222,14 +245,18 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         (None, Some((_, provider, _))) => *provider,
         (None, None) if said.base_url.is_some() => Provider::OpenAi,
         (None, None) => {
-            return Err(format!("The model `{name}` needs a `provider`: `anthropic`, `openai` or `replay`."));
+            return Err(format!(
+                "The model `{name}` needs a `provider`: `anthropic`, `openai` or `replay`."
+            ));
         }
     };
     let usual = if provider == Provider::Anthropic { ANTHROPIC } else { OPENAI };
-    let base_url = said.base_url.as_deref().map_or(usual, |url| url.trim_end_matches('/')).to_owned();
+    let base_url =
+        said.base_url.as_deref().map_or(usual, |url| url.trim_end_matches('/')).to_owned();
     let model_id = said.model.clone().or_else(|| built_in.map(|(.., id)| (*id).to_owned()));
     let model_id = model_id.unwrap_or_else(|| name.to_owned());
-    let flag = |key: &str| said.extra.iter().find(|(known, _)| known == key).map(|(_, value)| value);
+    let flag =
+        |key: &str| said.extra.iter().find(|(known, _)| known == key).map(|(_, value)| value);
     let reasoning = match flag("reasoning") {
         Some(Value::Bool(reasoning)) => *reasoning,
         _ => provider == Provider::OpenAi && base_url == OPENAI && thinks(&model_id),
@@ -237,12 +264,15 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
     // A key goes only to the provider it was made for, unless the file says otherwise.
     let key = match (flag("api_key_env").and_then(Value::text), provider) {
         (Some(name), _) => Some(name.to_owned()),
-        (None, Provider::Anthropic) if base_url == ANTHROPIC => Some("ANTHROPIC_API_KEY".to_owned()),
+        (None, Provider::Anthropic) if base_url == ANTHROPIC => {
+            Some("ANTHROPIC_API_KEY".to_owned())
+        }
         (None, Provider::OpenAi) if base_url == OPENAI => Some("OPENAI_API_KEY".to_owned()),
         _ => None,
     };
     let price = said.price.map(|said| stated(said, price::known(&model_id)));
-    let way = Way::read(|key| flag(key).and_then(word)).map_err(|why| format!("The model `{name}`: {why}"))?;
+    let way = Way::read(|key| flag(key).and_then(word))
+        .map_err(|why| format!("The model `{name}`: {why}"))?;
     Ok(Model {
         way,
         name: name.to_owned(),
@@ -258,7 +288,8 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
     })
 }
 
-/// A price as the file says it. Where that is the list price, what it leaves out of the cache is that of the list, too.
+/// A price as the file says it. Where that is the list price, what it leaves out of the cache is
+/// that of the list, too.
 fn stated(said: workspace::Price, list: Option<Price>) -> Price {
     let same = |one: f64, other: f64| (one - other).abs() < 1e-9;
     let is_same = |list: &Price| same(list.input, said.input) && same(list.output, said.output);
@@ -273,9 +304,9 @@ fn stated(said: workspace::Price, list: Option<Price>) -> Price {
 
 /// Models of `OpenAI` that think before they answer, by their ids.
 fn thinks(id: &str) -> bool {
-    ["o1", "o3", "o4", "gpt-5"]
-        .iter()
-        .any(|family| id.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.'])))
+    ["o1", "o3", "o4", "gpt-5"].iter().any(|family| {
+        id.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+    })
 }
 
 #[cfg(test)]
@@ -289,8 +320,11 @@ mod tests {
     #[test]
     fn the_built_in_models_are_there_without_a_file() {
         let setup = of("");
-        let shown: Vec<_> =
-            setup.models.iter().map(|m| (m.name.as_str(), m.model_id.as_str(), m.key.as_deref())).collect();
+        let shown: Vec<_> = setup
+            .models
+            .iter()
+            .map(|m| (m.name.as_str(), m.model_id.as_str(), m.key.as_deref()))
+            .collect();
         assert_eq!(
             shown,
             [
@@ -317,7 +351,10 @@ mod tests {
             "models: { o1: { base_url: 'https://elsewhere.example/v1/' }, a: { base_url: 'https://b.example', api_key_env: B_KEY } }",
         );
         let o1 = setup.model("o1").unwrap();
-        assert_eq!((o1.key.as_deref(), o1.base_url.as_str(), o1.price), (None, "https://elsewhere.example/v1", None));
+        assert_eq!(
+            (o1.key.as_deref(), o1.base_url.as_str(), o1.price),
+            (None, "https://elsewhere.example/v1", None)
+        );
         let a = setup.model("a").unwrap();
         assert_eq!((a.key.as_deref(), a.provider), (Some("B_KEY"), Provider::OpenAi));
     }
@@ -333,18 +370,29 @@ mod tests {
             let setup = of(&format!("models: {{ claude: {{ price: {{ {said} }} }} }}"));
             let price = setup.model("claude").unwrap().price.unwrap();
             let shown = |dollars: Option<f64>| dollars.map(|dollars| format!("{dollars:.4}"));
-            assert_eq!((shown(price.cache_read), shown(price.cache_write)), (shown(read), shown(write)), "{said}");
+            assert_eq!(
+                (shown(price.cache_read), shown(price.cache_write)),
+                (shown(read), shown(write)),
+                "{said}"
+            );
         }
-        let wrong = workspace::read("models: { claude: { price: { input: 1, output: 2, cache_read: much } } }");
+        let wrong = workspace::read(
+            "models: { claude: { price: { input: 1, output: 2, cache_read: much } } }",
+        );
         assert!(wrong.unwrap().faults[0].message.contains("`cache_read`"));
     }
 
     #[test]
     fn one_wrong_model_does_not_hide_the_others() {
-        let setup =
-            of("models: { 'a/b': { provider: openai }, c: { provider: other }, d: {}, e: { provider: replay } }");
+        let setup = of(
+            "models: { 'a/b': { provider: openai }, c: { provider: other }, d: {}, e: { provider: replay } }",
+        );
         assert_eq!(setup.models.len(), 4);
         assert_eq!(setup.wrong.len(), 3);
-        assert!(setup.wrong[0].contains("a/b") && setup.wrong[1].contains("other") && setup.wrong[2].contains("`d`"));
+        assert!(
+            setup.wrong[0].contains("a/b")
+                && setup.wrong[1].contains("other")
+                && setup.wrong[2].contains("`d`")
+        );
     }
 }

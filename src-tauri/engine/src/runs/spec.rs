@@ -1,5 +1,6 @@
-//! **Pure.** What runs are made with: models, systems, tools and rules, resolved from the workspace file and what is built in.
-//! Owns no key, only the name of the environment variable that may hold one.
+//! **Pure.** What runs are made with: models, systems, tools and rules, resolved from the workspace
+//! file and what is built in. Owns no key, only the name of the environment variable that may hold
+//! one.
 use super::way::Way;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -14,7 +15,8 @@ pub struct Model {
     pub provider: Provider,
     /// Its id at the provider.
     pub model_id: String,
-    /// Where the provider is, without a slash at the end: `https://api.anthropic.com/v1`, `http://127.0.0.1:8080/v1`.
+    /// Where the provider is, without a slash at the end: `https://api.anthropic.com/v1`,
+    /// `http://127.0.0.1:8080/v1`.
     pub base_url: String,
     /// Most tokens of one reply.
     pub max_tokens: Option<u64>,
@@ -22,13 +24,15 @@ pub struct Model {
     pub key: Option<String>,
     /// Dollars for a million tokens; none is unknown, not free.
     pub price: Option<Price>,
-    /// Thinks before it answers: `developer` role, `max_completion_tokens`, no temperature, long patience.
+    /// Thinks before it answers: `developer` role, `max_completion_tokens`, no temperature, long
+    /// patience.
     pub reasoning: bool,
     /// Gets its instructions as `system` also where it thinks, as azure-ai-evaluation sends them.
     pub keeps_system: bool,
     /// How its runs go about their tasks, where it says so.
     pub way: Way,
-    /// Further settings of the workspace file: `temperature`, `reasoning_effort`, `thinking`, `stream`, `recordings` …
+    /// Further settings of the workspace file: `temperature`, `reasoning_effort`, `thinking`,
+    /// `stream`, `recordings` …
     pub settings: Vec<(String, Value)>,
 }
 
@@ -74,7 +78,8 @@ impl Model {
         }
     }
 
-    /// Names whom it is and how it samples, so that what another said under its name is told apart. Not how long replies may be.
+    /// Names whom it is and how it samples, so that what another said under its name is told apart.
+    /// Not how long replies may be.
     pub fn mark(&self) -> String {
         let provider = match self.provider {
             Provider::Anthropic => "anthropic",
@@ -82,8 +87,9 @@ impl Model {
             Provider::Replay => "replay",
         };
         let reasoning = if self.reasoning { "reasoning" } else { "" };
-        let sampling =
-            SAMPLING.map(|name| self.setting(name).map(|value| json::write(value, false)).unwrap_or_default());
+        let sampling = SAMPLING.map(|name| {
+            self.setting(name).map(|value| json::write(value, false)).unwrap_or_default()
+        });
         let parts = [provider, &self.base_url, &self.model_id, reasoning].into_iter();
         let mut hash = Xxh3::new();
         for part in parts.chain(sampling.iter().map(String::as_str)) {
@@ -93,15 +99,18 @@ impl Model {
         format!("{:032x}", hash.digest128())
     }
 
-    /// Returns the model as a judge that reasons is asked over this wire: no temperature, this many tokens of a reply at most, and
-    /// instructions as `system`, as azure-ai-evaluation does. Other
+    /// Returns the model as a judge that reasons is asked over this wire: no temperature, this many
+    /// tokens of a reply at most, and instructions as `system`, as azure-ai-evaluation does. Other
     /// wires know no such difference, and nothing changes there.
     #[must_use]
     pub fn as_reasoning(&self) -> Self {
         match self.provider {
-            Provider::OpenAi => {
-                Self { reasoning: true, keeps_system: true, max_tokens: Some(MOST_REASONED), ..self.clone() }
-            }
+            Provider::OpenAi => Self {
+                reasoning: true,
+                keeps_system: true,
+                max_tokens: Some(MOST_REASONED),
+                ..self.clone()
+            },
             Provider::Anthropic | Provider::Replay => self.clone(),
         }
     }

@@ -1,5 +1,6 @@
-//! **Pure.** A conversation as a provider sees it: turns, with the results of a turn's calls beside the calls. Owns no wire
-//! format and no file; a transcript is read into it and every codec writes from it.
+//! **Pure.** A conversation as a provider sees it: turns, with the results of a turn's calls beside
+//! the calls. Owns no wire format and no file; a transcript is read into it and every codec writes
+//! from it.
 use touchstone_formats::value::Value;
 
 /// One turn of a conversation.

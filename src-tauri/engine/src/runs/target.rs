@@ -1,5 +1,6 @@
-//! A command of the person at the command line that is started for each row: the row as JSON on its standard input, its answer on its
-//! standard output. It is the person's own program and gets their environment; no file and no page can name one.
+//! A command of the person at the command line that is started for each row: the row as JSON on its
+//! standard input, its answer on its standard output. It is the person's own program and gets their
+//! environment; no file and no page can name one.
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::Read as _;
@@ -12,7 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long one row may take.
 const WALL: Duration = Duration::from_mins(5);
-/// How long what it said is still read once it has ended, where something that it started holds its output open.
+/// How long what it said is still read once it has ended, where something that it started holds its
+/// output open.
 const GRACE: Duration = Duration::from_secs(1);
 /// A longer answer is none.
 const LONGEST: u64 = 16 << 20;
@@ -32,14 +34,18 @@ pub enum NoAnswer {
     Failed(String),
 }
 
-/// Whether there is such a program at all: found out without starting it, so that nothing is made for one that is not there. The error
-/// is a sentence.
+/// Whether there is such a program at all: found out without starting it, so that nothing is made
+/// for one that is not there. The error is a sentence.
 pub fn check(command: &[String]) -> Result<(), String> {
-    let Some(program) = command.first() else { return Err("The target names no program.".to_owned()) };
+    let Some(program) = command.first() else {
+        return Err("The target names no program.".to_owned());
+    };
     let refused = |why: &str| Err(format!("The target `{program}` cannot be started: {why}."));
     let named = |path: &Path| match fs_err::metadata(path) {
         Ok(meta) if !meta.is_file() => Some("it is no file"),
-        Ok(_) if access(path, Access::EXEC_OK).is_err() => Some("it is no program that you may run"),
+        Ok(_) if access(path, Access::EXEC_OK).is_err() => {
+            Some("it is no program that you may run")
+        }
         Ok(_) if !is_readable(path) => Some("the program that its first line names is not there"),
         Ok(_) => None,
         Err(_) => Some("there is no such file"),
@@ -51,13 +57,17 @@ pub fn check(command: &[String]) -> Result<(), String> {
     if std::env::split_paths(&path).any(|dir| named(&dir.join(program)).is_none()) {
         return Ok(());
     }
-    refused("no program of that name is on the PATH. One of this folder is named with its path, as ./program")
+    refused(
+        "no program of that name is on the PATH. One of this folder is named with its path, as ./program",
+    )
 }
 
-/// Whether a script has somebody to read it: what its first line names. What is no script reads itself.
+/// Whether a script has somebody to read it: what its first line names. What is no script reads
+/// itself.
 fn is_readable(script: &Path) -> bool {
     let mut head = Vec::new();
-    let read = fs_err::File::open(script).and_then(|file| file.take(LONGEST_FIRST_LINE).read_to_end(&mut head));
+    let read = fs_err::File::open(script)
+        .and_then(|file| file.take(LONGEST_FIRST_LINE).read_to_end(&mut head));
     // One that may be run and not be read is no script.
     let Some(line) = read.ok().and_then(|_| head.strip_prefix(b"#!")) else { return true };
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -65,8 +75,9 @@ fn is_readable(script: &Path) -> bool {
     line.split_whitespace().next().is_none_or(|reader| access(reader, Access::EXEC_OK).is_ok())
 }
 
-/// A process group for the target and whatever it starts, killed when this is dropped. Its first member does nothing but wait until
-/// the other end of its input is gone: then whoever was asking is gone, however it ended, and nobody is left to want the answer.
+/// A process group for the target and whatever it starts, killed when this is dropped. Its first
+/// member does nothing but wait until the other end of its input is gone: then whoever was asking
+/// is gone, however it ended, and nobody is left to want the answer.
 struct Group {
     id: Pid,
     _guard: Child,
@@ -77,7 +88,8 @@ const GUARD: &str = "read -r _ || kill -KILL 0";
 
 impl Group {
     fn new() -> Result<Self, String> {
-        let failed = |why: &dyn std::fmt::Display| format!("What ends targets could not be started: {why}.");
+        let failed =
+            |why: &dyn std::fmt::Display| format!("What ends targets could not be started: {why}.");
         let guard = Command::new("/bin/sh")
             .args(["-c", GUARD])
             // It outlives the target's own children, and has no use for keys.
@@ -101,7 +113,11 @@ impl Drop for Group {
 }
 
 /// Runs it once.
-pub async fn ask(command: &[String], input: &[u8], stop: &CancellationToken) -> Result<Vec<u8>, NoAnswer> {
+pub async fn ask(
+    command: &[String],
+    input: &[u8],
+    stop: &CancellationToken,
+) -> Result<Vec<u8>, NoAnswer> {
     let failed = |why: String| NoAnswer::Failed(why);
     let (program, arguments) =
         command.split_first().ok_or_else(|| failed("The target names no program.".to_owned()))?;
@@ -123,7 +139,8 @@ pub async fn ask(command: &[String], input: &[u8], stop: &CancellationToken) -> 
     }
 }
 
-/// What it said until it ended. What it leaves behind may hold its output open: that is not waited for, beyond a moment.
+/// What it said until it ended. What it leaves behind may hold its output open: that is not waited
+/// for, beyond a moment.
 async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let give = async {
@@ -155,12 +172,14 @@ async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
     }
     let errors = String::from_utf8_lossy(errors.trim_ascii());
     let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let last: String = lines.last().map_or_else(String::new, |line| line.chars().take(TOLD).collect());
+    let last: String =
+        lines.last().map_or_else(String::new, |line| line.chars().take(TOLD).collect());
     let last = if last.is_empty() { last } else { format!(" It said: {last}") };
     Err(format!("The target ended with {status}.{last}"))
 }
 
-/// The end of what it says beside its answer; how much that is, and whether it can be read, says nothing against the answer.
+/// The end of what it says beside its answer; how much that is, and whether it can be read, says
+/// nothing against the answer.
 async fn tail(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     let mut piece = vec![0; PIECE];
     let Some(mut from) = from else { return };
@@ -195,11 +214,14 @@ mod tests {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
             path.to_str().unwrap().to_owned()
         };
-        let told = |program: &str| check(&[program.to_owned(), "x".to_owned()]).err().unwrap_or_default();
+        let told =
+            |program: &str| check(&[program.to_owned(), "x".to_owned()]).err().unwrap_or_default();
         for fine in ["sh", "/bin/sh", &file("a", "#!/bin/sh\n", 0o755), &file("b", "", 0o755)] {
             assert_eq!(told(fine), "");
         }
-        assert!(told(&file("c", "#!/no/such x\n", 0o755)).contains("its first line names is not there"));
+        assert!(
+            told(&file("c", "#!/no/such x\n", 0o755)).contains("its first line names is not there")
+        );
         assert!(told(&file("d", "#!/bin/sh\n", 0o644)).contains("no program that you may run"));
         assert!(told(home.path().to_str().unwrap()).contains("it is no file"));
         assert!(told("/no/such").ends_with("cannot be started: there is no such file."));

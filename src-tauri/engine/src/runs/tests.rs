@@ -1,5 +1,6 @@
-//! Kills a process at every named place and looks at what it left: nothing that was paid for is lost or bought twice, every file is
-//! whole, and going on ends as if nothing had happened. The same for the whole program is in `tests/faults`.
+//! Kills a process at every named place and looks at what it left: nothing that was paid for is
+//! lost or bought twice, every file is whole, and going on ends as if nothing had happened. The
+//! same for the whole program is in `tests/faults`.
 use super::journal::{Attempt, Body, Journal, Record};
 use super::lock::RunLock;
 use super::publish;
@@ -81,7 +82,8 @@ fn a_run_that_is_killed() {
 }
 
 fn child(dir: &Path, fail_at: &str) -> bool {
-    let arguments = ["--exact", "runs::tests::a_run_that_is_killed", "--ignored", "--test-threads=1"];
+    let arguments =
+        ["--exact", "runs::tests::a_run_that_is_killed", "--ignored", "--test-threads=1"];
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(arguments).env(FOLDER, dir).env("TOUCHSTONE_FAIL_AT", fail_at);
     command.output().unwrap().status.success()
@@ -102,7 +104,8 @@ fn wherever_a_run_is_killed_it_ends_as_if_nothing_had_happened() {
             let dir = dir.path();
             let lived = child(dir, &format!("{place}:{count}"));
             assert_eq!(lived, place == "nowhere", "{place}:{count}");
-            // What is published is whole and was paid for; at most the reply in flight is not in the journal.
+            // What is published is whole and was paid for; at most the reply in flight is not in
+            // the journal.
             let bought = Journal::open(dir, RUN).unwrap().lines();
             assert!(sold(dir) - bought <= 1, "{place}:{count}");
             if let Ok(bytes) = fs::read(dir.join(RUN)) {
@@ -112,10 +115,25 @@ fn wherever_a_run_is_killed_it_ends_as_if_nothing_had_happened() {
             let before = sold(dir);
             assert!(child(dir, "nowhere:1"), "{place}:{count}");
             assert_eq!(fs::read_to_string(dir.join(RUN)).unwrap(), expected, "{place}:{count}");
-            assert_eq!(sold(dir) - before, TURNS as usize - bought, "{place}:{count} bought something twice");
-            assert_eq!(Script::from(Document::read(expected.as_bytes()).unwrap()).end(), End::Assistant);
-            assert_eq!(fs::read_dir(dir.join("a")).unwrap().count(), 1, "{place}:{count} left something");
-            assert_eq!(fs::read_dir(dir.join(".touchstone/locks/a")).unwrap().count(), 0, "{place}:{count}");
+            assert_eq!(
+                sold(dir) - before,
+                TURNS as usize - bought,
+                "{place}:{count} bought something twice"
+            );
+            assert_eq!(
+                Script::from(Document::read(expected.as_bytes()).unwrap()).end(),
+                End::Assistant
+            );
+            assert_eq!(
+                fs::read_dir(dir.join("a")).unwrap().count(),
+                1,
+                "{place}:{count} left something"
+            );
+            assert_eq!(
+                fs::read_dir(dir.join(".touchstone/locks/a")).unwrap().count(),
+                0,
+                "{place}:{count}"
+            );
         }
     }
 }

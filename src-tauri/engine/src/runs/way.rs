@@ -1,5 +1,6 @@
-//! **Pure.** How a run goes about its task: the method it looks for an answer with, and which functions it is offered. Said in the
-//! workspace file, for all models or for one, and for one launch; written into the transcript.
+//! **Pure.** How a run goes about its task: the method it looks for an answer with, and which
+//! functions it is offered. Said in the workspace file, for all models or for one, and for one
+//! launch; written into the transcript.
 use super::script::walk::word;
 use super::search::{Bounds, Method};
 use std::fmt;
@@ -46,7 +47,8 @@ pub const FACTS: [&str; 6] = ["method", "steps", "queries", "offer", "observatio
 impl Offering {
     /// Reads it.
     pub fn read(text: &str) -> Result<Self, String> {
-        let top = || text.strip_prefix("top-")?.parse().ok().filter(|count| (1..=1000).contains(count));
+        let top =
+            || text.strip_prefix("top-")?.parse().ok().filter(|count| (1..=1000).contains(count));
         match text {
             "all" => Ok(Self::All),
             "query" => Ok(Self::Query),
@@ -71,7 +73,9 @@ impl Way {
         let number = |key: &str| {
             let read = |text: String| {
                 let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
-                number.ok_or_else(|| format!("`{key}` has to be a whole number from 1 on, not `{text}`."))
+                number.ok_or_else(|| {
+                    format!("`{key}` has to be a whole number from 1 on, not `{text}`.")
+                })
             };
             setting(key).map(read).transpose()
         };
@@ -96,7 +100,8 @@ impl Way {
         Self::read(|key| settings.get(key).and_then(word))
     }
 
-    /// What a transcript says it was made with. What cannot be read there is as if it was not there.
+    /// What a transcript says it was made with. What cannot be read there is as if it was not
+    /// there.
     pub fn of_file(document: &Document) -> Self {
         Self::read(|key| document.get("run")?.get(key).and_then(word)).unwrap_or_default()
     }
@@ -114,7 +119,8 @@ impl Way {
         }
     }
 
-    /// With everything said that matters, so that a transcript says it too. Runs without virtual APIs are offered none of them.
+    /// With everything said that matters, so that a transcript says it too. Runs without virtual
+    /// APIs are offered none of them.
     #[must_use]
     pub fn settled(self, has_apis: bool) -> Self {
         let searches = self.method.is_some();
@@ -131,7 +137,11 @@ impl Way {
     /// The method with its bounds; none for an ordinary conversation.
     pub fn bounds(&self) -> Option<Bounds> {
         let method = self.method?;
-        Some(Bounds { method, steps: self.steps.unwrap_or(STEPS), queries: self.queries.unwrap_or(QUERIES) })
+        Some(Bounds {
+            method,
+            steps: self.steps.unwrap_or(STEPS),
+            queries: self.queries.unwrap_or(QUERIES),
+        })
     }
 
     /// Characters of a reply of an API that a model is shown.
@@ -169,13 +179,28 @@ mod tests {
         let model = of("{ method: DFS_woFilter_w2 }").unwrap();
         let launch = of("{ offer: top-5 }").unwrap();
         let facts = launch.or(model).or(all).settled(true).facts();
-        let facts: Vec<_> = facts.into_iter().map(|(key, value)| format!("{key} {}", word(&value).unwrap())).collect();
-        assert_eq!(facts, ["method DFS_woFilter_w2", "steps 20", "queries 200", "offer top-5", "observation 1024"]);
+        let facts: Vec<_> = facts
+            .into_iter()
+            .map(|(key, value)| format!("{key} {}", word(&value).unwrap()))
+            .collect();
+        assert_eq!(
+            facts,
+            [
+                "method DFS_woFilter_w2",
+                "steps 20",
+                "queries 200",
+                "offer top-5",
+                "observation 1024"
+            ]
+        );
     }
 
     #[test]
     fn a_run_without_method_and_apis_says_nothing() {
-        assert_eq!(of("{ steps: 3, offer: query, compat: true }").unwrap().settled(false).facts(), []);
+        assert_eq!(
+            of("{ steps: 3, offer: query, compat: true }").unwrap().settled(false).facts(),
+            []
+        );
     }
 
     #[test]

@@ -34,14 +34,19 @@ impl Message {
         if self.role == "tool" {
             return None;
         }
-        let content: Vec<Value> = self.content.iter().filter(|item| kind(item) != "tool_call").cloned().collect();
+        let content: Vec<Value> =
+            self.content.iter().filter(|item| kind(item) != "tool_call").cloned().collect();
         (!content.is_empty() || self.content.is_empty()).then(|| Self { content, ..self.clone() })
     }
 
     /// As evaluators take it. Instructions are one text.
     pub(crate) fn value(&self) -> Value {
         let text = |word: &Option<String>| word.as_deref().map(Value::from);
-        let content = if self.role == "system" { Value::Text(self.text()) } else { Value::List(self.content.clone()) };
+        let content = if self.role == "system" {
+            Value::Text(self.text())
+        } else {
+            Value::List(self.content.clone())
+        };
         object([
             ("createdAt", self.created.clone()),
             ("run_id", text(&self.run)),
@@ -53,14 +58,17 @@ impl Message {
 
     /// All its texts.
     pub(crate) fn text(&self) -> String {
-        let texts: Vec<&str> = self.content.iter().filter_map(|item| item.get("text")?.text()).collect();
+        let texts: Vec<&str> =
+            self.content.iter().filter_map(|item| item.get("text")?.text()).collect();
         texts.join("\n")
     }
 }
 
 /// An object of what is there.
 pub(crate) fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
-    Value::Map(entries.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?))).collect())
+    Value::Map(
+        entries.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?))).collect(),
+    )
 }
 
 /// What an item is.
@@ -93,10 +101,12 @@ pub(crate) fn first<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
     names.iter().find_map(|name| value.given(name))
 }
 
-/// Reads a message; what tools returned in one message becomes a message for each call. None when it is no message.
+/// Reads a message; what tools returned in one message becomes a message for each call. None when
+/// it is no message.
 pub(crate) fn read(value: &Value) -> Option<Vec<Message>> {
     let role = first(value, &["role", "Role"])?;
-    let role = role.text().or_else(|| first(role, &["label", "Label"])?.text())?.to_ascii_lowercase();
+    let role =
+        role.text().or_else(|| first(role, &["label", "Label"])?.text())?.to_ascii_lowercase();
     let role = match role.as_str() {
         "developer" => "system",
         "function" => "tool",
@@ -117,7 +127,12 @@ pub(crate) fn read(value: &Value) -> Option<Vec<Message>> {
         match result(given, role) {
             Some((id, item)) => {
                 let call = id.or_else(|| message.call.clone());
-                answers.push(Message { call, role: "tool".to_owned(), content: vec![item], ..message.clone() });
+                answers.push(Message {
+                    call,
+                    role: "tool".to_owned(),
+                    content: vec![item],
+                    ..message.clone()
+                });
             }
             None => items.push(item(given)),
         }
@@ -126,7 +141,10 @@ pub(crate) fn read(value: &Value) -> Option<Vec<Message>> {
     items.extend(calls.chain(value.given("function_call")).map(function));
     if role == "tool" && answers.is_empty() {
         let texts: Option<Vec<&str>> = items.iter().map(|item| item.get("text")?.text()).collect();
-        let result = texts.map_or_else(|| Value::List(items.clone()), |texts| parsed(&Value::Text(texts.join("\n"))));
+        let result = texts.map_or_else(
+            || Value::List(items.clone()),
+            |texts| parsed(&Value::Text(texts.join("\n"))),
+        );
         return Some(vec![Message { content: vec![returned(result)], ..message }]);
     }
     if !items.is_empty() || answers.is_empty() {
@@ -151,8 +169,12 @@ fn written(item: &Value) -> &str {
 fn result(item: &Value, role: &str) -> Option<(Option<String>, Value)> {
     let id = |names: &[&str]| first(item, names).and_then(Node::word).map(str::to_owned);
     match written(item) {
-        "tool_result" if item.get("tool_result").is_some() && role == "tool" => Some((None, item.clone())),
-        "tool_result" if item.get("tool_result").is_some() => Some((id(&["tool_call_id"]), item.clone())),
+        "tool_result" if item.get("tool_result").is_some() && role == "tool" => {
+            Some((None, item.clone()))
+        }
+        "tool_result" if item.get("tool_result").is_some() => {
+            Some((id(&["tool_call_id"]), item.clone()))
+        }
         "tool_result" => {
             let content = item.get("content").cloned().unwrap_or_default();
             Some((id(&["tool_use_id"]), returned(parsed(&content))))
@@ -174,7 +196,11 @@ fn item(given: &Value) -> Value {
             let text = first(given, &["text", "Text"]);
             let inner = text.and_then(|text| text.text().or_else(|| text.get("value")?.text()));
             match inner {
-                Some(_) if kind(given) == "text" && text.is_some_and(|text| text.text().is_some()) => given.clone(),
+                Some(_)
+                    if kind(given) == "text" && text.is_some_and(|text| text.text().is_some()) =>
+                {
+                    given.clone()
+                }
                 Some(inner) => said(inner),
                 None => given.clone(),
             }
@@ -199,7 +225,8 @@ fn function(given: &Value) -> Value {
         let plugin = own(&["plugin_name", "PluginName"]).filter(|plugin| !plugin.is_empty());
         Some(plugin.map_or_else(|| function.to_owned(), |plugin| format!("{plugin}-{function}")))
     });
-    let arguments = first(inner, &["arguments", "Arguments", "input"]).map_or(Value::Map(Vec::new()), parsed);
+    let arguments =
+        first(inner, &["arguments", "Arguments", "input"]).map_or(Value::Map(Vec::new()), parsed);
     call(id, &name.unwrap_or_default(), arguments)
 }
 

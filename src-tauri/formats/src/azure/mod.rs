@@ -1,5 +1,6 @@
-//! **Pure.** Threads of messages, as agents leave them in several shapes, and the rows that evaluators of azure-ai-evaluation take:
-//! `{"query": […], "response": […], "tool_definitions": […]}`. Nobody has to say which shape a file has.
+//! **Pure.** Threads of messages, as agents leave them in several shapes, and the rows that
+//! evaluators of azure-ai-evaluation take: `{"query": […], "response": […], "tool_definitions":
+//! […]}`. Nobody has to say which shape a file has.
 mod message;
 mod of_run;
 mod steps;
@@ -66,16 +67,19 @@ impl Row {
     /// As named columns.
     pub fn columns(self) -> Vec<(String, Value)> {
         let Self { query, response, tool_definitions } = self;
-        let named = [("query", query), ("response", response), ("tool_definitions", tool_definitions)];
+        let named =
+            [("query", query), ("response", response), ("tool_definitions", tool_definitions)];
         named.map(|(name, items)| (name.to_owned(), Value::List(items))).to_vec()
     }
 
-    /// The last that the agent said in words, for evaluators that take a text; none where it said nothing.
+    /// The last that the agent said in words, for evaluators that take a text; none where it said
+    /// nothing.
     pub fn response_text(&self) -> Option<String> {
         let words = |message: &Value| {
             let is_said = message.get("role").and_then(Value::text) == Some("assistant");
             let content = message.get("content").filter(|_| is_said)?;
-            let texts: Vec<&str> = content.items().iter().filter_map(|item| item.get("text")?.text()).collect();
+            let texts: Vec<&str> =
+                content.items().iter().filter_map(|item| item.get("text")?.text()).collect();
             (!texts.is_empty()).then(|| texts.join("\n"))
         };
         self.response.iter().rev().find_map(words)
@@ -83,7 +87,9 @@ impl Row {
 
     /// As an object.
     pub fn value(self) -> Value {
-        Value::Map(self.columns().into_iter().map(|(name, value)| (Value::Text(name), value)).collect())
+        Value::Map(
+            self.columns().into_iter().map(|(name, value)| (Value::Text(name), value)).collect(),
+        )
     }
 }
 
@@ -105,7 +111,9 @@ impl Thread {
         Ok(match &choice.part {
             Part::Run(id) => vec![self.of_run(id, choice)],
             Part::Turn(turn) if *turn == 0 || *turn > count => {
-                return Err(format!("It has {count} turns of the agent, and turn {turn} is none of them."));
+                return Err(format!(
+                    "It has {count} turns of the agent, and turn {turn} is none of them."
+                ));
             }
             Part::Turn(turn) => vec![one(turn - 1)],
             // A thread in which nobody answered is all query.
@@ -121,7 +129,8 @@ impl Thread {
         if let Some(prompt) = prompt.filter(|_| silent) {
             let at = self.messages.iter().take_while(|message| message.role == "system").count();
             let content = vec![message::said(prompt)];
-            self.messages.insert(at, Message { role: "user".to_owned(), content, ..Message::default() });
+            self.messages
+                .insert(at, Message { role: "user".to_owned(), content, ..Message::default() });
         }
         self
     }
@@ -137,7 +146,8 @@ impl Thread {
         runs
     }
 
-    /// Where the agent's part of each turn begins and ends. Instructions and what the person said begin another.
+    /// Where the agent's part of each turn begins and ends. Instructions and what the person said
+    /// begin another.
     fn turns(&self) -> Vec<(usize, usize)> {
         let mut turns: Vec<(usize, usize)> = Vec::new();
         for (at, _) in self.messages.iter().enumerate().filter(|(_, message)| message.is_output()) {
@@ -152,7 +162,8 @@ impl Thread {
     fn of_run(&self, id: &str, choice: &Choice) -> Row {
         let is_its = |message: &Message| message.run.as_deref() == Some(id);
         let messages = self.in_order(is_its);
-        let (response, query): (Vec<&Message>, Vec<&Message>) = messages.iter().partition(|message| is_its(message));
+        let (response, query): (Vec<&Message>, Vec<&Message>) =
+            messages.iter().partition(|message| is_its(message));
         self.row(query.into_iter(), response.into_iter(), choice)
     }
 
@@ -172,11 +183,16 @@ impl Thread {
         } else {
             query.map(Message::value).collect()
         };
-        Row { query, response: response.map(Message::value).collect(), tool_definitions: self.tools.clone() }
+        Row {
+            query,
+            response: response.map(Message::value).collect(),
+            tool_definitions: self.tools.clone(),
+        }
     }
 
-    /// Instructions first; the rest by time, where all say theirs, up to the last that is asked for. Of the same time are what tools
-    /// returned before what was said, but nothing that came after all that is asked for.
+    /// Instructions first; the rest by time, where all say theirs, up to the last that is asked
+    /// for. Of the same time are what tools returned before what was said, but nothing that came
+    /// after all that is asked for.
     fn in_order(&self, is_asked_for: impl Fn(&Message) -> bool) -> Vec<Message> {
         let (mut ordered, rest): (Vec<Message>, Vec<Message>) =
             self.messages.iter().cloned().partition(|message| message.role == "system");
@@ -189,7 +205,8 @@ impl Thread {
             dated.truncate(last + 1);
         }
         if is_timed {
-            let late = |message: &Message| u8::from(message.role == "assistant" && !message.calls());
+            let late =
+                |message: &Message| u8::from(message.role == "assistant" && !message.calls());
             dated.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| late(&a.1).cmp(&late(&b.1))));
         }
         ordered.extend(dated.into_iter().map(|(_, message)| message));

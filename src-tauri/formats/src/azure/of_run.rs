@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet};
 pub(crate) const TOOLS: [&str; 4] =
     ["tool_definitions", "inputs.tool_definitions", "available_tools", crate::offered::FACT];
 
-/// What somebody said and what tools did, in order. System errors are nobody's words and are left out; a program is a call of
-/// `program`, and what was stored is said as text.
+/// What somebody said and what tools did, in order. System errors are nobody's words and are left
+/// out; a program is a call of `program`, and what was stored is said as text.
 pub fn of_run(run: &Run) -> Thread {
     let taken = run.steps.iter().filter_map(|step| step.call_id.clone()).collect();
     let mut telling = Telling { taken, ..Telling::default() };
@@ -19,11 +19,16 @@ pub fn of_run(run: &Run) -> Thread {
         telling.step(step);
     }
     telling.end_turn();
-    if let Some(answer) = run.answer.as_ref().filter(|_| telling.messages.iter().all(|message| !message.is_output())) {
+    if let Some(answer) =
+        run.answer.as_ref().filter(|_| telling.messages.iter().all(|message| !message.is_output()))
+    {
         telling.say("assistant", &shown(&answer.value));
     }
     let given = TOOLS.iter().find_map(|key| run.facts.iter().find(|(known, _)| known == key));
-    Thread { messages: telling.messages, tools: given.map(|(_, it)| tools::definitions(it)).unwrap_or_default() }
+    Thread {
+        messages: telling.messages,
+        tools: given.map(|(_, it)| tools::definitions(it)).unwrap_or_default(),
+    }
 }
 
 #[derive(Default)]
@@ -42,7 +47,11 @@ struct Telling {
 
 impl Telling {
     fn say(&mut self, role: &str, text: &str) {
-        self.messages.push(Message { role: role.to_owned(), content: vec![said(text)], ..Message::default() });
+        self.messages.push(Message {
+            role: role.to_owned(),
+            content: vec![said(text)],
+            ..Message::default()
+        });
     }
 
     fn end_turn(&mut self) {
@@ -54,7 +63,8 @@ impl Telling {
         if turn != self.turn {
             self.end_turn();
         }
-        let goes_on = turn == self.turn && self.messages.last().is_some_and(|message| message.role == "assistant");
+        let goes_on = turn == self.turn
+            && self.messages.last().is_some_and(|message| message.role == "assistant");
         if let Some(message) = self.messages.last_mut().filter(|_| goes_on) {
             message.content.push(item);
         } else {
@@ -72,13 +82,15 @@ impl Telling {
                 self.say(role, &texts(&step.parts));
             }
             StepKind::Assistant => {
-                let spoken: Vec<&Part> = step.parts.iter().filter(|part| part.label != "thinking").collect();
+                let spoken: Vec<&Part> =
+                    step.parts.iter().filter(|part| part.label != "thinking").collect();
                 if !spoken.is_empty() {
                     self.model(step.turn, said(&texts(spoken)));
                 }
             }
             StepKind::Artifact => {
-                let title = step.title.as_deref().map(|title| format!("{title}:\n")).unwrap_or_default();
+                let title =
+                    step.title.as_deref().map(|title| format!("{title}:\n")).unwrap_or_default();
                 self.model(step.turn, said(&format!("{title}{}", texts(&step.parts))));
             }
             StepKind::ToolCall => self.call(step, step.title.as_deref().unwrap_or_default()),
@@ -87,7 +99,8 @@ impl Telling {
         }
     }
 
-    /// An id that no other call has: its own where it is the first with that, else one that is made.
+    /// An id that no other call has: its own where it is the first with that, else one that is
+    /// made.
     fn id(&mut self, own: Option<&str>) -> String {
         let own = own.filter(|own| !own.is_empty());
         if let Some(own) = own.filter(|own| self.told.insert((*own).to_owned())) {
@@ -107,14 +120,16 @@ impl Telling {
 
     fn call(&mut self, step: &Step, name: &str) {
         let id = self.id(step.call_id.as_deref());
-        // Parameters may be called like results: of a tool only what comes last is one, where anything came back.
+        // Parameters may be called like results: of a tool only what comes last is one, where
+        // anything came back.
         let is_result = |part: &Part| matches!(part.label.as_str(), "result" | "error");
         let last = step.parts.iter().rposition(is_result).filter(|_| step.failed.is_some());
         let is_program = step.kind == StepKind::Program;
         let came = |at: usize, part: &Part| {
             if is_program { is_result(part) || part.label == "output" } else { Some(at) == last }
         };
-        let (came, given): (Vec<_>, Vec<_>) = step.parts.iter().enumerate().partition(|(at, part)| came(*at, part));
+        let (came, given): (Vec<_>, Vec<_>) =
+            step.parts.iter().enumerate().partition(|(at, part)| came(*at, part));
         let came: Vec<&Part> = came.into_iter().map(|(_, part)| part).collect();
         let given = given.into_iter().map(|(_, part)| part);
         let arguments = given.map(|part| (Value::from(part.label.as_str()), part.value.clone()));
@@ -125,7 +140,12 @@ impl Telling {
             ref several => Value::Text(texts(several.iter().copied())),
         };
         let content = vec![returned(result)];
-        self.results.push(Message { call: Some(id), role: "tool".to_owned(), content, ..Message::default() });
+        self.results.push(Message {
+            call: Some(id),
+            role: "tool".to_owned(),
+            content,
+            ..Message::default()
+        });
     }
 }
 

@@ -31,13 +31,17 @@ impl Telling {
         messages.map(|messages| messages.iter().for_each(|message| self.message(message))).is_some()
     }
 
-    /// The steps. A result that stood before its call is put to it: the first call by its id that has none. Of more such results than
-    /// calls the last counts, and the others stay where they stand.
+    /// The steps. A result that stood before its call is put to it: the first call by its id that
+    /// has none. Of more such results than calls the last counts, and the others stay where they
+    /// stand.
     pub(crate) fn into_steps(mut self) -> Vec<Step> {
         let early: HashSet<usize> = self.early.iter().copied().collect();
         let mut open: HashMap<String, VecDeque<usize>> = HashMap::new();
         for (at, step) in self.steps.iter().enumerate() {
-            let id = step.call_id.as_ref().filter(|_| step.kind == StepKind::ToolCall && step.failed.is_none());
+            let id = step
+                .call_id
+                .as_ref()
+                .filter(|_| step.kind == StepKind::ToolCall && step.failed.is_none());
             if let Some(id) = id.filter(|_| !early.contains(&at)) {
                 open.entry(id.clone()).or_default().push_back(at);
             }
@@ -76,7 +80,11 @@ impl Telling {
         if kind == StepKind::Assistant {
             self.said = value.text().map(str::to_owned);
         }
-        self.push(Step { kind, parts: vec![part("message", Role::Message, value)], ..Step::default() });
+        self.push(Step {
+            kind,
+            parts: vec![part("message", Role::Message, value)],
+            ..Step::default()
+        });
     }
 
     fn push(&mut self, step: Step) {
@@ -88,10 +96,17 @@ impl Telling {
             "user" => self.say(StepKind::User, content(message)),
             "system" => self.say(StepKind::System, content(message)),
             "assistant" => self.model(message),
-            "tool" => message.content.iter().for_each(|item| self.result(message.call.as_deref(), item)),
+            "tool" => {
+                message.content.iter().for_each(|item| self.result(message.call.as_deref(), item));
+            }
             other => {
                 let parts = vec![part("message", Role::Other, message.value())];
-                self.push(Step { kind: StepKind::Unknown, title: Some(other.to_owned()), parts, ..Step::default() });
+                self.push(Step {
+                    kind: StepKind::Unknown,
+                    title: Some(other.to_owned()),
+                    parts,
+                    ..Step::default()
+                });
             }
         }
     }
@@ -101,7 +116,8 @@ impl Telling {
             message.content.iter().partition(|item| kind(item) == "tool_call");
         self.turn += 1;
         self.messages += 1;
-        let parts: Vec<Part> = rest.into_iter().map(|item| part("message", Role::Message, shown(item))).collect();
+        let parts: Vec<Part> =
+            rest.into_iter().map(|item| part("message", Role::Message, shown(item))).collect();
         if !parts.is_empty() {
             self.said = Some(message.text());
             self.push(Step { kind: StepKind::Assistant, parts, ..Step::default() });
@@ -110,8 +126,9 @@ impl Telling {
             let word = |key: &str| call.get(key).and_then(Node::word).map(str::to_owned);
             let parts = match call.get("arguments") {
                 Some(Value::Map(entries)) => {
-                    let one =
-                        |(key, value): &(Value, Value)| part(key.word().unwrap_or("?"), Role::Param, value.clone());
+                    let one = |(key, value): &(Value, Value)| {
+                        part(key.word().unwrap_or("?"), Role::Param, value.clone())
+                    };
                     entries.iter().map(one).collect()
                 }
                 None | Some(Value::Null) => Vec::new(),
@@ -121,7 +138,13 @@ impl Telling {
             if let Some(id) = &call_id {
                 self.waiting.call(id, self.messages, self.steps.len());
             }
-            self.push(Step { kind: StepKind::ToolCall, title: word("name"), call_id, parts, ..Step::default() });
+            self.push(Step {
+                kind: StepKind::ToolCall,
+                title: word("name"),
+                call_id,
+                parts,
+                ..Step::default()
+            });
         }
     }
 
@@ -129,7 +152,8 @@ impl Telling {
     fn result(&mut self, id: Option<&str>, item: &Value) {
         let value = item.get("tool_result").unwrap_or(item).clone();
         let part = part("result", Role::Result, value);
-        let call = id.and_then(|id| self.waiting.answered(id)).and_then(|(_, at)| self.steps.get_mut(at));
+        let call =
+            id.and_then(|id| self.waiting.answered(id)).and_then(|(_, at)| self.steps.get_mut(at));
         if let Some(step) = call {
             step.failed = Some(false);
             step.parts.push(part);
@@ -138,15 +162,23 @@ impl Telling {
         let call_id = id.map(str::to_owned);
         // Its call may still come.
         self.early.extend(id.map(|_| self.steps.len()));
-        let step =
-            Step { kind: StepKind::ToolCall, call_id, failed: Some(false), parts: vec![part], ..Step::default() };
+        let step = Step {
+            kind: StepKind::ToolCall,
+            call_id,
+            failed: Some(false),
+            parts: vec![part],
+            ..Step::default()
+        };
         self.push(step);
     }
 }
 
 /// One text where it is only that.
 fn content(message: &Message) -> Value {
-    let only_text = message.content.iter().all(|item| item.get("text").is_some_and(|text| text.text().is_some()));
+    let only_text = message
+        .content
+        .iter()
+        .all(|item| item.get("text").is_some_and(|text| text.text().is_some()));
     if only_text { Value::Text(message.text()) } else { Value::List(message.content.clone()) }
 }
 

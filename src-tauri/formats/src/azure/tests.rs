@@ -49,9 +49,10 @@ fn told(row: &Row) -> String {
             "tool_result" => json::write(item.get("tool_result").unwrap(), false),
             _ => item.get("text").and_then(Value::text).unwrap_or("?").to_owned(),
         };
-        let text = content
-            .text()
-            .map_or_else(|| content.items().iter().map(piece).collect::<Vec<_>>().join("+"), str::to_owned);
+        let text = content.text().map_or_else(
+            || content.items().iter().map(piece).collect::<Vec<_>>().join("+"),
+            str::to_owned,
+        );
         format!("{}:{text}", message.get("role").unwrap().text().unwrap())
     };
     let side = |messages: &[Value]| messages.iter().map(one).collect::<Vec<_>>().join(" | ");
@@ -87,7 +88,10 @@ fn tools_are_listed_without_what_they_must_be_given_and_built_in_ones_have_a_pla
         r#"{"name":"tide","type":"function","description":"Tides of a port","parameters":{"type":"object","properties":{"port":{"type":"string"}}}}"#
     );
     assert_eq!((tools.len(), tools[1].get("name").and_then(Value::text)), (2, Some("file_search")));
-    assert_eq!(rows(CHAT, &Choice::default())[0].tool_definitions[0].get("name").and_then(Value::text), Some("tide"));
+    assert_eq!(
+        rows(CHAT, &Choice::default())[0].tool_definitions[0].get("name").and_then(Value::text),
+        Some("tide")
+    );
 }
 
 #[test]
@@ -108,12 +112,18 @@ fn a_chat_is_cut_into_turns_where_the_person_speaks() {
 #[test]
 fn threads_of_semantic_kernel_name_functions_with_their_plugin() {
     let row = &rows(KERNEL, &Choice::default())[0];
-    assert_eq!(told(row), r#"user:High tide? => assistant:Sea-tide{"port":"Ost"} | tool:"09:00" | assistant:At nine."#);
+    assert_eq!(
+        told(row),
+        r#"user:High tide? => assistant:Sea-tide{"port":"Ost"} | tool:"09:00" | assistant:At nine."#
+    );
     assert_eq!(row.response[1].get("tool_call_id").and_then(Value::text), Some("t1"));
     let dotnet = r#"[{"Role": {"Label": "user"}, "Items": [{"$type": "TextContent", "Text": "Hi"}]},
         {"Role": {"Label": "Assistant"}, "Items": [{"$type": "FunctionCallContent", "Id": "1", "FunctionName": "f", "Arguments": {"a": 1}}]},
         {"Role": {"Label": "tool"}, "Items": [{"$type": "FunctionResultContent", "CallId": "1", "Result": 5}]}]"#;
-    assert_eq!(told(&rows(dotnet, &Choice::default())[0]), r#"user:Hi => assistant:f{"a":1} | tool:5"#);
+    assert_eq!(
+        told(&rows(dotnet, &Choice::default())[0]),
+        r#"user:Hi => assistant:f{"a":1} | tool:5"#
+    );
 }
 
 #[test]
@@ -123,7 +133,9 @@ fn a_file_may_hold_one_thread_a_line_and_what_is_none_says_so() {
     assert_eq!(rows(&many, &Choice::default()).len(), 2);
     let broken = format!("{}\n{{\"a\": 1}}\n", line(CHAT));
     assert_eq!(read(broken.as_bytes()).unwrap_err().line, Some(2));
-    for odd in ["", "{}", "[]", "[1]", "{\"messages\": 1}", "{\"messages\": [{\"content\": 1}]}", "x"] {
+    for odd in
+        ["", "{}", "[]", "[1]", "{\"messages\": 1}", "{\"messages\": [{\"content\": 1}]}", "x"]
+    {
         assert!(read(odd.as_bytes()).is_err(), "{odd}");
     }
 }
@@ -147,8 +159,18 @@ fn a_run_of_ours_becomes_a_thread_with_its_calls_beside_what_was_said() {
         steps: vec![
             step(1, StepKind::User, None, vec![label("message", "High tide?")]),
             step(2, StepKind::Assistant, None, vec![label("message", "Let me look.")]),
-            step(2, StepKind::ToolCall, Some("tide"), vec![label("port", "Ost"), label("result", "[1]")]),
-            step(2, StepKind::ToolCall, Some("tide"), vec![label("port", "West"), label("error", "gone")]),
+            step(
+                2,
+                StepKind::ToolCall,
+                Some("tide"),
+                vec![label("port", "Ost"), label("result", "[1]")],
+            ),
+            step(
+                2,
+                StepKind::ToolCall,
+                Some("tide"),
+                vec![label("port", "West"), label("error", "gone")],
+            ),
             step(3, StepKind::Error, None, vec![label("error", "down")]),
             step(3, StepKind::Program, None, vec![label("code", "1+1"), label("output", "2")]),
             step(4, StepKind::Artifact, Some("tides"), vec![label("result", "at nine")]),
@@ -180,8 +202,11 @@ proptest! {
 
 #[test]
 fn parameters_that_are_called_like_results_are_given_and_no_results() {
-    let part =
-        |label: &str, value: &str| run::Part { label: label.to_owned(), value: value.into(), ..run::Part::default() };
+    let part = |label: &str, value: &str| run::Part {
+        label: label.to_owned(),
+        value: value.into(),
+        ..run::Part::default()
+    };
     let step = |kind, parts| Step {
         kind,
         turn: 1,
@@ -192,7 +217,10 @@ fn parameters_that_are_called_like_results_are_given_and_no_results() {
     };
     let messages = |step: Step| {
         let messages = of_run(&Run { steps: vec![step], ..Run::default() }).messages;
-        messages.iter().map(|message| json::write(&Value::List(message.content.clone()), false)).collect::<Vec<_>>()
+        messages
+            .iter()
+            .map(|message| json::write(&Value::List(message.content.clone()), false))
+            .collect::<Vec<_>>()
     };
     let called = step(
         StepKind::ToolCall,
@@ -206,10 +234,15 @@ fn parameters_that_are_called_like_results_are_given_and_no_results() {
         ]
     );
     // Nothing came back.
-    let silent = Step { failed: None, ..step(StepKind::ToolCall, vec![part("error", "b"), part("result", "c")]) };
+    let silent = Step {
+        failed: None,
+        ..step(StepKind::ToolCall, vec![part("error", "b"), part("result", "c")])
+    };
     assert_eq!(
         messages(silent),
-        [r#"[{"type":"tool_call","tool_call_id":"call_1","name":"f","arguments":{"error":"b","result":"c"}}]"#]
+        [
+            r#"[{"type":"tool_call","tool_call_id":"call_1","name":"f","arguments":{"error":"b","result":"c"}}]"#
+        ]
     );
     let ran = step(StepKind::Program, vec![part("code", "a"), part("output", "b")]);
     assert_eq!(
@@ -232,21 +265,31 @@ fn every_call_of_a_run_has_an_id_of_its_own_and_its_result_that_of_its_call() {
         ..Step::default()
     };
     let ids = [None, Some("call_2"), Some("1"), Some("1"), None, Some(""), Some("1_2"), Some("1")];
-    let steps: Vec<Step> = ids.iter().zip(1..).map(|(id, turn)| Step { turn, ..step(*id) }).collect();
+    let steps: Vec<Step> =
+        ids.iter().zip(1..).map(|(id, turn)| Step { turn, ..step(*id) }).collect();
     let messages = of_run(&Run { steps, ..Run::default() }).messages;
-    let called = messages.iter().flat_map(|message| &message.content).filter(|item| message::kind(item) == "tool_call");
-    let called: Vec<&str> = called.map(|call| call.get("tool_call_id").unwrap().text().unwrap()).collect();
+    let called = messages
+        .iter()
+        .flat_map(|message| &message.content)
+        .filter(|item| message::kind(item) == "tool_call");
+    let called: Vec<&str> =
+        called.map(|call| call.get("tool_call_id").unwrap().text().unwrap()).collect();
     assert_eq!(called, ["call_1", "call_2", "1", "1_3", "call_3", "call_4", "1_2", "1_4"]);
-    let answered: Vec<&str> = messages.iter().filter_map(|message| message.call.as_deref()).collect();
+    let answered: Vec<&str> =
+        messages.iter().filter_map(|message| message.call.as_deref()).collect();
     assert_eq!(called, answered);
 }
 
 #[test]
 fn results_stand_with_their_calls_where_ids_begin_anew_or_are_all_the_same() {
-    let call = |name: &str| format!(r#"{{"id": "1", "function": {{"name": "{name}", "arguments": "{{}}"}}}}"#);
-    let says =
-        |calls: &[String]| format!(r#"{{"role": "assistant", "content": null, "tool_calls": [{}]}}"#, calls.join(", "));
-    let came = |result: &str| format!(r#"{{"role": "tool", "tool_call_id": "1", "content": "{result}"}}"#);
+    let call = |name: &str| {
+        format!(r#"{{"id": "1", "function": {{"name": "{name}", "arguments": "{{}}"}}}}"#)
+    };
+    let says = |calls: &[String]| {
+        format!(r#"{{"role": "assistant", "content": null, "tool_calls": [{}]}}"#, calls.join(", "))
+    };
+    let came =
+        |result: &str| format!(r#"{{"role": "tool", "tool_call_id": "1", "content": "{result}"}}"#);
     let text = [
         says(&[call("a")]),
         came("of a"),
@@ -273,7 +316,9 @@ fn results_stand_with_their_calls_where_ids_begin_anew_or_are_all_the_same() {
 #[test]
 fn a_result_that_stands_before_its_call_is_put_to_it_and_of_several_the_last() {
     let one = |word: &str| match word.split_once('=') {
-        Some((id, result)) => format!(r#"{{"role": "tool", "tool_call_id": "{id}", "content": "{result}"}}"#),
+        Some((id, result)) => {
+            format!(r#"{{"role": "tool", "tool_call_id": "{id}", "content": "{result}"}}"#)
+        }
         None => format!(
             r#"{{"role": "assistant", "content": null, "tool_calls": [{{"id": "{}", "function": {{"name": "{}", "arguments": "{{}}"}}}}]}}"#,
             &word[1..],
@@ -319,8 +364,11 @@ fn what_was_said_after_a_run_is_no_part_of_its_query_though_it_was_in_the_same_s
             r#"{{"role": "{role}", {run}"content": [{{"type": "text", "text": "{text}"}}], "createdAt": "2025-06-01T08:00:00Z"}}"#
         )
     };
-    let messages =
-        [said("user", "", "High tide?"), said("assistant", r#""run_id": "a", "#, "At nine."), said("user", "", "Low?")];
+    let messages = [
+        said("user", "", "High tide?"),
+        said("assistant", r#""run_id": "a", "#, "At nine."),
+        said("user", "", "Low?"),
+    ];
     let thread = format!(r#"{{"messages": [{}]}}"#, messages.join(", "));
     let choice = Choice { part: Part::Run("a".to_owned()), ..Choice::default() };
     assert_eq!(told(&rows(&thread, &choice)[0]), "user:High tide? => assistant:At nine.");

@@ -1,11 +1,13 @@
-//! **Pure.** Files of threads: one as JSON, a list of them, or one on each line. The shape is found by looking.
+//! **Pure.** Files of threads: one as JSON, a list of them, or one on each line. The shape is found
+//! by looking.
 use super::message::{self, Message, first, said};
 use super::{Thread, tools};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
 use crate::value::Value;
 
-/// Reads the threads of a file: those of Azure AI agents, chats of `OpenAI` and Anthropic, threads of Semantic Kernel.
+/// Reads the threads of a file: those of Azure AI agents, chats of `OpenAI` and Anthropic, threads
+/// of Semantic Kernel.
 pub fn read(bytes: &[u8]) -> Result<Vec<Thread>, ReadError> {
     let text = text_of(bytes)?;
     let threads = match json::read_python(text) {
@@ -36,7 +38,9 @@ fn of_lines(text: &str) -> Result<Option<Vec<Thread>>, ReadError> {
 
 fn of_document(value: &Value) -> Option<Vec<Thread>> {
     match value {
-        Value::List(items) if !items.is_empty() && items.iter().all(|item| message::read(item).is_none()) => {
+        Value::List(items)
+            if !items.is_empty() && items.iter().all(|item| message::read(item).is_none()) =>
+        {
             items.iter().map(of).collect()
         }
         other => Some(vec![of(other)?]),
@@ -45,18 +49,25 @@ fn of_document(value: &Value) -> Option<Vec<Thread>> {
 
 /// A thread: an object with messages, or the list of them.
 pub(crate) fn of(value: &Value) -> Option<Thread> {
-    let inner = value.get("conversation").filter(|inner| first(inner, &["messages"]).is_some()).unwrap_or(value);
+    let inner = value
+        .get("conversation")
+        .filter(|inner| first(inner, &["messages"]).is_some())
+        .unwrap_or(value);
     let listed = match inner {
         Value::List(_) => inner,
         _ => first(inner, &["messages", "Messages"])?,
     };
     let mut messages = messages(listed).filter(|messages| !messages.is_empty())?;
-    let instructions = inner.get("instructions").and_then(Value::text).filter(|text| !text.trim().is_empty());
-    if let Some(text) = instructions.filter(|_| messages.iter().all(|message| message.role != "system")) {
+    let instructions =
+        inner.get("instructions").and_then(Value::text).filter(|text| !text.trim().is_empty());
+    if let Some(text) =
+        instructions.filter(|_| messages.iter().all(|message| message.role != "system"))
+    {
         let content = vec![said(text)];
         messages.insert(0, Message { role: "system".to_owned(), content, ..Message::default() });
     }
-    let tools = first(value, &["tools", "tool_definitions", "functions"]).or_else(|| first(inner, &["tools"]));
+    let tools = first(value, &["tools", "tool_definitions", "functions"])
+        .or_else(|| first(inner, &["tools"]));
     Some(Thread { messages, tools: tools.map(tools::definitions).unwrap_or_default() })
 }
 

@@ -29,7 +29,8 @@ fn definition(tool: &Value) -> Vec<Value> {
     if let Some(functions) = functions {
         return functions.items().iter().flat_map(definition).collect();
     }
-    let inner = tool.given("function").filter(|inner| matches!(inner, Value::Map(_))).unwrap_or(tool);
+    let inner =
+        tool.given("function").filter(|inner| matches!(inner, Value::Map(_))).unwrap_or(tool);
     let Some(name) = inner.get("name").and_then(Node::word) else { return Vec::new() };
     let parameters = first(inner, &["parameters", "input_schema"]);
     vec![one(name, kind, inner.given("description"), schema(parameters, None))]

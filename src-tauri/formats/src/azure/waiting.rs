@@ -1,4 +1,5 @@
-//! **Pure.** Which call a result answers, also where a program numbers its calls anew in every turn.
+//! **Pure.** Which call a result answers, also where a program numbers its calls anew in every
+//! turn.
 use std::collections::{HashMap, VecDeque};
 
 /// Calls that have no result yet, by their ids.
@@ -17,7 +18,8 @@ impl Waiting {
         }
     }
 
-    /// The call that a result of an id answers, with its message: the first that waits in the last message with such calls.
+    /// The call that a result of an id answers, with its message: the first that waits in the last
+    /// message with such calls.
     pub fn answered(&mut self, id: &str) -> Option<(usize, usize)> {
         let groups = self.known.get_mut(id)?;
         let (message, calls) = groups.last_mut()?;

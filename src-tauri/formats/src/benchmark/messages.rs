@@ -1,4 +1,5 @@
-//! **Pure.** Lists of messages as Anthropic and `OpenAI` have them, blocks as objects or as the Python reprs of such objects.
+//! **Pure.** Lists of messages as Anthropic and `OpenAI` have them, blocks as objects or as the
+//! Python reprs of such objects.
 use std::collections::{BTreeSet, HashMap};
 
 use super::python;
@@ -54,12 +55,18 @@ impl Reader {
 
     fn say(&mut self, kind: StepKind, content: Value) {
         let nudge = kind == StepKind::User && self.users > 1;
-        self.push(Step { kind, nudge, parts: vec![part("message", Role::Message, content)], ..Step::default() });
+        self.push(Step {
+            kind,
+            nudge,
+            parts: vec![part("message", Role::Message, content)],
+            ..Step::default()
+        });
     }
 
     /// What a person said, or what tools returned, which travels as a message of the user.
     fn user(&mut self, content: &Value) {
-        let said: Vec<Value> = blocks(content).into_iter().filter(|block| !self.took_result(block)).collect();
+        let said: Vec<Value> =
+            blocks(content).into_iter().filter(|block| !self.took_result(block)).collect();
         if said.is_empty() && matches!(content, Value::List(items) if !items.is_empty()) {
             return;
         }
@@ -88,12 +95,18 @@ impl Reader {
         let value = texts
             .filter(|texts| !texts.is_empty())
             .map_or_else(|| content.clone(), |texts| Value::Text(texts.join("\n")));
-        let part = if failed { part("error", Role::Other, value) } else { part("result", Role::Result, value) };
+        let part = if failed {
+            part("error", Role::Other, value)
+        } else {
+            part("result", Role::Result, value)
+        };
         let call = match id {
             Some(id) => self.by_id.remove(id),
             None => self.waiting.first().copied(),
         };
-        if let Some(step) = call.filter(|at| self.waiting.remove(at)).and_then(|at| self.run.steps.get_mut(at)) {
+        if let Some(step) =
+            call.filter(|at| self.waiting.remove(at)).and_then(|at| self.run.steps.get_mut(at))
+        {
             step.failed = Some(failed);
             step.parts.push(part);
         } else {
@@ -130,11 +143,17 @@ impl Reader {
             self.push(Step { kind: StepKind::Assistant, parts, ..Step::default() });
         }
         for call in calls {
-            self.call(call.get("name"), call.get("id"), call.get("input").cloned().unwrap_or_default());
+            self.call(
+                call.get("name"),
+                call.get("id"),
+                call.get("input").cloned().unwrap_or_default(),
+            );
         }
         let calls = message.get("tool_calls").map_or(&[][..], Value::items).iter().flat_map(block);
         // The older name of a single call.
-        for call in calls.chain(message.get("function_call").filter(|call| **call != Value::Null).cloned()) {
+        for call in
+            calls.chain(message.get("function_call").filter(|call| **call != Value::Null).cloned())
+        {
             let function = call.get("function").unwrap_or(&call);
             let arguments = function.get("arguments").cloned().unwrap_or_default();
             let input = arguments.text().and_then(json::embedded).unwrap_or(arguments);
@@ -147,7 +166,10 @@ impl Reader {
         let parts = match input {
             Value::Map(entries) => {
                 let label = |key: &Value| key.text().unwrap_or("?").to_owned();
-                entries.into_iter().map(|(key, value)| part(&label(&key), Role::Param, value)).collect()
+                entries
+                    .into_iter()
+                    .map(|(key, value)| part(&label(&key), Role::Param, value))
+                    .collect()
             }
             Value::Null => Vec::new(),
             other => vec![part("params", Role::Param, other)],
@@ -155,7 +177,13 @@ impl Reader {
         let call_id = text(id);
         self.waiting.insert(self.run.steps.len());
         self.by_id.extend(call_id.clone().map(|id| (id, self.run.steps.len())));
-        self.push(Step { kind: StepKind::ToolCall, title: text(name), call_id, parts, ..Step::default() });
+        self.push(Step {
+            kind: StepKind::ToolCall,
+            title: text(name),
+            call_id,
+            parts,
+            ..Step::default()
+        });
     }
 }
 
@@ -180,7 +208,9 @@ fn block(value: &Value) -> Vec<Value> {
 fn block_text(block: &Value) -> Option<&str> {
     match block {
         Value::Text(text) => Some(text),
-        _ if block.get("type").and_then(Value::text) == Some("text") => block.get("text").and_then(Value::text),
+        _ if block.get("type").and_then(Value::text) == Some("text") => {
+            block.get("text").and_then(Value::text)
+        }
         _ => None,
     }
 }

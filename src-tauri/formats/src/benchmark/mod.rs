@@ -1,5 +1,5 @@
-//! **Pure.** Benchmark folders as other people's programs write them: one run is a group of `.result`, `.history`, `.api`,
-//! `.time` and `.err` files. Read, never written.
+//! **Pure.** Benchmark folders as other people's programs write them: one run is a group of
+//! `.result`, `.history`, `.api`, `.time` and `.err` files. Read, never written.
 mod messages;
 pub mod python;
 
@@ -117,8 +117,11 @@ pub fn read(parts: &Parts<'_>) -> Result<Run, ReadError> {
         },
     };
     run.layout = Layout::BenchmarkFolder;
-    run.answer =
-        parts.result.map(|bytes| result(bytes).map_err(|error| within("result", error))).transpose()?.flatten();
+    run.answer = parts
+        .result
+        .map(|bytes| result(bytes).map_err(|error| within("result", error)))
+        .transpose()?
+        .flatten();
     if let Some(seconds) = parts.time.and_then(|bytes| stamp::duration(text_of(bytes).ok()?)) {
         run.facts.push(("run.seconds".to_owned(), Value::Number(seconds.to_string())));
     }
@@ -154,7 +157,11 @@ fn trouble(run: &mut Run, text: String) {
     let last = text.lines().next_back().unwrap_or_default().to_owned();
     let mut parts = vec![part("error", Role::Other, Value::Text(last.clone()))];
     if last != text {
-        parts.push(Part { label: "stderr".to_owned(), value: Value::Text(text), ..Part::default() });
+        parts.push(Part {
+            label: "stderr".to_owned(),
+            value: Value::Text(text),
+            ..Part::default()
+        });
     }
     run.steps.push(Step { turn, kind: StepKind::Error, parts, ..Step::default() });
 }
@@ -180,7 +187,9 @@ fn history(text: &str) -> Result<Run, ReadError> {
         return Ok(Run::default());
     }
     let value = json::read(text).map_err(|error| within("history", error))?;
-    let interactions = |item: &Value| item.get("assistant_actions").is_some() || item.get("user_message").is_some();
+    let interactions = |item: &Value| {
+        item.get("assistant_actions").is_some() || item.get("user_message").is_some()
+    };
     if value.items().iter().any(interactions) {
         let (mut builder, mut turn) = (RunBuilder::default(), 0);
         value.items().iter().for_each(|item| reply::walk(item, &mut turn, &mut builder));
@@ -188,7 +197,10 @@ fn history(text: &str) -> Result<Run, ReadError> {
     }
     let mut run = messages::read(value.items());
     if !matches!(value, Value::List(_)) {
-        run.notes.push("The .history file holds no list of messages, so what happened is not known.".to_owned());
+        run.notes.push(
+            "The .history file holds no list of messages, so what happened is not known."
+                .to_owned(),
+        );
     }
     Ok(run)
 }

@@ -1,4 +1,5 @@
-//! **Pure.** What Python's `repr` prints: literals, and calls with named arguments such as `TextBlock(text='…', type='text')`.
+//! **Pure.** What Python's `repr` prints: literals, and calls with named arguments such as
+//! `TextBlock(text='…', type='text')`.
 use crate::value::Value;
 
 /// Literals inside each other that are followed.
@@ -12,7 +13,8 @@ pub fn read(text: &str) -> Option<Value> {
     (reader.at == text.len()).then_some(value)
 }
 
-/// The message, block, or list of blocks, that a text is the repr of; none for any other text, however much it looks like Python.
+/// The message, block, or list of blocks, that a text is the repr of; none for any other text,
+/// however much it looks like Python.
 pub(crate) fn block(text: &str) -> Option<Value> {
     let inside = text.trim();
     let name = inside.trim_start_matches('[').split('(').next()?;
@@ -129,7 +131,9 @@ impl<'a> Reader<'a> {
 
     fn number(&mut self) -> Option<Value> {
         let rest = self.rest();
-        let inside = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.' | '_');
+        let inside = |letter: char| {
+            letter.is_ascii_alphanumeric() || matches!(letter, '+' | '-' | '.' | '_')
+        };
         let end = rest.find(|letter| !inside(letter)).unwrap_or(rest.len());
         self.at += end;
         let text = rest[..end].replace('_', "");
@@ -190,7 +194,8 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// A character by its hexadecimal digits; half of a surrogate pair becomes the replacement character.
+    /// A character by its hexadecimal digits; half of a surrogate pair becomes the replacement
+    /// character.
     fn hex(&mut self, digits: usize) -> Option<char> {
         let code = u32::from_str_radix(self.rest().get(..digits)?, 16).ok()?;
         self.at += digits;
@@ -200,7 +205,9 @@ impl<'a> Reader<'a> {
     fn octal(&mut self, first: char) -> Option<char> {
         let mut code = first.to_digit(8)?;
         for _ in 0..2 {
-            let Some(digit) = self.peek().and_then(|byte| (byte as char).to_digit(8)) else { break };
+            let Some(digit) = self.peek().and_then(|byte| (byte as char).to_digit(8)) else {
+                break;
+            };
             code = code * 8 + digit;
             self.at += 1;
         }
@@ -218,7 +225,10 @@ mod tests {
         let block = block(text).unwrap();
         assert_eq!(block.get("id"), Some(&"toolu_1".into()));
         assert_eq!(block.get("input").unwrap().get("sql"), Some(&"SELECT 'a'\nFROM \"b\"".into()));
-        assert_eq!(crate::json::write(block.get("input").unwrap().get("n").unwrap(), false), "[1,-2.5,null,true]");
+        assert_eq!(
+            crate::json::write(block.get("input").unwrap().get("n").unwrap(), false),
+            "[1,-2.5,null,true]"
+        );
     }
 
     #[test]

@@ -46,18 +46,22 @@ pub(super) struct Found {
 
 /// Finds the members of a file.
 pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
-    let mut gathered =
-        Gathered { repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines), ..Gathered::default() };
+    let mut gathered = Gathered {
+        repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines),
+        ..Gathered::default()
+    };
     let (mut columns, mut beside, mut more) = (Vec::new(), Vec::new(), 0);
     let mut wrong: Option<(ReadErrorKind, String, usize)> = None;
     match form {
         Form::Converted | Form::PassRate => {
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
-            root.take(MOST_MEMBERS + 1).for_each(|next| gathered.add(bytes, next, |key, _| text_at(bytes, key)));
+            root.take(MOST_MEMBERS + 1)
+                .for_each(|next| gathered.add(bytes, next, |key, _| text_at(bytes, key)));
         }
         Form::Results | Form::Rows => {
             let items = if form == Form::Rows { "rows" } else { "results" };
-            let is_kept = |name: &str| if form == Form::Rows { name != items } else { name == "metadata" };
+            let is_kept =
+                |name: &str| if form == Form::Rows { name != items } else { name == "metadata" };
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
             let mut listed = false;
             for next in root {
@@ -65,7 +69,9 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                     Next::Entry { key, value } => (key, value),
                     Next::Broken { key, from } => {
                         let message = "The file ends in the middle, or brackets and quotes do not fit from here on.";
-                        wrong.get_or_insert_with(|| (ReadErrorKind::Truncated, message.to_owned(), from));
+                        wrong.get_or_insert_with(|| {
+                            (ReadErrorKind::Truncated, message.to_owned(), from)
+                        });
                         (key, from..bytes.len())
                     }
                 };
@@ -75,8 +81,9 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                         listed = true;
                         let items = split::list(Cursor::within(bytes, &span));
                         if items.is_none() {
-                            let message =
-                                format!("What stands under `{name}` is no list, so no run of the file can be read.");
+                            let message = format!(
+                                "What stands under `{name}` is no list, so no run of the file can be read."
+                            );
                             wrong.get_or_insert((ReadErrorKind::BadValue, message, span.start));
                         }
                         let items = items.into_iter().flatten();
@@ -85,17 +92,22 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                         }
                     }
                     Some(name) if name == items => {
-                        let message = format!("`{name}` stands in this file more than once; only the first is read.");
+                        let message = format!(
+                            "`{name}` stands in this file more than once; only the first is read."
+                        );
                         wrong.get_or_insert((ReadErrorKind::Duplicate, message, span.start));
                     }
-                    Some(name) if is_kept(name) && beside.len() < MOST_BESIDE => beside.push((name.to_owned(), span)),
+                    Some(name) if is_kept(name) && beside.len() < MOST_BESIDE => {
+                        beside.push((name.to_owned(), span));
+                    }
                     Some(name) => more += usize::from(is_kept(name)),
                     None => {}
                 }
             }
             if !listed {
-                let message =
-                    format!("There is no list under `{items}` that can be read, so no run of the file can be.");
+                let message = format!(
+                    "There is no list under `{items}` that can be read, so no run of the file can be."
+                );
                 wrong.get_or_insert((ReadErrorKind::BadValue, message, 0));
             }
         }
@@ -103,7 +115,9 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
         Form::RowLines => gathered.add_lines(bytes),
     }
     if gathered.entries.len() > MOST_MEMBERS {
-        let message = format!("The file holds more than {MOST_MEMBERS} runs. The rest, from this one on, is not read.");
+        let message = format!(
+            "The file holds more than {MOST_MEMBERS} runs. The rest, from this one on, is not read."
+        );
         gathered.entries.truncate(MOST_MEMBERS + 1);
         gathered.entries[MOST_MEMBERS].wrong = Some((ReadErrorKind::TooLarge, message));
     }
@@ -111,12 +125,15 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
     Found { entries: gathered.entries, columns, beside, more, wrong }
 }
 
-/// Counts the lines before each member, in one pass: a file where everything is broken asks for them as often as it has members.
+/// Counts the lines before each member, in one pass: a file where everything is broken asks for
+/// them as often as it has members.
 fn count_lines(entries: &mut [Entry], bytes: &[u8]) {
     let (mut at, mut lines) = (0, 0_u32);
     for entry in entries {
         let between = bytes.get(at..entry.span.start).unwrap_or_default();
-        lines = lines.saturating_add(u32::try_from(memchr::memchr_iter(b'\n', between).count()).unwrap_or(u32::MAX));
+        lines = lines.saturating_add(
+            u32::try_from(memchr::memchr_iter(b'\n', between).count()).unwrap_or(u32::MAX),
+        );
         (entry.lines, at) = (lines, at.max(entry.span.start));
     }
 }
@@ -125,9 +142,9 @@ fn count_lines(entries: &mut [Entry], bytes: &[u8]) {
 fn id_of(form: Form, bytes: &[u8], item: &Range<usize>, at: usize) -> Option<String> {
     let said = |key: &str| text_at(bytes, &split::value_of(bytes, item, key)?);
     match form {
-        Form::Rows | Form::RowLines => {
-            said("inputs.id").filter(|id| !id.trim().is_empty()).or_else(|| Some(format!("row-{}", at + 1)))
-        }
+        Form::Rows | Form::RowLines => said("inputs.id")
+            .filter(|id| !id.trim().is_empty())
+            .or_else(|| Some(format!("row-{}", at + 1))),
         _ => said("query_id"),
     }
 }
@@ -152,7 +169,12 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, bytes: &[u8], next: Next, id: impl Fn(&Range<usize>, &Range<usize>) -> Option<String>) {
+    fn add(
+        &mut self,
+        bytes: &[u8],
+        next: Next,
+        id: impl Fn(&Range<usize>, &Range<usize>) -> Option<String>,
+    ) {
         match next {
             Next::Entry { key, value } => {
                 let id = id(&key, &value);
@@ -160,8 +182,7 @@ impl Gathered {
             }
             Next::Broken { key, from } => {
                 let span = from..bytes.len();
-                let message =
-                    "The file ends in the middle of this run, or brackets and quotes do not fit from here on.";
+                let message = "The file ends in the middle of this run, or brackets and quotes do not fit from here on.";
                 let id = if key.is_empty() { None } else { id(&key, &span) };
                 self.put(id, span, Some((ReadErrorKind::Truncated, message.to_owned())));
             }
@@ -171,10 +192,15 @@ impl Gathered {
     fn add_rows(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut rows = split::rows(bytes);
         let text = |span: &Range<usize>| std::str::from_utf8(&bytes[span.clone()]).ok();
-        let cells = |row: &Range<usize>, most| text(row).map(|row| split::cells(row, most)).unwrap_or_default();
+        let cells = |row: &Range<usize>, most| {
+            text(row).map(|row| split::cells(row, most)).unwrap_or_default()
+        };
         let columns = rows.next().map(|row| cells(&row, MOST_COLUMNS)).unwrap_or_default();
         let at = columns.iter().position(|name| name == "query_id");
-        for row in rows.filter(|row| !bytes[row.clone()].iter().all(u8::is_ascii_whitespace)).take(MOST_MEMBERS + 1) {
+        for row in rows
+            .filter(|row| !bytes[row.clone()].iter().all(u8::is_ascii_whitespace))
+            .take(MOST_MEMBERS + 1)
+        {
             let mut cells = cells(&row, columns.len());
             let few = cells.len() < columns.len();
             let message = || "The row has fewer cells than the first line has names.".to_owned();
@@ -196,7 +222,12 @@ impl Gathered {
         }
     }
 
-    fn put(&mut self, id: Option<String>, span: Range<usize>, mut wrong: Option<(ReadErrorKind, String)>) {
+    fn put(
+        &mut self,
+        id: Option<String>,
+        span: Range<usize>,
+        mut wrong: Option<(ReadErrorKind, String)>,
+    ) {
         let id = id.filter(|id| !id.trim().is_empty());
         let times = id.as_ref().map_or(1, |id| {
             let times = self.times.entry(id.clone()).or_default();
@@ -205,9 +236,13 @@ impl Gathered {
         });
         if times > 1 && !self.repeats && wrong.is_none() {
             let id = id.as_deref().unwrap_or_default();
-            wrong = Some((ReadErrorKind::Duplicate, format!("The id `{id}` stands in this file more than once.")));
+            wrong = Some((
+                ReadErrorKind::Duplicate,
+                format!("The id `{id}` stands in this file more than once."),
+            ));
         }
-        let named = id.as_ref().map(|id| if times > 1 { format!("{id}-run{times}") } else { id.clone() });
+        let named =
+            id.as_ref().map(|id| if times > 1 { format!("{id}-run{times}") } else { id.clone() });
         let key = self.key(named);
         let repeat = if self.repeats { times } else { 1 };
         self.entries.push(Entry { key, id, repeat, span, lines: 0, wrong });
@@ -217,7 +252,10 @@ impl Gathered {
     fn key(&mut self, named: Option<String>) -> String {
         let fits = |key: &String| key.len() <= MOST_KEY;
         let at = self.entries.len() + 1;
-        let counted = (0..).map(|more| if more == 0 { format!("entry-{at}") } else { format!("entry-{at}-{more}") });
+        let counted =
+            (0..).map(
+                |more| if more == 0 { format!("entry-{at}") } else { format!("entry-{at}-{more}") },
+            );
         for key in named.into_iter().filter(fits).chain(counted) {
             if self.keys.insert(key.clone()) {
                 return key;

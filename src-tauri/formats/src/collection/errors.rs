@@ -1,4 +1,5 @@
-//! **Pure.** Why evaluators have no result for a row: entries of their own beside the rows of a file of results.
+//! **Pure.** Why evaluators have no result for a row: entries of their own beside the rows of a
+//! file of results.
 use super::split::{self, Cursor, Next};
 use super::value;
 use crate::node::Node;
@@ -35,6 +36,8 @@ impl Errors {
 }
 
 fn entry(value: &Value) -> Option<(usize, String, String)> {
-    let text = |key: &str| value.get(key)?.text().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    let text = |key: &str| {
+        value.get(key)?.text().filter(|text| !text.trim().is_empty()).map(str::to_owned)
+    };
     Some((value.get("row")?.word()?.parse().ok()?, text("evaluator")?, text("why")?))
 }

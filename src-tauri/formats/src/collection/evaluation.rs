@@ -8,8 +8,7 @@ use crate::transcript::sink::Role;
 use crate::value::Value;
 
 /// What a reader of stored scores should know.
-const STORED: &str =
-    "Scores and verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
+const STORED: &str = "Scores and verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
 /// Files of agents write this at the end of longer answers, where nothing is missing.
 const DOTTED: (usize, &str) = (
     200,
@@ -25,8 +24,12 @@ pub(super) fn read(entry: &Value, metadata: &Value) -> Read {
     for (key, value) in entry.entries() {
         match key.text().unwrap_or_default() {
             "query_text" | "query" | "" => {}
-            "system_answer" => parts(&mut run, "system_answer", value, &["final_answer", "answer_details"]),
-            key @ ("gold_answer" | "scores" | "evaluation" | "timing") => parts(&mut run, key, value, &[]),
+            "system_answer" => {
+                parts(&mut run, "system_answer", value, &["final_answer", "answer_details"]);
+            }
+            key @ ("gold_answer" | "scores" | "evaluation" | "timing") => {
+                parts(&mut run, key, value, &[]);
+            }
             key => run.facts.push((key.to_owned(), value.clone())),
         }
     }
@@ -45,7 +48,8 @@ pub(super) fn read(entry: &Value, metadata: &Value) -> Read {
 
 fn told(entry: &Value, system: &Value) -> Run {
     let pair = |key: &str, value: Option<&Value>| Some((Value::from(key), value?.clone()));
-    let answer = ["answer_details", "final_answer"].into_iter().filter_map(|key| pair(key, system.get(key)));
+    let answer =
+        ["answer_details", "final_answer"].into_iter().filter_map(|key| pair(key, system.get(key)));
     let answer = Value::Map(answer.collect());
     let query = entry.get("query_text").or_else(|| entry.get("query"));
     let inner = [pair("query", query), pair("answer", Some(&answer))];

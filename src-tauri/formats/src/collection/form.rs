@@ -12,7 +12,8 @@ pub enum Form {
     PassRateTable,
     /// Evaluations: `{metadata, summary, results: [...]}`.
     Results,
-    /// What `evaluate()` of azure-ai-evaluation writes: `{rows: [{"inputs.…", "outputs.…"}], metrics, studio_url}`.
+    /// What `evaluate()` of azure-ai-evaluation writes: `{rows: [{"inputs.…", "outputs.…"}],
+    /// metrics, studio_url}`.
     Rows,
     /// The same rows, one on each line.
     RowLines,
@@ -30,7 +31,9 @@ pub fn form_of(head: &[u8]) -> Option<Form> {
     }
     let is_column = |key: &str| key.starts_with("inputs.") || key.starts_with("outputs.");
     entries(head)?.find_map(|(key, inner)| match key {
-        "metadata" if has(&inner, &["framework", "agent_name", "evaluator_model", "test_set"]) => Some(Form::Results),
+        "metadata" if has(&inner, &["framework", "agent_name", "evaluator_model", "test_set"]) => {
+            Some(Form::Results)
+        }
         "results" if has(&inner, &["query_id"]) => Some(Form::Results),
         "rows" if inner.iter().any(|key| is_column(key)) => Some(Form::Rows),
         key if is_column(key) => Some(Form::RowLines),
@@ -44,7 +47,8 @@ pub fn form_of(head: &[u8]) -> Option<Form> {
 /// Why a file of this family holds no runs, when it is one that people keep beside those that do.
 pub fn why_no_runs(head: &[u8]) -> Option<&'static str> {
     let rounds = || entries(head)?.find(|(_, inner)| has(inner, &["round_0"]));
-    let preferred = columns(head).is_some_and(|names| names.contains(&"preference_label")) || rounds().is_some();
+    let preferred = columns(head).is_some_and(|names| names.contains(&"preference_label"))
+        || rounds().is_some();
     preferred.then_some(
         "Says which of two answers was preferred, which is no run. Open the answers themselves to compare them.",
     )
@@ -57,7 +61,8 @@ fn has(inner: &[&str], names: &[&str]) -> bool {
 /// Names in the first line, when it is that of a table with tabs.
 fn columns(head: &[u8]) -> Option<Vec<&str>> {
     let first = head.split(|byte| *byte == b'\n').next()?;
-    let text = std::str::from_utf8(first).ok()?.trim_start_matches('\u{feff}').trim_end_matches('\r');
+    let text =
+        std::str::from_utf8(first).ok()?.trim_start_matches('\u{feff}').trim_end_matches('\r');
     text.contains('\t').then(|| text.split('\t').collect())
 }
 

@@ -1,5 +1,6 @@
-//! **Pure.** Files that hold many runs: where each begins, which run it is, and what it says. A file is cut first and read member by
-//! member, so that memory holds one at a time, and one that cannot be read leaves the others alone. Read, never written.
+//! **Pure.** Files that hold many runs: where each begins, which run it is, and what it says. A
+//! file is cut first and read member by member, so that memory holds one at a time, and one that
+//! cannot be read leaves the others alone. Read, never written.
 mod entries;
 mod errors;
 mod evaluation;
@@ -38,7 +39,8 @@ pub const MOST_METADATA: usize = 1 << 20;
 /// One run of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
-    /// What it is called in its file: never empty, unique there, and no longer than [`MOST_KEY`] bytes.
+    /// What it is called in its file: never empty, unique there, and no longer than [`MOST_KEY`]
+    /// bytes.
     pub key: String,
     /// Which run it is.
     pub place: Place,
@@ -80,7 +82,8 @@ impl<'a> Collection<'a> {
         let said = metadata(form, bytes, found.beside);
         let outside = |(kind, message, at): (ReadErrorKind, String, usize)| {
             let before = bytes.get(..at).unwrap_or_default();
-            let lines = u32::try_from(memchr::memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX);
+            let lines =
+                u32::try_from(memchr::memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX);
             ReadError { line: Some(lines.saturating_add(1)), ..ReadError::new(kind, message) }
         };
         let wrong = found.wrong.map(outside).or(said.wrong);
@@ -116,27 +119,32 @@ impl<'a> Collection<'a> {
 
     /// The text of a member as it stands in the file; empty when there is no such member.
     pub fn bytes_of(&self, at: usize) -> &'a [u8] {
-        self.entries.get(at).and_then(|entry| self.bytes.get(entry.span.clone())).unwrap_or_default()
+        self.entries
+            .get(at)
+            .and_then(|entry| self.bytes.get(entry.span.clone()))
+            .unwrap_or_default()
     }
 
-    /// What the file says of all its members: of evaluations of rows, everything beside them by its key.
+    /// What the file says of all its members: of evaluations of rows, everything beside them by its
+    /// key.
     pub fn says(&self) -> &Value {
         &self.metadata
     }
 
-    /// How many keys of what the file says of all its members were not read: they are more than [`MOST_BESIDE`], what they hold is too long,
-    /// or no value.
+    /// How many keys of what the file says of all its members were not read: they are more than
+    /// [`MOST_BESIDE`], what they hold is too long, or no value.
     pub fn unread(&self) -> usize {
         self.unread
     }
 
-    /// Why the file around its members cannot be read: it is cut, its list of runs is none, or what it says of all of them is broken.
-    /// Members may be missing then, or what is known of them.
+    /// Why the file around its members cannot be read: it is cut, its list of runs is none, or what
+    /// it says of all of them is broken. Members may be missing then, or what is known of them.
     pub fn wrong(&self) -> Option<&ReadError> {
         self.wrong.as_ref()
     }
 
-    /// Why evaluators have no result for a member, where the file says so beside it: names of evaluators, each with a sentence.
+    /// Why evaluators have no result for a member, where the file says so beside it: names of
+    /// evaluators, each with a sentence.
     pub fn errors_of(&self, at: usize) -> &[(String, String)] {
         self.errors.of(at)
     }
@@ -156,7 +164,8 @@ impl<'a> Collection<'a> {
 
     /// Everything a member says.
     pub fn run(&self, at: usize) -> Result<Run, ReadError> {
-        let gone = || ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.");
+        let gone =
+            || ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.");
         Ok(self.read_entry(at, self.entries.get(at).ok_or_else(gone)?)?.run)
     }
 
@@ -175,7 +184,9 @@ impl<'a> Collection<'a> {
                 _ if !matches!(value, Value::Map(_)) => Err(no_object(&entry.key)),
                 Form::Results => Ok(evaluation::read(&value, &self.metadata)),
                 Form::PassRate => Ok(pass_rate::of_entry(id, &value)),
-                Form::Rows | Form::RowLines => Ok(rows::read(id, value, &self.metadata, self.errors.of(at))),
+                Form::Rows | Form::RowLines => {
+                    Ok(rows::read(id, value, &self.metadata, self.errors.of(at)))
+                }
                 _ => Ok(converted(id, &value)),
             }),
         };
@@ -225,10 +236,11 @@ struct Beside {
     wrong: Option<ReadError>,
 }
 
-/// Reads what stands beside the members: of evaluations of rows under all keys, else under one. Of a key that stands there twice, the
-/// last counts.
+/// Reads what stands beside the members: of evaluations of rows under all keys, else under one. Of
+/// a key that stands there twice, the last counts.
 fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Beside {
-    let (mut entries, mut room, mut unread): (Vec<(Value, Value)>, usize, usize) = (Vec::new(), MOST_METADATA, 0);
+    let (mut entries, mut room, mut unread): (Vec<(Value, Value)>, usize, usize) =
+        (Vec::new(), MOST_METADATA, 0);
     let mut wrong = None;
     for (key, span) in beside.into_iter().filter(|(key, _)| key != errors::KEY) {
         let Some(left) = room.checked_sub(span.len()) else {
@@ -245,7 +257,8 @@ fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Be
                 unread += 1;
                 let before = memchr::memchr_iter(b'\n', &bytes[..span.start]).count();
                 let lines = u32::try_from(before).unwrap_or(u32::MAX);
-                let message = format!("What stands under `{key}` could not be read: {}", error.message);
+                let message =
+                    format!("What stands under `{key}` could not be read: {}", error.message);
                 let line = error.line.unwrap_or(1).saturating_add(lines);
                 wrong.get_or_insert(ReadError { line: Some(line), column: None, message, ..error });
             }
@@ -268,7 +281,8 @@ fn value(bytes: &[u8]) -> Result<Value, ReadError> {
 
 fn converted(id: &str, entry: &Value) -> Read {
     let run = converted::run(id, entry);
-    let method = entry.get("answer").and_then(|answer| answer.get("method")).or_else(|| entry.get("method"));
+    let method =
+        entry.get("answer").and_then(|answer| answer.get("method")).or_else(|| entry.get("method"));
     Read { system: method.and_then(Node::word).map(str::to_owned), run, ..Read::default() }
 }
 

@@ -1,4 +1,5 @@
-//! **Pure.** One verdict of a pass-rate file as a run: its steps were printed by Python, its rounds are facts.
+//! **Pure.** One verdict of a pass-rate file as a run: its steps were printed by Python, its rounds
+//! are facts.
 use super::Read;
 use crate::benchmark::python;
 use crate::node::Node;
@@ -7,8 +8,7 @@ use crate::stabletoolbench::answers::{converted, details};
 use crate::value::Value;
 
 /// What a reader of stored verdicts should know.
-const STORED: &str =
-    "Verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
+const STORED: &str = "Verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
 
 /// An entry: `{query, tool_names, answer_steps, final_step, is_solved}`.
 pub(super) fn of_entry(id: &str, entry: &Value) -> Read {
@@ -34,7 +34,8 @@ pub(super) fn of_row(id: &str, columns: &[String], cells: Vec<String>) -> Read {
     let text = |cell: Option<String>| cell.unwrap_or_default();
     let mut run = told(id, &text(take("query")), &text(take("model_intermediate_steps")));
     let model = take("model");
-    let (tools, last, solved) = (take("available_tools"), take("model_final_step"), take("is_solved"));
+    let (tools, last, solved) =
+        (take("available_tools"), take("model_final_step"), take("is_solved"));
     for (key, cell) in [("tool_names", tools), ("final_step", last)] {
         if let Some(cell) = cell {
             run.facts.push((key.to_owned(), python::read(&cell).unwrap_or(Value::Text(cell))));
@@ -72,7 +73,8 @@ fn told(id: &str, query: &str, steps: &str) -> Run {
     run
 }
 
-/// `Step 1: …` and so on, each in a line of its own; what looks like a step and does not count on is text.
+/// `Step 1: …` and so on, each in a line of its own; what looks like a step and does not count on
+/// is text.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let Some(mut rest) = text.strip_prefix("Step 1: ") else {
@@ -94,7 +96,8 @@ fn rounds(run: &mut Run, solved: &Value) {
     let Value::Map(entries) = solved else {
         return run.facts.push(("is_solved".to_owned(), solved.clone()));
     };
-    let number = |key: &Value| key.word().and_then(|word| word.parse::<u32>().ok()).unwrap_or(u32::MAX);
+    let number =
+        |key: &Value| key.word().and_then(|word| word.parse::<u32>().ok()).unwrap_or(u32::MAX);
     let mut entries: Vec<_> = entries.iter().collect();
     entries.sort_by_key(|(key, _)| number(key));
     for (key, value) in entries {

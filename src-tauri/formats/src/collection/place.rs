@@ -1,4 +1,5 @@
-//! **Pure.** Which run a member is: its query from the file, its set and its model from where the file lies.
+//! **Pure.** Which run a member is: its query from the file, its set and its model from where the
+//! file lies.
 use super::Read;
 use super::entries::Entry;
 use super::form::Form;
@@ -6,13 +7,15 @@ use crate::node::Node;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// The longest key of a member, in bytes: names of files are made of it, where each byte may take three.
+/// The longest key of a member, in bytes: names of files are made of it, where each byte may take
+/// three.
 pub const MOST_KEY: usize = 60;
 /// Longer names of sets, systems and models are nobody's.
 const MOST_NAME: usize = 200;
 
 /// Sets of queries that everybody knows, longer names before those that they begin with.
-const SETS: [&str; 6] = ["G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction"];
+const SETS: [&str; 6] =
+    ["G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction"];
 
 /// Which run a member is.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -45,22 +48,27 @@ impl Whereabouts {
         let (set, rest) = SETS.iter().find_map(|set| Some((*set, around(stem, set)?))).unzip();
         let rest = rest.and_then(name_of);
         let set = set.map(str::to_owned);
-        let word = |of: Option<&Value>, key: &str| of?.get(key).and_then(Node::word).and_then(name_of);
+        let word =
+            |of: Option<&Value>, key: &str| of?.get(key).and_then(Node::word).and_then(name_of);
         match form {
             Form::Converted => Self { set, system: None, model: folder },
             // What `evaluate()` writes has this name unless somebody gives another.
             Form::Rows | Form::RowLines
-                if matches!(stem, "evaluation_results" | "instance_results") && folder.is_some() =>
+                if matches!(stem, "evaluation_results" | "instance_results")
+                    && folder.is_some() =>
             {
                 Self { system: folder, ..Self::default() }
             }
             Form::Rows | Form::RowLines => Self { system: name_of(stem), ..Self::default() },
-            Form::PassRate | Form::PassRateTable => Self { set, system: None, model: rest.or(folder) },
+            Form::PassRate | Form::PassRateTable => {
+                Self { set, system: None, model: rest.or(folder) }
+            }
             Form::Results => {
                 let (root, config) = (Some(metadata), metadata.get("config"));
                 let named = |key: &str| word(config, key).or_else(|| word(root, key));
                 // `framework` may hold system and model in one word.
-                let system = ["framework", "agent_name"].into_iter().find_map(|key| word(root, key));
+                let system =
+                    ["framework", "agent_name"].into_iter().find_map(|key| word(root, key));
                 let system = word(config, "system").or(system);
                 let model = ["model", "model_name", "agent_model"].into_iter().find_map(named);
                 Self { set: named("test_set").or(set), system, model }
@@ -70,10 +78,15 @@ impl Whereabouts {
 
     pub(super) fn of_entry(&self, entry: &Entry, read: Option<&Read>) -> Place {
         let id = entry.id.as_deref().and_then(name_of);
-        let said = |of: fn(&Read) -> &Option<String>| read.and_then(|read| of(read).as_deref()).and_then(name_of);
+        let said = |of: fn(&Read) -> &Option<String>| {
+            read.and_then(|read| of(read).as_deref()).and_then(name_of)
+        };
         Place {
-            task: said(|read| &read.task)
-                .or_else(|| id.map(|id| self.set.as_ref().map_or_else(|| id.clone(), |set| format!("{set}/{id}")))),
+            task: said(|read| &read.task).or_else(|| {
+                id.map(|id| {
+                    self.set.as_ref().map_or_else(|| id.clone(), |set| format!("{set}/{id}"))
+                })
+            }),
             system: said(|read| &read.system).or_else(|| self.system.clone()),
             model: said(|read| &read.model).or_else(|| self.model.clone()),
             variation: read.and_then(|read| read.variation),
@@ -85,7 +98,8 @@ impl Whereabouts {
 /// What stands around the name of a set in a stem, when it stands there as words of its own.
 fn around<'a>(stem: &'a str, set: &str) -> Option<&'a str> {
     let (before, after) = stem.split_once(set)?;
-    let alone = (before.is_empty() || before.ends_with('_')) && (after.is_empty() || after.starts_with('_'));
+    let alone = (before.is_empty() || before.ends_with('_'))
+        && (after.is_empty() || after.starts_with('_'));
     alone.then(|| after.trim_start_matches('_'))
 }
 
@@ -94,8 +108,9 @@ fn name_of(name: &str) -> Option<String> {
     (!name.is_empty() && name.len() <= MOST_NAME).then(|| name.to_owned())
 }
 
-/// What a member is called where files are named after runs: `<file>/<key>`, with every byte of the key that is no letter, digit, `-` or
-/// `_` as `%XX`. Nothing else lies below a file, so no other run has this name, and no name leaves its folder.
+/// What a member is called where files are named after runs: `<file>/<key>`, with every byte of the
+/// key that is no letter, digit, `-` or `_` as `%XX`. Nothing else lies below a file, so no other
+/// run has this name, and no name leaves its folder.
 pub fn run_name(file: &str, key: &str) -> String {
     let mut name = format!("{file}/");
     for byte in key.bytes() {
@@ -134,9 +149,11 @@ mod tests {
 
     #[test]
     fn names_of_members_are_safe_names_of_files() {
-        for (key, name) in
-            [("588", "a/b.json/588"), ("588-run2", "a/b.json/588-run2"), ("../x.yaml", "a/b.json/%2E%2E%2Fx%2Eyaml")]
-        {
+        for (key, name) in [
+            ("588", "a/b.json/588"),
+            ("588-run2", "a/b.json/588-run2"),
+            ("../x.yaml", "a/b.json/%2E%2E%2Fx%2Eyaml"),
+        ] {
             assert_eq!(run_name("a/b.json", key), name);
         }
         for odd in ["588", "a/%2", "a/%zz", "a/%ff", "a/%41", "a/é", "a/x.y"] {

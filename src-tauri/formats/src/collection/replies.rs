@@ -1,4 +1,5 @@
-//! **Pure.** Raw replies beside a file of results, as lines of JSON: which row of which words they are of, and what was said.
+//! **Pure.** Raw replies beside a file of results, as lines of JSON: which row of which words they
+//! are of, and what was said.
 use crate::json;
 use crate::node::Node;
 use crate::value::Value;
@@ -8,7 +9,8 @@ use crate::value::Value;
 pub struct Heard {
     /// Number of the row, from 1.
     pub row: usize,
-    /// Names the text of that row in the file of results, so that no other row is taken for it; none where it is not known.
+    /// Names the text of that row in the file of results, so that no other row is taken for it;
+    /// none where it is not known.
     pub of: Option<u64>,
     /// The evaluator.
     pub evaluator: String,
@@ -28,7 +30,10 @@ impl Heard {
         entries.extend(self.of.map(|of| ("of", Value::Text(format!("{of:016x}")))));
         entries.push(("evaluator", Value::from(self.evaluator.as_str())));
         entries.push(("round", number(self.round)));
-        entries.push(("replies", Value::List(self.replies.iter().map(|reply| Value::from(reply.as_str())).collect())));
+        entries.push((
+            "replies",
+            Value::List(self.replies.iter().map(|reply| Value::from(reply.as_str())).collect()),
+        ));
         entries.extend(self.error.as_deref().map(|error| ("error", Value::from(error))));
         let entries = entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect();
         json::write(&Value::Map(entries), false) + "\n"
@@ -38,13 +43,20 @@ impl Heard {
     pub fn read(line: &[u8]) -> Option<Self> {
         let value = json::read(std::str::from_utf8(line).ok()?.trim()).ok()?;
         let text = |key: &str| value.get(key).and_then(Value::text).map(str::to_owned);
-        let number = |key: &str| value.get(key).and_then(Node::word).and_then(|word| word.parse().ok());
+        let number =
+            |key: &str| value.get(key).and_then(Node::word).and_then(|word| word.parse().ok());
         Some(Self {
             row: number("row")?,
             of: text("of").and_then(|of| u64::from_str_radix(&of, 16).ok()),
             evaluator: text("evaluator")?,
             round: number("round")?,
-            replies: value.get("replies")?.items().iter().filter_map(Value::text).map(str::to_owned).collect(),
+            replies: value
+                .get("replies")?
+                .items()
+                .iter()
+                .filter_map(Value::text)
+                .map(str::to_owned)
+                .collect(),
             error: text("error"),
         })
     }
@@ -64,10 +76,19 @@ mod tests {
 
     #[test]
     fn what_is_none_of_our_lines_says_nothing() {
-        for line in
-            ["", "{}", "[1]", r#"{"row": "x"}"#, r#"{"row":-1,"evaluator":"a","round":1,"replies":[]}"#, "\u{0}"]
-        {
-            assert_eq!((Heard::read(line.as_bytes()), Heard::row_of(line.as_bytes())), (None, None), "{line}");
+        for line in [
+            "",
+            "{}",
+            "[1]",
+            r#"{"row": "x"}"#,
+            r#"{"row":-1,"evaluator":"a","round":1,"replies":[]}"#,
+            "\u{0}",
+        ] {
+            assert_eq!(
+                (Heard::read(line.as_bytes()), Heard::row_of(line.as_bytes())),
+                (None, None),
+                "{line}"
+            );
         }
     }
 

@@ -9,8 +9,12 @@ macro_rules! fixture {
     };
 }
 
-const FILES: [(&str, &str); 4] =
-    [fixture!("pier_small.json"), fixture!("pier_large.json"), fixture!("berths.json"), fixture!("echo_target.json")];
+const FILES: [(&str, &str); 4] = [
+    fixture!("pier_small.json"),
+    fixture!("pier_large.json"),
+    fixture!("berths.json"),
+    fixture!("echo_target.json"),
+];
 
 fn told(file: usize) -> Vec<String> {
     let (path, text) = FILES[file];
@@ -18,7 +22,12 @@ fn told(file: usize) -> Vec<String> {
         let (place, outline) = (member.place, member.outline.unwrap());
         let answer = outline.answer.and_then(|answer| answer.json).unwrap_or_default();
         let (task, system) = (place.task.unwrap(), place.system.unwrap());
-        format!("{}: {task} {system} {:?} {} {answer}", member.key, outline.standing, outline.tools.join(" "))
+        format!(
+            "{}: {task} {system} {:?} {} {answer}",
+            member.key,
+            outline.standing,
+            outline.tools.join(" ")
+        )
     };
     members(path, text.as_bytes()).unwrap().into_iter().map(told).collect()
 }
@@ -38,7 +47,10 @@ fn a_row_is_a_run_whose_task_is_the_same_in_two_files_of_the_same_data() {
     assert_eq!(small[0], "row-1: row-1-ddcf pier_small Answered  \"At nine in the morning.\"");
     assert_eq!(large[2], "row-3: row-3-405d pier_large NoAnswer  ");
     let task = |line: &String| line.split(' ').nth(1).unwrap().to_owned();
-    assert_eq!(small.iter().map(task).collect::<Vec<_>>(), large.iter().map(task).collect::<Vec<_>>());
+    assert_eq!(
+        small.iter().map(task).collect::<Vec<_>>(),
+        large.iter().map(task).collect::<Vec<_>>()
+    );
     assert_eq!(
         told(2),
         [
@@ -51,13 +63,23 @@ fn a_row_is_a_run_whose_task_is_the_same_in_two_files_of_the_same_data() {
 #[test]
 fn messages_of_agents_are_steps_and_what_tools_returned_stands_with_its_call() {
     let run = run(2, "berth");
-    let told: Vec<_> = run.steps.iter().map(|step| (step.turn, step.kind, step.parts.len())).collect();
+    let told: Vec<_> =
+        run.steps.iter().map(|step| (step.turn, step.kind, step.parts.len())).collect();
     assert_eq!(
         told,
-        [(1, StepKind::System, 1), (1, StepKind::User, 1), (2, StepKind::ToolCall, 2), (3, StepKind::Assistant, 1)]
+        [
+            (1, StepKind::System, 1),
+            (1, StepKind::User, 1),
+            (2, StepKind::ToolCall, 2),
+            (3, StepKind::Assistant, 1)
+        ]
     );
     assert_eq!((run.layout, run.untold), (Layout::Evaluation, false));
-    assert!(facts(&run).contains("inputs.tool_definitions=[{\"name\":\"free_berths\""), "{}", facts(&run));
+    assert!(
+        facts(&run).contains("inputs.tool_definitions=[{\"name\":\"free_berths\""),
+        "{}",
+        facts(&run)
+    );
 }
 
 #[test]
@@ -71,7 +93,10 @@ fn what_evaluators_said_is_a_fact_and_a_row_on_which_they_failed_is_no_wrong_ans
     ] {
         assert!(said.contains(fact), "{said}");
     }
-    assert!(said.contains("metrics of the whole file={\"f1.f1_score\":0.3666666666666667"), "{said}");
+    assert!(
+        said.contains("metrics of the whole file={\"f1.f1_score\":0.3666666666666667"),
+        "{said}"
+    );
     assert!(
         right.notes.iter().any(|note| note == "Stored results: f1 pass 0.6, relevance pass 5.0."),
         "{:?}",
@@ -113,7 +138,10 @@ fn rows_that_were_written_here_say_which_runs_they_are() {
     );
     let members = members("a/evaluation_results.json", text.as_bytes()).unwrap();
     let Place { task, system, model, variation, repeat } = members[0].place.clone();
-    assert_eq!((task.as_deref(), system.as_deref(), model.as_deref()), (Some("tickets"), Some("promptql"), Some("o1")));
+    assert_eq!(
+        (task.as_deref(), system.as_deref(), model.as_deref()),
+        (Some("tickets"), Some("promptql"), Some("o1"))
+    );
     assert_eq!((variation, repeat), (Some(2), 3));
     assert_eq!((members[1].place.system.as_deref(), members[1].place.variation), (Some("a"), None));
     let run = read("x.json", text.as_bytes(), "row-1").unwrap();
@@ -128,11 +156,22 @@ fn a_row_of_a_run_that_had_not_ended_is_no_run_without_an_answer() {
             r#"{{"inputs.run": "a.yaml", "inputs.task": "t", "inputs.system": "s", "inputs.model": "m", "inputs.query": "q"{state}}}"#
         )
     };
-    let text = format!("{{\"rows\": [{}, {}], \"metrics\": {{}}}}", row(r#", "inputs.state": "waiting""#), row(""));
+    let text = format!(
+        "{{\"rows\": [{}, {}], \"metrics\": {{}}}}",
+        row(r#", "inputs.state": "waiting""#),
+        row("")
+    );
     let members = members("a/evaluation_results.json", text.as_bytes()).unwrap();
-    let standing: Vec<Standing> = members.iter().map(|one| one.outline.as_ref().unwrap().standing).collect();
+    let standing: Vec<Standing> =
+        members.iter().map(|one| one.outline.as_ref().unwrap().standing).collect();
     assert_eq!(standing, [Standing::Waiting, Standing::NoAnswer]);
-    assert!(read("x.json", text.as_bytes(), "row-1").unwrap().facts.iter().all(|(name, _)| !name.contains("state")));
+    assert!(
+        read("x.json", text.as_bytes(), "row-1")
+            .unwrap()
+            .facts
+            .iter()
+            .all(|(name, _)| !name.contains("state"))
+    );
 }
 
 #[test]
@@ -161,14 +200,27 @@ fn why_an_evaluator_has_no_result_is_said_of_the_row_and_is_no_verdict() {
     let told = |key: &str| {
         let said = |verdict: Verdict| {
             let Verdict { evaluator, score, reason, is_silent, .. } = verdict;
-            format!("{evaluator} {} {} {is_silent}", score.unwrap_or_default(), reason.unwrap_or_default())
+            format!(
+                "{evaluator} {} {} {is_silent}",
+                score.unwrap_or_default(),
+                reason.unwrap_or_default()
+            )
         };
-        read("x.json", FAILED.as_bytes(), key).unwrap().verdicts.into_iter().map(said).collect::<Vec<_>>()
+        read("x.json", FAILED.as_bytes(), key)
+            .unwrap()
+            .verdicts
+            .into_iter()
+            .map(said)
+            .collect::<Vec<_>>()
     };
     assert_eq!(told("row-1"), ["tone 2  false", "tone  One round failed. true"]);
     assert_eq!(told("row-2"), ["tone  The reply could not be read. true", "never  No model. true"]);
     let lines = FAILED.split_once('[').unwrap().1.split_once("],").unwrap().0;
-    assert!(read("x.jsonl", lines.replace("}, {", "}\n{").as_bytes(), "row-2").unwrap().verdicts[0].reason.is_none());
+    assert!(
+        read("x.jsonl", lines.replace("}, {", "}\n{").as_bytes(), "row-2").unwrap().verdicts[0]
+            .reason
+            .is_none()
+    );
 }
 
 #[test]
@@ -184,7 +236,10 @@ fn what_a_file_says_of_all_its_rows_is_a_fact_of_each_and_every_row_is_kept_as_i
     let run = read("x.jsonl", row.as_bytes(), "7").unwrap();
     assert!(facts(&run).starts_with("inputs.response=\"of the data\"\n"), "{}", facts(&run));
     let beside = Value::Map(
-        beside_what_was_said(&run.row).into_iter().map(|(name, value)| (Value::Text(name), value)).collect(),
+        beside_what_was_said(&run.row)
+            .into_iter()
+            .map(|(name, value)| (Value::Text(name), value))
+            .collect(),
     );
     assert_eq!(json::write(&beside, false), r#"{"response":"of the data","context":null,"id":7}"#);
 }
@@ -197,12 +252,16 @@ fn keys_beside_the_rows_that_are_not_read_are_counted() {
         let many = Collection::open("x.json", text.as_bytes()).unwrap();
         (many.says().entries().len(), many.unread())
     };
-    let keys = |many: usize| -> Vec<String> { (0..many).map(|at| format!("\"k{at}\": {at}")).collect() };
+    let keys =
+        |many: usize| -> Vec<String> { (0..many).map(|at| format!("\"k{at}\": {at}")).collect() };
     let long = |length: usize| format!("\"long\": \"{}\"", "x".repeat(length));
     assert_eq!(unread(&keys(99)), (99, 0), "reasons have a place of their own");
     assert_eq!(unread(&keys(107)), (99, 8));
     assert_eq!(unread(&[long(MOST_METADATA), keys(1).remove(0)]), (1, 1));
-    assert_eq!(unread(&[long(MOST_METADATA / 2), keys(1).remove(0), "\"odd\": oops".to_owned()]), (2, 1));
+    assert_eq!(
+        unread(&[long(MOST_METADATA / 2), keys(1).remove(0), "\"odd\": oops".to_owned()]),
+        (2, 1)
+    );
     let results = br#"{"results": [{"query_id": "1"}], "metadata": {"a": 1}, "other": 2}"#;
     assert_eq!(Collection::open("x.json", results).map(|many| many.unread()), Ok(0));
 }
@@ -217,8 +276,10 @@ fn hostile_rows_are_damaged_alone() {
         "{\"inputs.query\": \"q\", \"outputs.a.b\": Infinity}",
         "{\"inputs.query\": oops}",
     ];
-    let text = format!("{{\"rows\": [{{\"inputs.query\": NaN}}, {}, {{\"inputs.que", rows.join(", "));
-    let told: Vec<bool> = members("x.json", text.as_bytes()).unwrap().iter().map(|one| one.outline.is_ok()).collect();
+    let text =
+        format!("{{\"rows\": [{{\"inputs.query\": NaN}}, {}, {{\"inputs.que", rows.join(", "));
+    let told: Vec<bool> =
+        members("x.json", text.as_bytes()).unwrap().iter().map(|one| one.outline.is_ok()).collect();
     assert_eq!(told, [true, false, false, false, true, false, false]);
     assert_eq!(form_of(b"{\"error\": \"X\", \"message\": \"y\"}"), None);
     assert_eq!(form_of(b"{\"rows\": [{\"query\": 1}]}"), None);

@@ -1,5 +1,5 @@
-//! **Pure.** One row of an evaluation by azure-ai-evaluation as a run: what was asked and answered as steps, what evaluators said of it
-//! as the file has it.
+//! **Pure.** One row of an evaluation by azure-ai-evaluation as a run: what was asked and answered
+//! as steps, what evaluators said of it as the file has it.
 use super::{Read, verdicts};
 use crate::azure::Telling;
 use crate::json;
@@ -11,8 +11,7 @@ use crate::value::Value;
 use crate::yaml::scalars::Scalar;
 
 /// What a reader of stored results should know.
-const STORED: &str =
-    "Results here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
+const STORED: &str = "Results here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
 /// Columns that people call the same by other words, ours first.
 const QUERY: [&str; 5] = ["query", "question", "prompt", "input", "instruction"];
 const RESPONSE: [&str; 5] = ["response", "answer", "output", "completion", "prediction"];
@@ -55,7 +54,11 @@ impl<'v> Columns<'v> {
     }
 
     fn output(&mut self, evaluator: &'v str) -> &mut Vec<(&'v str, &'v Value)> {
-        let at = self.outputs.iter().position(|(known, _)| *known == evaluator).unwrap_or(self.outputs.len());
+        let at = self
+            .outputs
+            .iter()
+            .position(|(known, _)| *known == evaluator)
+            .unwrap_or(self.outputs.len());
         if at == self.outputs.len() {
             self.outputs.push((evaluator, Vec::new()));
         }
@@ -65,7 +68,10 @@ impl<'v> Columns<'v> {
     /// The first of some columns that holds something.
     fn first(&self, names: &[&str]) -> Option<(&'v str, &'v Value)> {
         let of = |name: &&str| {
-            self.given.iter().chain(&self.inputs).find(|(known, value)| known == name && !is_missing(value))
+            self.given
+                .iter()
+                .chain(&self.inputs)
+                .find(|(known, value)| known == name && !is_missing(value))
         };
         names.iter().find_map(of).copied()
     }
@@ -75,14 +81,17 @@ impl<'v> Columns<'v> {
         [CONVERSATION.as_slice(), &QUERY, &RESPONSE].map(|names| self.first(names))
     }
 
-    /// Columns of the data and of a target that are none of these, each with what stands before its name.
+    /// Columns of the data and of a target that are none of these, each with what stands before its
+    /// name.
     fn untold(&self) -> impl Iterator<Item = (&'static str, &'v str, &'v Value)> {
         let told = self.told();
         let of = |columns: &[(&'v str, &'v Value)], from| {
             columns.iter().map(|(name, value)| (from, *name, *value)).collect::<Vec<_>>()
         };
         let all = of(&self.inputs, INPUTS).into_iter().chain(of(&self.given, OUTPUTS));
-        all.filter(move |(.., value)| !told.iter().flatten().any(|(_, known)| std::ptr::eq(*known, *value)))
+        all.filter(move |(.., value)| {
+            !told.iter().flatten().any(|(_, known)| std::ptr::eq(*known, *value))
+        })
     }
 
     fn word(&self, name: &str) -> Option<&'v str> {
@@ -90,7 +99,8 @@ impl<'v> Columns<'v> {
     }
 }
 
-/// Reads a row; `id` is what it is called in its file, `file` what that says of all rows, `errors` why evaluators have no result for this one.
+/// Reads a row; `id` is what it is called in its file, `file` what that says of all rows, `errors`
+/// why evaluators have no result for this one.
 pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String)]) -> Read {
     let columns = Columns::of(&row);
     let told = columns.told();
@@ -101,20 +111,26 @@ pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String
         of_ours(&mut run, &columns);
     }
     run.notes.push(STORED.to_owned());
-    run.verdicts = columns.outputs.iter().map(|(evaluator, said)| verdicts::of(evaluator, said)).collect();
+    run.verdicts =
+        columns.outputs.iter().map(|(evaluator, said)| verdicts::of(evaluator, said)).collect();
     for (evaluator, why) in errors {
         verdicts::fail(&mut run.verdicts, evaluator, why);
     }
     run.notes.extend(results(&run.verdicts));
     run.facts = facts(&columns, is_ours, file);
-    let whole = |name: &str| columns.word(name).filter(|_| is_ours).and_then(|word| word.parse::<u32>().ok());
+    let whole = |name: &str| {
+        columns.word(name).filter(|_| is_ours).and_then(|word| word.parse::<u32>().ok())
+    };
     let task = match columns.word("id") {
         _ if is_ours => place[0].to_owned(),
         Some(id) if !id.trim().is_empty() => id.to_owned(),
         // Rows of other data have the same numbers.
-        _ => told[1].or(told[0]).map_or_else(|| id.to_owned(), |(_, asked)| format!("{id}-{:04x}", fingerprint(asked))),
+        _ => told[1]
+            .or(told[0])
+            .map_or_else(|| id.to_owned(), |(_, asked)| format!("{id}-{:04x}", fingerprint(asked))),
     };
-    let (system, model) = (is_ours.then(|| place[1].to_owned()), is_ours.then(|| place[2].to_owned()));
+    let (system, model) =
+        (is_ours.then(|| place[1].to_owned()), is_ours.then(|| place[2].to_owned()));
     let (variation, repeat) = (whole("variation"), whole("repeat"));
     run.row = row;
     Read { run, task: Some(task), system, model, variation, repeat }
@@ -123,11 +139,15 @@ pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String
 /// What a row holds and no step tells, and what its file says of all rows.
 fn facts(columns: &Columns<'_>, is_ours: bool, file: &Value) -> Vec<(String, Value)> {
     let is_place = |name: &str| {
-        is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "state" | "answer" | "error"))
+        is_ours
+            && (PLACE.contains(&name)
+                || matches!(name, "variation" | "repeat" | "state" | "answer" | "error"))
     };
     let mut facts = Vec::new();
     let mut add = |name: String, value: &Value| facts.push((name, value.clone()));
-    for (from, name, value) in columns.untold().filter(|(from, name, _)| *from != INPUTS || !is_place(name)) {
+    for (from, name, value) in
+        columns.untold().filter(|(from, name, _)| *from != INPUTS || !is_place(name))
+    {
         add(format!("{from}{name}"), value);
     }
     for (evaluator, said) in &columns.outputs {
@@ -148,13 +168,17 @@ fn facts(columns: &Columns<'_>, is_ours: bool, file: &Value) -> Vec<(String, Val
     facts
 }
 
-/// What a row holds beside what was said, which makes the rows of evaluators of it: a reference, documents, an id. Names are without what
-/// stands before them in files of results; what the data say comes before what a target gave under the same name.
+/// What a row holds beside what was said, which makes the rows of evaluators of it: a reference,
+/// documents, an id. Names are without what stands before them in files of results; what the data
+/// say comes before what a target gave under the same name.
 pub fn beside_what_was_said(row: &Value) -> Vec<(String, Value)> {
     let mut beside: Vec<(String, Value)> = Vec::new();
     for (_, name, value) in Columns::of(row).untold() {
         if beside.iter().all(|(known, _)| known != name) {
-            beside.push((name.to_owned(), if is_missing(value) { Value::Null } else { value.clone() }));
+            beside.push((
+                name.to_owned(),
+                if is_missing(value) { Value::Null } else { value.clone() },
+            ));
         }
     }
     beside
@@ -162,10 +186,16 @@ pub fn beside_what_was_said(row: &Value) -> Vec<(String, Value)> {
 
 /// What a row says that was written here: the answer as a value, and why there is none.
 fn of_ours(run: &mut Run, columns: &Columns<'_>) {
-    let given = |name: &str| columns.inputs.iter().find(|(known, value)| *known == name && !is_missing(value));
+    let given = |name: &str| {
+        columns.inputs.iter().find(|(known, value)| *known == name && !is_missing(value))
+    };
     match given("answer") {
         Some((_, answer)) => {
-            let answer = Answer { value: (*answer).clone(), source: "`inputs.answer`".to_owned(), lenient: false };
+            let answer = Answer {
+                value: (*answer).clone(),
+                source: "`inputs.answer`".to_owned(),
+                lenient: false,
+            };
             run.answer = Some(answer);
         }
         // What was said last was no answer then.
@@ -206,7 +236,8 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
         telling.say(StepKind::Assistant, shown(value));
     }
     let is_empty = |value: &Value| value.text().is_some_and(|text| text.trim().is_empty());
-    let answer = text.or_else(|| telling.said.take().map(Value::Text)).filter(|value| !is_empty(value));
+    let answer =
+        text.or_else(|| telling.said.take().map(Value::Text)).filter(|value| !is_empty(value));
     let from = if response.is_some() { "response" } else { "last message of the conversation" };
     let steps = telling.into_steps();
     let mut run = Run {
@@ -217,7 +248,12 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
         ..Run::default()
     };
     if !columns.given.is_empty() && columns.given.iter().all(|(_, value)| is_missing(value)) {
-        fail(&mut run, Value::from("The file has nothing of the target for this row: it failed, or gave nothing."));
+        fail(
+            &mut run,
+            Value::from(
+                "The file has nothing of the target for this row: it failed, or gave nothing.",
+            ),
+        );
     }
     run
 }
@@ -258,7 +294,8 @@ pub(super) fn is_missing(value: &Value) -> bool {
     matches!(value.shape(), Shape::Scalar(Scalar::Null | Scalar::Number(".nan" | "NaN")))
 }
 
-/// A short word for a value, so that values that differ are told apart. Not one to be trusted with secrets.
+/// A short word for a value, so that values that differ are told apart. Not one to be trusted with
+/// secrets.
 fn fingerprint(value: &Value) -> u16 {
     let mut hash = 0x811c_9dc5_u32;
     for byte in json::write(value, false).bytes() {

@@ -1,5 +1,6 @@
-//! **Pure.** Where the members of a file begin and end. Looks at brackets and quotes only and does not recurse, so that a file of any
-//! size is cut without being read, and a broken member breaks no other.
+//! **Pure.** Where the members of a file begin and end. Looks at brackets and quotes only and does
+//! not recurse, so that a file of any size is cut without being read, and a broken member breaks no
+//! other.
 use std::ops::Range;
 
 /// A place in a JSON text that may be no JSON at all.
@@ -80,7 +81,8 @@ impl<'a> Cursor<'a> {
 pub(super) enum Next {
     /// A key and its value; in a list the key is empty.
     Entry { key: Range<usize>, value: Range<usize> },
-    /// A key whose value does not end, or what stands where an entry should: from there on nothing can be cut.
+    /// A key whose value does not end, or what stands where an entry should: from there on nothing
+    /// can be cut.
     Broken { key: Range<usize>, from: usize },
 }
 
@@ -149,14 +151,16 @@ impl Iterator for Entries<'_> {
 
 /// The value of a key of the object at a place, by its span.
 pub(super) fn value_of(bytes: &[u8], within: &Range<usize>, name: &str) -> Option<Range<usize>> {
-    let quoted = |key: &Range<usize>| bytes.get(key.start + 1..key.end - 1) == Some(name.as_bytes());
+    let quoted =
+        |key: &Range<usize>| bytes.get(key.start + 1..key.end - 1) == Some(name.as_bytes());
     object(Cursor::within(bytes, within))?.find_map(|next| match next {
         Next::Entry { key, value } if quoted(&key) => Some(value),
         _ => None,
     })
 }
 
-/// Rows of a table with cells between tabs, as spans. Cells in quotes may hold tabs and line breaks.
+/// Rows of a table with cells between tabs, as spans. Cells in quotes may hold tabs and line
+/// breaks.
 pub(super) struct Rows<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -206,7 +210,8 @@ pub(super) fn cells(row: &str, most: usize) -> Vec<String> {
     let mut rest = row.strip_suffix('\r').unwrap_or(row);
     while cells.len() < most {
         let Some(mut inside) = rest.strip_prefix('"') else {
-            let (cell, after) = rest.split_once('\t').map_or((rest, None), |(cell, after)| (cell, Some(after)));
+            let (cell, after) =
+                rest.split_once('\t').map_or((rest, None), |(cell, after)| (cell, Some(after)));
             cells.push(cell.to_owned());
             match after {
                 Some(after) => rest = after,
@@ -225,7 +230,8 @@ pub(super) fn cells(row: &str, most: usize) -> Vec<String> {
             cell.push('"');
             inside = more;
         }
-        let (tail, after) = inside.split_once('\t').map_or((inside, None), |(tail, after)| (tail, Some(after)));
+        let (tail, after) =
+            inside.split_once('\t').map_or((inside, None), |(tail, after)| (tail, Some(after)));
         cell.push_str(tail);
         cells.push(cell);
         match after {
@@ -243,7 +249,8 @@ mod tests {
 
     fn cut(text: &str) -> Vec<(String, String)> {
         let piece = |span: Range<usize>| text[span].to_owned();
-        let entries = object(Cursor::new(text.as_bytes())).or_else(|| list(Cursor::new(text.as_bytes())));
+        let entries =
+            object(Cursor::new(text.as_bytes())).or_else(|| list(Cursor::new(text.as_bytes())));
         let told = |next| match next {
             Next::Entry { key, value } => (piece(key), piece(value)),
             Next::Broken { key, from } => (piece(key), format!("broken from {}", &text[from..])),
@@ -279,7 +286,10 @@ mod tests {
         let read: Vec<_> = rows(text.as_bytes()).map(|row| cells(&text[row], usize::MAX)).collect();
         assert_eq!(read, [vec!["a", "b"], vec!["x\ny", "say \"z\""], vec!["it's \"q\"", ""]]);
         let row = "\"a\"\tb".to_owned() + &"\t".repeat(10_000_000);
-        assert_eq!((cells(&row, 3), cells(&row, 0).len()), (vec!["a".to_owned(), "b".to_owned(), String::new()], 0));
+        assert_eq!(
+            (cells(&row, 3), cells(&row, 0).len()),
+            (vec!["a".to_owned(), "b".to_owned(), String::new()], 0)
+        );
     }
 
     proptest! {

@@ -48,12 +48,18 @@ fn every_form_tells_which_runs_a_file_holds() {
             "9102: G1_instruction/9102 CoT@1 lantern_cot 1, 2 turns, calls trail_details_for_trail_guide Finish, NoAnswer (Gave up without an answer.)",
         ]
     );
-    assert_eq!(told(1), ["41: 41 CoT@1 lantern_cot 1, 2 turns, calls search_song_for_rain_radio Finish, Answered"]);
+    assert_eq!(
+        told(1),
+        ["41: 41 CoT@1 lantern_cot 1, 2 turns, calls search_song_for_rain_radio Finish, Answered"]
+    );
     let verdicts = [
         "9101: G1_instruction/9101 - lantern_cot 1, 2 turns, calls find_trails_for_trail_guide Finish, Answered",
         "9102: G1_instruction/9102 - lantern_cot 1, 1 turns, calls trail_details_for_trail_guide, NoAnswer (Ended without a call of Finish.)",
     ];
-    assert_eq!((told(2), told(3)), (verdicts.map(str::to_owned).to_vec(), verdicts.map(str::to_owned).to_vec()));
+    assert_eq!(
+        (told(2), told(3)),
+        (verdicts.map(str::to_owned).to_vec(), verdicts.map(str::to_owned).to_vec())
+    );
     assert_eq!(
         told(4),
         [
@@ -82,13 +88,20 @@ fn what_a_file_says_of_a_run_is_a_fact_and_no_score() {
     };
     let (rounds, run) = facts(2, "9101");
     assert_eq!(run.layout, Layout::PassRate);
-    assert!(rounds.contains("is_solved.0=\"AnswerStatus.Unsure\"\nis_solved.1=\"AnswerStatus.Solved\""), "{rounds}");
+    assert!(
+        rounds.contains("is_solved.0=\"AnswerStatus.Unsure\"\nis_solved.1=\"AnswerStatus.Solved\""),
+        "{rounds}"
+    );
     assert_eq!(run.steps.last().unwrap().title.as_deref(), Some("Finish"));
     assert_eq!(run.answer.as_ref().unwrap().value, Value::from("Ridge Walk and Heron Loop."));
     let same = |key: &str| (facts(3, key).1.steps, facts(3, key).1.answer);
     assert_eq!(same("9101"), (run.steps, run.answer));
     let (stored, run) = facts(4, "9101-run2");
-    for fact in ["scores.sopr_score=0.5", "evaluation.answer_status=\"Unsure\"", "evaluation.has_finish=true"] {
+    for fact in [
+        "scores.sopr_score=0.5",
+        "evaluation.answer_status=\"Unsure\"",
+        "evaluation.has_finish=true",
+    ] {
         assert!(stored.contains(fact), "{stored}");
     }
     assert!(run.notes.iter().any(|note| note.contains("as stored in the file")));
@@ -100,7 +113,8 @@ fn what_a_file_says_of_a_run_is_a_fact_and_no_score() {
 }
 
 #[test]
-fn the_settings_of_a_result_file_name_its_system_better_than_the_word_that_may_hold_the_model_too() {
+fn the_settings_of_a_result_file_name_its_system_better_than_the_word_that_may_hold_the_model_too()
+{
     let system = |config: &str| {
         let text = format!(
             r#"{{"metadata": {{"framework": "tool_calling-o1", "config": {{{config}}}}}, "results": [{{"query_id": 1}}]}}"#
@@ -115,11 +129,17 @@ fn the_settings_of_a_result_file_name_its_system_better_than_the_word_that_may_h
 fn a_broken_member_is_damaged_alone_and_says_in_which_line() {
     let text = "{\n \"1\": {\"query\": \"a\", \"answer\": {}},\n \"2\": {\"query\": oops},\n \"3\": 4,\n \"1\": {\"query\": \"b\"},\n \"5\": {\"query\": NaN, \"answer\": {\"final_answer\": \"x\"}},\n \"6\": {\"query\": \"\\xff\"},\n \"7\": {\"que";
     let bytes = text.replace("\\xff", "\u{1}").into_bytes();
-    let bytes: Vec<u8> = bytes.into_iter().map(|byte| if byte == 1 { 0xff } else { byte }).collect();
+    let bytes: Vec<u8> =
+        bytes.into_iter().map(|byte| if byte == 1 { 0xff } else { byte }).collect();
     let members = members("x.json", &bytes).unwrap();
     let told: Vec<_> = members
         .iter()
-        .map(|one| (one.key.as_str(), one.outline.as_ref().map(|it| it.standing).map_err(|it| (it.kind, it.line))))
+        .map(|one| {
+            (
+                one.key.as_str(),
+                one.outline.as_ref().map(|it| it.standing).map_err(|it| (it.kind, it.line)),
+            )
+        })
         .collect();
     assert_eq!(
         told,
@@ -138,13 +158,19 @@ fn a_broken_member_is_damaged_alone_and_says_in_which_line() {
 #[test]
 fn lines_are_counted_once_however_many_members_are_broken() {
     let count = 50_000_u32;
-    let entry = |id: u32| format!(" \"{id}\": {{\"query\": oops, \"answer\": \"{}\"}},\n", "x".repeat(150));
-    let text =
-        format!("{{\n \"a\": {{\"query\": \"\", \"answer\": {{}}}},\n{}", (0..count).map(entry).collect::<String>());
+    let entry =
+        |id: u32| format!(" \"{id}\": {{\"query\": oops, \"answer\": \"{}\"}},\n", "x".repeat(150));
+    let text = format!(
+        "{{\n \"a\": {{\"query\": \"\", \"answer\": {{}}}},\n{}",
+        (0..count).map(entry).collect::<String>()
+    );
     let begun = std::time::Instant::now();
     let members = members("x.json", text.as_bytes()).unwrap();
     let line = |member: &Member| member.outline.as_ref().unwrap_err().line;
-    assert_eq!((members.len(), line(&members[1]), line(&members[49_999])), (50_002, Some(3), Some(50_001)));
+    assert_eq!(
+        (members.len(), line(&members[1]), line(&members[49_999])),
+        (50_002, Some(3), Some(50_001))
+    );
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
@@ -174,23 +200,53 @@ fn no_file_holds_more_members_and_columns_than_are_read() {
 fn keys_are_never_empty_never_long_and_never_twice() {
     let long = "9".repeat(61);
     let entry = |id: &str| format!("{{\"query_id\": {id}, \"query_text\": \"q\"}}");
-    let ids = ["\"a\"", "\"a\"", "\"a-run2\"", "\"\"", "null", "7", &format!("\"{long}\""), "\"entry-9\"", "[1]"];
+    let ids = [
+        "\"a\"",
+        "\"a\"",
+        "\"a-run2\"",
+        "\"\"",
+        "null",
+        "7",
+        &format!("\"{long}\""),
+        "\"entry-9\"",
+        "[1]",
+    ];
     let text = format!("{{\"results\": [{}]}}", ids.map(entry).join(","));
-    let keys: Vec<String> = members("x.json", text.as_bytes()).unwrap().into_iter().map(|one| one.key).collect();
-    assert_eq!(keys, ["a", "a-run2", "entry-3", "entry-4", "entry-5", "7", "entry-7", "entry-9", "entry-9-1"]);
+    let keys: Vec<String> =
+        members("x.json", text.as_bytes()).unwrap().into_iter().map(|one| one.key).collect();
+    assert_eq!(
+        keys,
+        ["a", "a-run2", "entry-3", "entry-4", "entry-5", "7", "entry-7", "entry-9", "entry-9-1"]
+    );
 }
 
 #[test]
 fn other_files_hold_no_runs_and_those_beside_them_say_why() {
-    for text in
-        ["", "{}", "[]", "{\"a\": 1}", "{\"win\": true, \"answer_generation\": {\"query\": \"x\"}}", "a\tb\n", "{\"a"]
-    {
-        assert_eq!((form_of(text.as_bytes()), why_no_runs(text.as_bytes())), (None, None), "{text}");
+    for text in [
+        "",
+        "{}",
+        "[]",
+        "{\"a\": 1}",
+        "{\"win\": true, \"answer_generation\": {\"query\": \"x\"}}",
+        "a\tb\n",
+        "{\"a",
+    ] {
+        assert_eq!(
+            (form_of(text.as_bytes()), why_no_runs(text.as_bytes())),
+            (None, None),
+            "{text}"
+        );
     }
-    let preferred =
-        ["{\"588\": {\"x\": 0, \"y\": 3, \"round_0\": \"complete\"}}", "query\tpreference_label\tquery_id\n"];
+    let preferred = [
+        "{\"588\": {\"x\": 0, \"y\": 3, \"round_0\": \"complete\"}}",
+        "query\tpreference_label\tquery_id\n",
+    ];
     for text in preferred {
-        assert_eq!((form_of(text.as_bytes()), why_no_runs(text.as_bytes()).is_some()), (None, true), "{text}");
+        assert_eq!(
+            (form_of(text.as_bytes()), why_no_runs(text.as_bytes()).is_some()),
+            (None, true),
+            "{text}"
+        );
     }
 }
 

@@ -1,4 +1,5 @@
-//! **Pure.** What an evaluator is stored to have said of a row: which of its columns is the score, the verdict, what it had to reach and why.
+//! **Pure.** What an evaluator is stored to have said of a row: which of its columns is the score,
+//! the verdict, what it had to reach and why.
 use super::rows::is_missing;
 use crate::json;
 use crate::node::Node;
@@ -10,35 +11,50 @@ const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];
 
 /// Reads the columns of an evaluator, by what they are called.
 pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdict {
-    let said: Vec<(&str, &Value)> = columns.iter().filter(|(_, value)| !is_missing(value)).copied().collect();
+    let said: Vec<(&str, &Value)> =
+        columns.iter().filter(|(_, value)| !is_missing(value)).copied().collect();
     let get = |key: &str| said.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
     // Also where that one says nothing of this row, the others do not speak for it.
     let one = FOR_ALL.iter().find(|key| columns.iter().any(|(known, _)| known == *key));
     let speaks = |key: &str| key.ends_with("_result") && one.is_none_or(|one| *one == key);
-    let results: Vec<(&str, &Value)> = said.iter().filter(|(key, _)| speaks(key)).copied().collect();
+    let results: Vec<(&str, &Value)> =
+        said.iter().filter(|(key, _)| speaks(key)).copied().collect();
     let base = |key: &'c str| key.strip_suffix("_result");
     // The package lets pass what it says that it could not judge; that is no verdict.
-    let is_judged =
-        |key: &'c str| base(key).and_then(get).and_then(Value::text).is_none_or(|word| !says_not_applicable(word));
-    let judged: Vec<(&str, &Value)> = results.iter().filter(|(key, _)| is_judged(key)).copied().collect();
+    let is_judged = |key: &'c str| {
+        base(key).and_then(get).and_then(Value::text).is_none_or(|word| !says_not_applicable(word))
+    };
+    let judged: Vec<(&str, &Value)> =
+        results.iter().filter(|(key, _)| is_judged(key)).copied().collect();
     let is_open = judged.is_empty() && !results.is_empty();
     let bases: Vec<&str> = match one {
         Some(one) => base(one).into_iter().collect(),
         None => results.iter().filter_map(|(key, _)| base(key)).collect(),
     };
-    let of_base = |ends: &[&str]| bases.iter().chain([&evaluator]).find_map(|base| by_ends(&get, base, ends));
+    let of_base =
+        |ends: &[&str]| bases.iter().chain([&evaluator]).find_map(|base| by_ends(&get, base, ends));
     let number = |(key, value): &(&str, &Value)| value.number().is_some() && !is_beside(key);
     // Of several verdicts, none has the score of all.
-    let any = || said.iter().find(|one| number(one)).map(|(_, value)| *value).filter(|_| one.is_none());
+    let any =
+        || said.iter().find(|one| number(one)).map(|(_, value)| *value).filter(|_| one.is_none());
     let score = of_base(&["", "_score"]).or_else(any).filter(|_| bases.len() < 2);
-    let word = |key: &str| get(key).filter(|value| value.number().is_none() && scalar(value).is_some());
-    let words = bases.iter().chain([&evaluator]).find_map(|base| word(base).or_else(|| word(&format!("{base}_label"))));
+    let word =
+        |key: &str| get(key).filter(|value| value.number().is_none() && scalar(value).is_some());
+    let words = bases
+        .iter()
+        .chain([&evaluator])
+        .find_map(|base| word(base).or_else(|| word(&format!("{base}_label"))));
     // Some only say yes or no, by a name of their own.
-    let label = || said.iter().find(|(key, value)| key.ends_with("_label") && value.word().is_some());
+    let label =
+        || said.iter().find(|(key, value)| key.ends_with("_label") && value.word().is_some());
     let words = words.or_else(|| word("label")).or_else(|| label().map(|(_, value)| *value));
-    let first = |ends: &str| said.iter().find(|(key, _)| key.ends_with(ends)).map(|(_, value)| *value);
-    let limit = of_base(&["_threshold"]).or_else(|| first("_threshold")).or_else(|| get("threshold"));
-    let reason = text_of_base(&bases, evaluator, &get).or_else(|| get("reason")).or_else(|| first("_reason"));
+    let first =
+        |ends: &str| said.iter().find(|(key, _)| key.ends_with(ends)).map(|(_, value)| *value);
+    let limit =
+        of_base(&["_threshold"]).or_else(|| first("_threshold")).or_else(|| get("threshold"));
+    let reason = text_of_base(&bases, evaluator, &get)
+        .or_else(|| get("reason"))
+        .or_else(|| first("_reason"));
     Verdict {
         evaluator: evaluator.to_owned(),
         score: score.filter(|_| !is_open).and_then(scalar),
@@ -50,14 +66,21 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
     }
 }
 
-/// Notes why an evaluator has no result: where it says nothing, and beside what it says all the same.
+/// Notes why an evaluator has no result: where it says nothing, and beside what it says all the
+/// same.
 pub(super) fn fail(verdicts: &mut Vec<Verdict>, evaluator: &str, why: &str) {
-    let is_silent = |one: &&mut Verdict| one.evaluator == evaluator && one.is_silent && one.reason.is_none();
+    let is_silent =
+        |one: &&mut Verdict| one.evaluator == evaluator && one.is_silent && one.reason.is_none();
     let reason = Some(why.to_owned());
     if let Some(silent) = verdicts.iter_mut().find(is_silent) {
         silent.reason = reason;
     } else {
-        verdicts.push(Verdict { evaluator: evaluator.to_owned(), reason, is_silent: true, ..Verdict::default() });
+        verdicts.push(Verdict {
+            evaluator: evaluator.to_owned(),
+            reason,
+            is_silent: true,
+            ..Verdict::default()
+        });
     }
 }
 
@@ -72,11 +95,20 @@ fn passed(results: &[(&str, &Value)], flag: Option<&Value>) -> Option<bool> {
     }
 }
 
-fn by_ends<'v>(get: &impl Fn(&str) -> Option<&'v Value>, base: &str, ends: &[&str]) -> Option<&'v Value> {
-    ends.iter().find_map(|end| get(&format!("{base}{end}")).filter(|value| value.number().is_some()))
+fn by_ends<'v>(
+    get: &impl Fn(&str) -> Option<&'v Value>,
+    base: &str,
+    ends: &[&str],
+) -> Option<&'v Value> {
+    ends.iter()
+        .find_map(|end| get(&format!("{base}{end}")).filter(|value| value.number().is_some()))
 }
 
-fn text_of_base<'v>(bases: &[&str], evaluator: &str, get: &impl Fn(&str) -> Option<&'v Value>) -> Option<&'v Value> {
+fn text_of_base<'v>(
+    bases: &[&str],
+    evaluator: &str,
+    get: &impl Fn(&str) -> Option<&'v Value>,
+) -> Option<&'v Value> {
     bases.iter().chain([&evaluator]).find_map(|base| get(&format!("{base}_reason")))
 }
 
@@ -105,9 +137,14 @@ mod tests {
         let value = json::read_python(columns).unwrap();
         let columns: Vec<(&str, &Value)> =
             value.entries().iter().filter_map(|(key, value)| Some((key.text()?, value))).collect();
-        let Verdict { score, word, passed, threshold, reason, is_silent, .. } = of(evaluator, &columns);
-        let [score, word, threshold, reason] = [score, word, threshold, reason].map(|one| one.unwrap_or("–".into()));
-        format!("{score} {word} {passed:?} from {threshold}: {reason}{}", if is_silent { " (silent)" } else { "" })
+        let Verdict { score, word, passed, threshold, reason, is_silent, .. } =
+            of(evaluator, &columns);
+        let [score, word, threshold, reason] =
+            [score, word, threshold, reason].map(|one| one.unwrap_or("–".into()));
+        format!(
+            "{score} {word} {passed:?} from {threshold}: {reason}{}",
+            if is_silent { " (silent)" } else { "" }
+        )
     }
 
     #[test]
@@ -154,7 +191,11 @@ mod tests {
                 r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "not applicable", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls."}"#,
                 "– not applicable None from 3: No calls.",
             ),
-            ("relevance", r#"{"relevance": NaN, "relevance_reason": null}"#, "– – None from –: – (silent)"),
+            (
+                "relevance",
+                r#"{"relevance": NaN, "relevance_reason": null}"#,
+                "– – None from –: – (silent)",
+            ),
             ("odd", r#"{"found": {"a": 1}}"#, "– – None from –: –"),
         ] {
             assert_eq!(told(evaluator, columns), says, "{evaluator}");
@@ -164,7 +205,8 @@ mod tests {
     #[test]
     fn what_was_not_applicable_neither_passes_nor_fails_and_has_no_score() {
         for (evaluator, columns, says) in [
-            // The package's own way: nothing was judged, and whatever number stands beside it is no score.
+            // The package's own way: nothing was judged, and whatever number stands beside it is no
+            // score.
             (
                 "tool_call_accuracy",
                 r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "pass", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls.", "tool_call_accuracy_tokens": 7}"#,

@@ -1,5 +1,5 @@
-//! **Pure.** JSON to and from [`Value`]: numbers keep their text, the same key twice is an error, and a lenient reading for
-//! what models write.
+//! **Pure.** JSON to and from [`Value`]: numbers keep their text, the same key twice is an error,
+//! and a lenient reading for what models write.
 mod open;
 mod read;
 pub mod skim;
@@ -15,7 +15,8 @@ use crate::value::Value;
 /// Lists and objects inside each other that are followed.
 pub const DEPTH: usize = 64;
 
-/// The same in files that hold a run as a chain of objects inside each other: as deep as Python writes any.
+/// The same in files that hold a run as a chain of objects inside each other: as deep as Python
+/// writes any.
 pub const DEEP: usize = 1_000;
 
 /// What is accepted beyond the standard.
@@ -27,11 +28,13 @@ pub(crate) enum Mode {
     Embedded,
     /// The same with `NaN` and `Infinity`: what was written to be read back.
     Back,
-    /// Trailing commas, comments, single quotes, `NaN`, Python's constants, and of the same key twice the last: what models write.
+    /// Trailing commas, comments, single quotes, `NaN`, Python's constants, and of the same key
+    /// twice the last: what models write.
     Lenient,
     /// Like [`Mode::Lenient`], without comments: what they hide would be read by nobody.
     Reply,
-    /// Like [`Mode::Reply`], and the same key twice is an error: what stands in files is not guessed.
+    /// Like [`Mode::Reply`], and the same key twice is an error: what stands in files is not
+    /// guessed.
     File,
 }
 
@@ -62,12 +65,14 @@ pub fn read_python(text: &str) -> Result<Value, ReadError> {
     read(Mode::Strict).or_else(|error| read(Mode::File).map_err(|_| error))
 }
 
-/// Reads what [`write_back`] wrote. Keys that YAML tells apart may be written alike in JSON, so the same key twice is no fault here.
+/// Reads what [`write_back`] wrote. Keys that YAML tells apart may be written alike in JSON, so the
+/// same key twice is no fault here.
 pub fn read_back(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Back)
 }
 
-/// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`, the same key twice.
+/// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`, the same key
+/// twice.
 pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Lenient)
 }
@@ -80,8 +85,8 @@ pub fn read_reply(text: &str) -> Result<Value, ReadError> {
 /// The list or object that a text holds, when it holds nothing else.
 pub fn embedded(text: &str) -> Option<Value> {
     let inside = text.trim();
-    let looks =
-        (inside.starts_with('[') && inside.ends_with(']')) || (inside.starts_with('{') && inside.ends_with('}'));
+    let looks = (inside.starts_with('[') && inside.ends_with(']'))
+        || (inside.starts_with('{') && inside.ends_with('}'));
     if looks { read_as(inside, Mode::Embedded).ok() } else { None }
 }
 

@@ -31,7 +31,8 @@ impl Object {
         }
         if self.seen.is_empty() {
             let keys = self.entries.iter().enumerate();
-            self.seen = keys.filter_map(|(at, (known, _))| Some((known.text()?.to_owned(), at))).collect();
+            self.seen =
+                keys.filter_map(|(at, (known, _))| Some((known.text()?.to_owned(), at))).collect();
         }
         match self.seen.entry(key.to_owned()) {
             Entry::Occupied(known) => Some(*known.get()),

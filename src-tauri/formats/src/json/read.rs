@@ -32,7 +32,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The whole text, which is one value that `read` reads or passes.
-    pub(crate) fn whole<T>(mut self, read: impl FnOnce(&mut Self) -> Result<T, ReadError>) -> Result<T, ReadError> {
+    pub(crate) fn whole<T>(
+        mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
         self.skip()?;
         if self.at == self.text.len() {
             return Err(ReadError::new(ReadErrorKind::Truncated, "The JSON text is empty."));
@@ -50,7 +53,8 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Passes over a value. It is looked at as closely as when it is read, but for keys that stand twice.
+    /// Passes over a value. It is looked at as closely as when it is read, but for keys that stand
+    /// twice.
     pub(crate) fn pass(&mut self) -> Result<(), ReadError> {
         self.count()?;
         match self.peek() {
@@ -65,18 +69,27 @@ impl<'a> Reader<'a> {
 
     /// The text that stands next; anything else is passed, and none.
     pub(crate) fn text(&mut self) -> Result<Option<Cow<'a, str>>, ReadError> {
-        if self.peek() == Some(b'"') { self.string(b'"').map(Some) } else { self.pass().map(|()| None) }
+        if self.peek() == Some(b'"') {
+            self.string(b'"').map(Some)
+        } else {
+            self.pass().map(|()| None)
+        }
     }
 
-    /// The items of the list that stands next, each read or passed by `take`; anything else is passed, and has none.
-    pub(crate) fn items(&mut self, mut take: impl FnMut(&mut Self) -> Result<(), ReadError>) -> Result<(), ReadError> {
+    /// The items of the list that stands next, each read or passed by `take`; anything else is
+    /// passed, and has none.
+    pub(crate) fn items(
+        &mut self,
+        mut take: impl FnMut(&mut Self) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         if self.peek() != Some(b'[') {
             return self.pass();
         }
         self.nested(|reader| reader.list(&mut take))
     }
 
-    /// The values of the object that stands next, by key, each read or passed by `take`; anything else is passed, and has none.
+    /// The values of the object that stands next, by key, each read or passed by `take`; anything
+    /// else is passed, and has none.
     pub(crate) fn entries(
         &mut self,
         take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
@@ -94,7 +107,8 @@ impl<'a> Reader<'a> {
     fn fault(&self, message: impl Into<String>) -> ReadError {
         let cut = self.at >= self.text.trim_end().len();
         let kind = if cut { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
-        let message = if cut { "The JSON text ends in the middle.".to_owned() } else { message.into() };
+        let message =
+            if cut { "The JSON text ends in the middle.".to_owned() } else { message.into() };
         ReadError::at(kind, self.text, self.at, message)
     }
 
@@ -115,7 +129,9 @@ impl<'a> Reader<'a> {
             if rest.starts_with("//") || rest.starts_with('#') {
                 self.at += rest.find('\n').unwrap_or(rest.len());
             } else if rest.starts_with("/*") {
-                let Some(end) = rest.find("*/") else { return Err(self.fault("A comment that is not closed.")) };
+                let Some(end) = rest.find("*/") else {
+                    return Err(self.fault("A comment that is not closed."));
+                };
                 self.at += end + 2;
             } else {
                 return Ok(());
@@ -147,7 +163,9 @@ impl<'a> Reader<'a> {
                     begun.close()
                 }
                 Some(b'"') => self.string(b'"').map(|text| Value::Text(text.into_owned()))?,
-                Some(b'\'') if self.lenient() => self.string(b'\'').map(|text| Value::Text(text.into_owned()))?,
+                Some(b'\'') if self.lenient() => {
+                    self.string(b'\'').map(|text| Value::Text(text.into_owned()))?
+                }
                 Some(b'-' | b'0'..=b'9') => self.number()?,
                 Some(_) => self.word()?,
                 None => return Err(self.fault("A value is missing.")),
@@ -196,7 +214,11 @@ impl<'a> Reader<'a> {
         }
         if let Open::Object(object) = open {
             let (start, key) = self.key()?;
-            let known = if matches!(self.mode, Mode::Embedded | Mode::Back) { None } else { object.place_of(&key) };
+            let known = if matches!(self.mode, Mode::Embedded | Mode::Back) {
+                None
+            } else {
+                object.place_of(&key)
+            };
             if known.is_some() && !matches!(self.mode, Mode::Lenient | Mode::Reply) {
                 let message = format!("The key `{key}` stands twice in the same object.");
                 let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
@@ -224,7 +246,10 @@ impl<'a> Reader<'a> {
         Ok((start, key))
     }
 
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, ReadError>) -> Result<T, ReadError> {
+    fn nested<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
         if self.depth >= DEPTH {
             return Err(self.too_deep(DEPTH));
         }
@@ -235,7 +260,10 @@ impl<'a> Reader<'a> {
         value
     }
 
-    fn list(&mut self, take: &mut impl FnMut(&mut Self) -> Result<(), ReadError>) -> Result<(), ReadError> {
+    fn list(
+        &mut self,
+        take: &mut impl FnMut(&mut Self) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         let mut first = true;
         loop {
             self.skip()?;
@@ -253,7 +281,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Gives `take` every key, before its value.
-    fn object(&mut self, mut take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>) -> Result<(), ReadError> {
+    fn object(
+        &mut self,
+        mut take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
         let mut first = true;
         loop {
             self.skip()?;
@@ -354,7 +385,11 @@ impl<'a> Reader<'a> {
             let plain = &rest[..stop];
             if self.peek() == Some(quote) {
                 self.at += 1;
-                return Ok(if out.is_empty() { Cow::Borrowed(plain) } else { Cow::Owned(out + plain) });
+                return Ok(if out.is_empty() {
+                    Cow::Borrowed(plain)
+                } else {
+                    Cow::Owned(out + plain)
+                });
             }
             out.push_str(plain);
             match self.peek() {
@@ -378,7 +413,10 @@ impl<'a> Reader<'a> {
         let mut escaped = String::new();
         loop {
             let rest = &self.text.as_bytes()[self.at..];
-            self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..0x20)).unwrap_or(rest.len());
+            self.at += rest
+                .iter()
+                .position(|byte| matches!(byte, b'"' | b'\\' | ..0x20))
+                .unwrap_or(rest.len());
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
@@ -410,7 +448,9 @@ impl<'a> Reader<'a> {
             Some(b't') => '\t',
             Some(b'u') => return self.unicode(out),
             Some(b'\'') if self.lenient() => '\'',
-            _ => return Err(self.fault("An unknown escape.").advise("Write \\\\ for a backslash.")),
+            _ => {
+                return Err(self.fault("An unknown escape.").advise("Write \\\\ for a backslash."));
+            }
         };
         out.push(letter);
         self.at += 1;
@@ -422,7 +462,11 @@ impl<'a> Reader<'a> {
         let code = if (0xD800..0xDC00).contains(&high) && self.text[self.at..].starts_with("\\u") {
             self.at += 1;
             let low = self.hex()?;
-            if (0xDC00..0xE000).contains(&low) { 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00) } else { high }
+            if (0xDC00..0xE000).contains(&low) {
+                0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)
+            } else {
+                high
+            }
         } else {
             high
         };
@@ -435,8 +479,10 @@ impl<'a> Reader<'a> {
 
     /// Four hexadecimal digits after the letter we are at.
     fn hex(&mut self) -> Result<u32, ReadError> {
-        let digits =
-            self.text.get(self.at + 1..self.at + 5).filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let digits = self
+            .text
+            .get(self.at + 1..self.at + 5)
+            .filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let Some(code) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
             return Err(self.fault("\\u needs four hexadecimal digits."));
         };

@@ -1,7 +1,8 @@
-//! **Pure.** The pieces of a JSON text, found without reading what is in them: for files of which only a part is wanted. What is
-//! passed over is not checked, only that its brackets close.
+//! **Pure.** The pieces of a JSON text, found without reading what is in them: for files of which
+//! only a part is wanted. What is passed over is not checked, only that its brackets close.
 
-/// Keys and texts of the values of an object, keys as they are written; none when the text is no whole object.
+/// Keys and texts of the values of an object, keys as they are written; none when the text is no
+/// whole object.
 pub fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut skim = Skim { text, at: 0 };
     let mut members = Vec::new();
@@ -48,7 +49,11 @@ impl<'a> Skim<'a> {
     }
 
     fn skip(&mut self) {
-        self.at += self.rest().iter().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
+        self.at += self
+            .rest()
+            .iter()
+            .take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))
+            .count();
     }
 
     fn eat(&mut self, byte: u8) -> Option<()> {
@@ -78,7 +83,10 @@ impl<'a> Skim<'a> {
                     self.at += 1;
                 }
                 b',' | b':' if depth == 0 => return None,
-                _ => self.at += self.rest().iter().take_while(|byte| !is_mark(**byte)).count().max(1),
+                _ => {
+                    self.at +=
+                        self.rest().iter().take_while(|byte| !is_mark(**byte)).count().max(1);
+                }
             }
             if depth == 0 {
                 return self.text.get(start..self.at).map(str::trim_end);
@@ -114,10 +122,26 @@ mod tests {
     fn pieces_are_found_and_what_is_cut_is_none() {
         let text = r#" {"a": [1, {"b": "]}\""}] , "c":"x", "d" : -1.5e3 , "e":{} } "#;
         let found = members(text).unwrap();
-        assert_eq!(found, [("a", r#"[1, {"b": "]}\""}]"#), ("c", "\"x\""), ("d", "-1.5e3"), ("e", "{}")]);
+        assert_eq!(
+            found,
+            [("a", r#"[1, {"b": "]}\""}]"#), ("c", "\"x\""), ("d", "-1.5e3"), ("e", "{}")]
+        );
         assert_eq!(items("[1, [2, 3] ,\"é,\\\\\"]").unwrap(), ["1", "[2, 3]", "\"é,\\\\\""]);
         assert_eq!((members("{ }").unwrap().len(), items("[\n]").unwrap().len()), (0, 0));
-        for bad in ["", "{", "[1", "{\"a\"", "{\"a\":", "{\"a\":1,", "{\"a\":1}}", "[\"\\", "[}", "x", "[,]", "{1:2}"] {
+        for bad in [
+            "",
+            "{",
+            "[1",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1,",
+            "{\"a\":1}}",
+            "[\"\\",
+            "[}",
+            "x",
+            "[,]",
+            "{1:2}",
+        ] {
             assert!(members(bad).is_none() && items(bad).is_none(), "{bad}");
         }
         assert!(items(&"[".repeat(100_000)).is_none());

@@ -1,10 +1,12 @@
-//! **Pure.** JSON text of a [`Value`]. What JSON cannot say is said as text: `.inf`, `.nan`, `0x1F`.
+//! **Pure.** JSON text of a [`Value`]. What JSON cannot say is said as text: `.inf`, `.nan`,
+//! `0x1F`.
 use crate::node::{Node, Shape};
 use crate::value::Value;
 use crate::yaml::scalars::{Scalar, is_number};
 
-/// JSON text; pretty means two spaces of indentation. Numbers are as written where JSON allows it: `+1`, `007`, `.5` and `1.`
-/// lose or gain a character and `0o17`, `0x1F`, `.inf`, `.nan` become text. Keys that are not text become their words.
+/// JSON text; pretty means two spaces of indentation. Numbers are as written where JSON allows it:
+/// `+1`, `007`, `.5` and `1.` lose or gain a character and `0o17`, `0x1F`, `.inf`, `.nan` become
+/// text. Keys that are not text become their words.
 pub fn write(value: &Value, pretty: bool) -> String {
     let mut out = String::new();
     put(&mut out, value, pretty.then_some(0));
@@ -18,8 +20,8 @@ pub fn length(value: &Value, pretty: bool) -> usize {
     out.0
 }
 
-/// JSON text that [`super::read_back`] reads as what it was: what is no number of the standard is written as Python writes it, `NaN` and
-/// `-Infinity`, and `0x1F` in decimals.
+/// JSON text that [`super::read_back`] reads as what it was: what is no number of the standard is
+/// written as Python writes it, `NaN` and `-Infinity`, and `0x1F` in decimals.
 pub fn write_back(value: &Value) -> String {
     write_within(value, usize::MAX).unwrap_or_default()
 }
@@ -71,7 +73,9 @@ impl Out for Within {
     }
 
     fn odd(&self, text: &str) -> Option<String> {
-        let whole = |digits, radix| u128::from_str_radix(digits, radix).ok().map(|number| number.to_string());
+        let whole = |digits, radix| {
+            u128::from_str_radix(digits, radix).ok().map(|number| number.to_string())
+        };
         match text {
             ".nan" | ".NaN" | ".NAN" => Some("NaN".to_owned()),
             "-.inf" | "-.Inf" | "-.INF" => Some("-Infinity".to_owned()),
@@ -93,11 +97,13 @@ fn put<'t, O: Out, N: Node<'t>>(out: &mut O, value: N, indent: Option<usize>) {
         Shape::Scalar(Scalar::Text(text)) => quote(out, text),
         Shape::Scalar(scalar) => out.add(scalar.words()),
         Shape::List => put_all(out, ("[", "]"), value.items(), indent, put),
-        Shape::Map => put_all(out, ("{", "}"), value.entries(), indent, |out, (key, value), inner| {
-            put_key(out, key);
-            out.add(if inner.is_some() { ": " } else { ":" });
-            put(out, value, inner);
-        }),
+        Shape::Map => {
+            put_all(out, ("{", "}"), value.entries(), indent, |out, (key, value), inner| {
+                put_key(out, key);
+                out.add(if inner.is_some() { ": " } else { ":" });
+                put(out, value, inner);
+            });
+        }
     }
 }
 
@@ -179,7 +185,11 @@ fn is_plain(text: &str) -> bool {
 
 /// The JSON form of a number; none when there is none.
 fn number(text: &str) -> Option<String> {
-    if !is_number(text) || text.starts_with("0o") || text.starts_with("0x") || text.ends_with(['f', 'F', 'n', 'N']) {
+    if !is_number(text)
+        || text.starts_with("0o")
+        || text.starts_with("0x")
+        || text.ends_with(['f', 'F', 'n', 'N'])
+    {
         return None;
     }
     let (sign, text) = match text.strip_prefix('-') {
@@ -187,7 +197,8 @@ fn number(text: &str) -> Option<String> {
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
     let (mantissa, exponent) = text.find(['e', 'E']).map_or((text, ""), |at| text.split_at(at));
-    let (whole, fraction) = mantissa.split_once('.').map_or((mantissa, None), |(whole, rest)| (whole, Some(rest)));
+    let (whole, fraction) =
+        mantissa.split_once('.').map_or((mantissa, None), |(whole, rest)| (whole, Some(rest)));
     let whole = whole.trim_start_matches('0');
     let whole = if whole.is_empty() { "0" } else { whole };
     Some(match fraction {
@@ -220,7 +231,8 @@ mod tests {
         one.prop_recursive(4, 40, 5, |inner| {
             prop_oneof![
                 prop::collection::vec(inner.clone(), 0..5).prop_map(Value::List),
-                prop::collection::vec(("[a-c\\n\"]{0,3}".prop_map(Value::Text), inner), 0..5).prop_map(Value::Map),
+                prop::collection::vec(("[a-c\\n\"]{0,3}".prop_map(Value::Text), inner), 0..5)
+                    .prop_map(Value::Map),
             ]
         })
     }
@@ -250,9 +262,15 @@ mod tests {
         }
         for text in [".nan", "NaN", "Infinity", "0x1F", "12"] {
             let text = Value::from(text);
-            assert_eq!(crate::json::read_back(&write_back(&text)).unwrap(), text, "a text stays one");
+            assert_eq!(
+                crate::json::read_back(&write_back(&text)).unwrap(),
+                text,
+                "a text stays one"
+            );
         }
-        assert!(crate::json::read("[NaN]").is_err() && crate::json::embedded("[-Infinity]").is_none());
+        assert!(
+            crate::json::read("[NaN]").is_err() && crate::json::embedded("[-Infinity]").is_none()
+        );
     }
 
     /// The same with numbers in one form.
@@ -264,7 +282,9 @@ mod tests {
                 (None, _) => text,
             }),
             Value::List(items) => Value::List(items.into_iter().map(normal).collect()),
-            Value::Map(entries) => Value::Map(entries.into_iter().map(|(key, value)| (key, normal(value))).collect()),
+            Value::Map(entries) => {
+                Value::Map(entries.into_iter().map(|(key, value)| (key, normal(value))).collect())
+            }
             other => other,
         }
     }

@@ -1,5 +1,5 @@
-//! **Pure.** Files of cached API replies: where they lie, how an entry is found by the input of a call, and how one is added without
-//! touching what else is there, whoever wrote it.
+//! **Pure.** Files of cached API replies: where they lie, how an entry is found by the input of a
+//! call, and how one is added without touching what else is there, whoever wrote it.
 use super::names;
 use super::python_json::{Codes, Layout, Py, Reader};
 use crate::error::ReadError;
@@ -125,8 +125,8 @@ impl CacheFile {
         entries.filter_map(|(key, place)| Some((key.as_str(), self.text.get(place.clone())?)))
     }
 
-    /// The same file with these replies: a new one comes last, one that is there is replaced in its place. Everything else stays byte
-    /// for byte. The key goes with how Python writes it.
+    /// The same file with these replies: a new one comes last, one that is there is replaced in its
+    /// place. Everything else stays byte for byte. The key goes with how Python writes it.
     #[must_use]
     pub fn with<'a>(&self, added: impl IntoIterator<Item = (&'a str, &'a Py)>) -> Self {
         let mut file = self.clone();
@@ -172,7 +172,8 @@ pub struct Place {
     pub tool: String,
     /// Its name.
     pub api: String,
-    /// Folders and file below the cache, the one that is written first; none when the names cannot stand in a path.
+    /// Folders and file below the cache, the one that is written first; none when the names cannot
+    /// stand in a path.
     pub files: Vec<[String; 3]>,
 }
 
@@ -242,20 +243,30 @@ mod tests {
             found(r#"{"{'b': 1, 'a': 'é'}": 1, "{'a': 'é', 'b': 1}": 2}"#),
             Some((KeyForm::Python, "1".to_owned()))
         );
-        assert_eq!(found(r#"{"{'a': '\u00e9', 'b': 1}": 2}"#), Some((KeyForm::PythonSorted, "2".to_owned())));
+        assert_eq!(
+            found(r#"{"{'a': '\u00e9', 'b': 1}": 2}"#),
+            Some((KeyForm::PythonSorted, "2".to_owned()))
+        );
         assert_eq!(
             found(r#"{"{\"a\":\"é\",\"b\":1}": {"x": [NaN]}}"#),
             Some((KeyForm::Json, r#"{"x": [NaN]}"#.to_owned()))
         );
-        assert_eq!(found(r#"{"{\"a\":\"\\u00e9\",\"b\":1}": 4}"#), Some((KeyForm::Json, "4".to_owned())));
+        assert_eq!(
+            found(r#"{"{\"a\":\"\\u00e9\",\"b\":1}": 4}"#),
+            Some((KeyForm::Json, "4".to_owned()))
+        );
         assert_eq!(found(r#"{"{'b': 2}": 1}"#), None);
-        assert_eq!(found(r#"{"{'b': 1, 'a': 'é'}": 1, "{'b': 1, 'a': 'é'}": 2}"#).unwrap().1, "2", "the last counts");
+        assert_eq!(
+            found(r#"{"{'b': 1, 'a': 'é'}": 1, "{'b': 1, 'a': 'é'}": 2}"#).unwrap().1,
+            "2",
+            "the last counts"
+        );
     }
 
     #[test]
     fn a_new_entry_is_written_as_the_original_writes_it() {
-        let file =
-            CacheFile::default().with([("{'q': 'caf\u{e9}'}", &py(r#"{"error":"","response":{"a":[1.0,{}]}}"#))]);
+        let file = CacheFile::default()
+            .with([("{'q': 'caf\u{e9}'}", &py(r#"{"error":"","response":{"a":[1.0,{}]}}"#))]);
         assert_text(
             file.text(),
             "{\n    \"{'q': 'caf\\u00e9'}\": {\n        \"error\": \"\",\n        \"response\": {\n            \"a\": [\n                1.0,\n                {}\n            ]\n        }\n    }\n}",
@@ -274,7 +285,10 @@ mod tests {
         let old = "{ \"k\" :\t{\"response\":1e3,\"error\":\"\\ud83d\"} , \"odd\": [NaN ,2]\n}\n";
         let file = CacheFile::read(old.to_owned()).unwrap();
         let new = file.with([("n", &py("{}")), ("k", &py("7")), ("m", &py("8"))]);
-        assert_eq!(new.text(), "{ \"k\" :\t7 , \"odd\": [NaN ,2],\n    \"n\": {},\n    \"m\": 8\n}");
+        assert_eq!(
+            new.text(),
+            "{ \"k\" :\t7 , \"odd\": [NaN ,2],\n    \"n\": {},\n    \"m\": 8\n}"
+        );
         for (key, reply) in [("k", "7"), ("odd", "[NaN ,2]"), ("n", "{}"), ("m", "8")] {
             assert_eq!(new.get(key), Some(reply));
             assert_eq!(CacheFile::read(new.text().to_owned()).unwrap().get(key), Some(reply));
@@ -303,12 +317,21 @@ mod tests {
         assert_eq!(written("Data", "theclique", "transfermarkt_details_for_theclique"), usual);
         assert_eq!(written("Data", "theclique_for_Data", "transfermarkt_details"), usual);
         let other = "Data/theclique_for_Data/transfermarkt_details_for_theclique.json";
-        assert_eq!(written("Data", "TheClique", "transfermarkt_details_for_theclique").as_deref(), Some(other));
-        let read: Vec<_> =
-            Place::of("Data", "TheClique", "Transfermarkt details").files.iter().map(|f| f.join("/")).collect();
+        assert_eq!(
+            written("Data", "TheClique", "transfermarkt_details_for_theclique").as_deref(),
+            Some(other)
+        );
+        let read: Vec<_> = Place::of("Data", "TheClique", "Transfermarkt details")
+            .files
+            .iter()
+            .map(|f| f.join("/"))
+            .collect();
         assert_eq!(
             read[2..],
-            ["Data/TheClique/Transfermarkt_details.json", "Data/theclique/transfermarkt_details.json"]
+            [
+                "Data/TheClique/Transfermarkt_details.json",
+                "Data/theclique/transfermarkt_details.json"
+            ]
         );
         assert_eq!(
             Place::of("Business", "realtor_data_api_for_real_estate", "x").tool_alone(),
@@ -328,12 +351,17 @@ mod tests {
         ] {
             assert!(Place::of(category, tool, api).files.is_empty(), "{category}");
         }
-        for (category, tool, api) in
-            [("Data", "../../x_for_Data", "../../y"), ("Data", "/etc/x", "/etc/passwd"), ("../Data", "..", "..")]
-        {
+        for (category, tool, api) in [
+            ("Data", "../../x_for_Data", "../../y"),
+            ("Data", "/etc/x", "/etc/passwd"),
+            ("../Data", "..", ".."),
+        ] {
             for file in Place::of(category, tool, api).files {
                 let joined = file.join("/");
-                assert!(file.iter().all(|part| is_plain(part)) && joined.split('/').count() == 3, "{joined}");
+                assert!(
+                    file.iter().all(|part| is_plain(part)) && joined.split('/').count() == 3,
+                    "{joined}"
+                );
             }
         }
     }

@@ -1,5 +1,5 @@
-//! **Pure.** Whether a reply of an API is one to keep: as the original decides, word for word, and without its false alarms. Also what
-//! kind of failure the text of an answer speaks of.
+//! **Pure.** Whether a reply of an API is one to keep: as the original decides, word for word, and
+//! without its false alarms. Also what kind of failure the text of an answer speaks of.
 use super::python_json::Py;
 
 /// By which rules a reply is judged.
@@ -40,11 +40,14 @@ const REJECTED: [&str; 22] = [
     "is not defined",
 ];
 /// The same, as they are written.
-const REJECTED_EXACTLY: [&str; 4] = ["Service Not Found", "ACCESS_DENIED", "status_code=50", "status_code=429"];
+const REJECTED_EXACTLY: [&str; 4] =
+    ["Service Not Found", "ACCESS_DENIED", "status_code=50", "status_code=429"];
 
 /// True when a reply is worth keeping.
 pub fn accepts(reply: &Py, rules: Rules) -> bool {
-    let (Some(error), Some(response)) = (reply.get("error"), reply.get("response")) else { return false };
+    let (Some(error), Some(response)) = (reply.get("error"), reply.get("response")) else {
+        return false;
+    };
     if error.text().as_deref() != Some("") {
         return false;
     }
@@ -56,7 +59,8 @@ pub fn accepts(reply: &Py, rules: Rules) -> bool {
         return true;
     }
     let small = text.to_lowercase();
-    let known = REJECTED.iter().filter(|word| rules == Rules::Compat || **word != "invalid consumer key");
+    let known =
+        REJECTED.iter().filter(|word| rules == Rules::Compat || **word != "invalid consumer key");
     !text.is_empty()
         && !known.into_iter().any(|word| small.contains(word))
         && !REJECTED_EXACTLY.iter().any(|word| text.contains(word))
@@ -66,8 +70,17 @@ pub fn accepts(reply: &Py, rules: Rules) -> bool {
 /// A text that says more than this is content and no message of a failure.
 const LONGEST_MESSAGE: usize = 300;
 /// Keys under which failures are told.
-const TOLD: [&str; 9] =
-    ["message", "messages", "msg", "detail", "details", "reason", "description", "error_description", "error_message"];
+const TOLD: [&str; 9] = [
+    "message",
+    "messages",
+    "msg",
+    "detail",
+    "details",
+    "reason",
+    "description",
+    "error_description",
+    "error_message",
+];
 /// Whole words that tell of one.
 const FAILURES: [&str; 40] = [
     "rate limit",
@@ -128,7 +141,9 @@ fn fails(response: &Py) -> bool {
             let about = |key: &str, value: &Py| match key.to_ascii_lowercase().as_str() {
                 "error" | "errors" => tells(value),
                 "success" | "ok" => *value == Py::Bool(false),
-                "status" | "statuscode" | "status_code" | "code" | "httpcode" => is_bad_status(value),
+                "status" | "statuscode" | "status_code" | "code" | "httpcode" => {
+                    is_bad_status(value)
+                }
                 // Beside content a message is about that content.
                 key if TOLD.contains(&key) && entries.len() <= 4 => {
                     value.text().is_some_and(|text| says_failure(&text))
@@ -147,7 +162,9 @@ fn tells(value: &Py) -> bool {
         Py::Null => false,
         Py::Bool(there) => *there,
         Py::Number(text) => text.parse::<f64>().is_ok_and(|number| number != 0.0),
-        Py::Text(codes) => !matches!(codes.shown().trim(), "" | "0" | "null" | "none" | "None" | "false"),
+        Py::Text(codes) => {
+            !matches!(codes.shown().trim(), "" | "0" | "null" | "none" | "None" | "false")
+        }
         Py::List(items) => !items.is_empty(),
         Py::Map(entries) => !entries.is_empty(),
     }
@@ -175,30 +192,51 @@ fn says_failure(text: &str) -> bool {
     }
     FAILURES.iter().any(|word| whole(word))
         || ((whole("parameter") || whole("parameters")) && LACKS.iter().any(|word| whole(word)))
-        || (whole("parse") && ["could not", "cannot", "can't", "failed to", "unable to"].iter().any(|word| whole(word)))
+        || (whole("parse")
+            && ["could not", "cannot", "can't", "failed to", "unable to"]
+                .iter()
+                .any(|word| whole(word)))
         || (whole("parse error") || whole("unsubscribed"))
         || names_status(&text)
 }
 
 /// `HTTP 504`, `status_code=502`, `error 404`, `404 not found`, or the number alone.
 fn names_status(text: &str) -> bool {
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let is_bad = |word: &str| word.len() == 3 && word.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
+    let words: Vec<&str> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_bad = |word: &str| {
+        word.len() == 3 && word.parse::<u16>().is_ok_and(|status| (400..600).contains(&status))
+    };
     let before = ["http", "status", "code", "error", "statuscode"];
-    let after =
-        ["not", "forbidden", "unauthorized", "bad", "internal", "gateway", "service", "error", "client", "server"];
+    let after = [
+        "not",
+        "forbidden",
+        "unauthorized",
+        "bad",
+        "internal",
+        "gateway",
+        "service",
+        "error",
+        "client",
+        "server",
+    ];
     words.iter().enumerate().any(|(at, word)| {
-        let near =
-            |at: Option<usize>, known: &[&str]| at.and_then(|at| words.get(at)).is_some_and(|w| known.contains(w));
-        is_bad(word) && (words.len() == 1 || near(at.checked_sub(1), &before) || (at == 0 && near(Some(1), &after)))
+        let near = |at: Option<usize>, known: &[&str]| {
+            at.and_then(|at| words.get(at)).is_some_and(|w| known.contains(w))
+        };
+        is_bad(word)
+            && (words.len() == 1
+                || near(at.checked_sub(1), &before)
+                || (at == 0 && near(Some(1), &after)))
     })
 }
 
 /// True when a word stands in a text with nothing of a word before and after it.
 fn has_word(text: &str, word: &str) -> bool {
     let outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-    text.match_indices(word)
-        .any(|(at, _)| outside(text[..at].chars().next_back()) && outside(text[at + word.len()..].chars().next()))
+    text.match_indices(word).any(|(at, _)| {
+        outside(text[..at].chars().next_back()) && outside(text[at + word.len()..].chars().next())
+    })
 }
 
 #[cfg(test)]
@@ -273,6 +311,9 @@ mod tests {
                 assert_eq!(accepts(&python_json::read(reply).unwrap(), rules), accepted, "{reply}");
             }
         }
-        assert!(judged("Invalid Consumer Key", Rules::CompatMirror) && !judged("Invalid Consumer Key", Rules::Compat));
+        assert!(
+            judged("Invalid Consumer Key", Rules::CompatMirror)
+                && !judged("Invalid Consumer Key", Rules::Compat)
+        );
     }
 }

@@ -25,7 +25,8 @@ impl Ids {
     pub fn of(value: &Value) -> Result<Self, ReadError> {
         let bad = || {
             let message = "The ids are neither an object nor a list of texts and numbers.";
-            ReadError::new(ReadErrorKind::BadValue, message).advise("Write them as `{\"588\": 0}` or as `[588]`.")
+            ReadError::new(ReadErrorKind::BadValue, message)
+                .advise("Write them as `{\"588\": 0}` or as `[588]`.")
         };
         let id = |value: &Value| match value {
             Value::Text(_) | Value::Number(_) => value.word().map(str::to_owned).ok_or_else(bad),
@@ -51,7 +52,8 @@ impl Ids {
     }
 }
 
-/// Where the ids of a query set are, relative to it; none when it does not lie in a directory of sets.
+/// Where the ids of a query set are, relative to it; none when it does not lie in a directory of
+/// sets.
 pub fn beside(set_file: &str) -> Option<String> {
     let (dirs, name) = set_file.rsplit_once('/')?;
     (dirs.rsplit('/').next() == Some(SETS)).then(|| format!("../{IDS}/{name}"))
@@ -60,7 +62,9 @@ pub fn beside(set_file: &str) -> Option<String> {
 /// True for a file that holds the ids of queries, by where it lies.
 pub fn is_one(file: &str) -> bool {
     let mut parts = file.rsplit('/');
-    let named = parts.next().is_some_and(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "json"));
+    let named = parts
+        .next()
+        .is_some_and(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "json"));
     named && parts.next() == Some(IDS)
 }
 
@@ -85,9 +89,16 @@ mod tests {
 
     #[test]
     fn the_ids_of_a_set_lie_beside_the_directory_of_sets() {
-        assert_eq!(beside("a/test_instruction/G1_tool.json").as_deref(), Some("../test_query_ids/G1_tool.json"));
+        assert_eq!(
+            beside("a/test_instruction/G1_tool.json").as_deref(),
+            Some("../test_query_ids/G1_tool.json")
+        );
         assert_eq!((beside("G1_tool.json"), beside("sets/G1_tool.json")), (None, None));
         assert!(is_one("a/test_query_ids/G1.json") && is_one("test_query_ids/G1.json"));
-        assert!(!is_one("test_query_ids/a/G1.json") && !is_one("G1.json") && !is_one("test_query_ids/notes.txt"));
+        assert!(
+            !is_one("test_query_ids/a/G1.json")
+                && !is_one("G1.json")
+                && !is_one("test_query_ids/notes.txt")
+        );
     }
 }

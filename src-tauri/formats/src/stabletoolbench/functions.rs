@@ -1,5 +1,6 @@
-//! **Pure.** The functions that models are offered for APIs: one for each, and `Finish`. By default as providers want them, and as the
-//! original has them where results have to be comparable to the letter.
+//! **Pure.** The functions that models are offered for APIs: one for each, and `Finish`. By default
+//! as providers want them, and as the original has them where results have to be comparable to the
+//! letter.
 use super::names;
 use super::pool::{Pool, Tool};
 use super::query::{Api, Pair, Parameter, Query};
@@ -43,9 +44,10 @@ impl Function {
     }
 }
 
-/// The functions for a query, `Finish` last. What is not among the tools is described by the query itself, and of APIs whose functions
-/// bear the same name there is the first. With `compat` as in the original: what is not among the tools is left out, names may stand
-/// twice, and parameters look as `parameters` says.
+/// The functions for a query, `Finish` last. What is not among the tools is described by the query
+/// itself, and of APIs whose functions bear the same name there is the first. With `compat` as in
+/// the original: what is not among the tools is left out, names may stand twice, and parameters
+/// look as `parameters` says.
 pub fn of_query(query: &Query, pool: &Pool, compat: bool) -> Vec<Function> {
     let mut seen = HashSet::new();
     let mut functions = Vec::with_capacity(query.apis.len() + 1);
@@ -71,11 +73,13 @@ pub fn of_api(tool: &Tool, api: &Api) -> Function {
 /// The function that gives the answer, or gives up.
 pub fn finish() -> Function {
     let kinds = Value::List(vec![text(GIVE_ANSWER), text(GIVE_UP)]);
-    let kind =
-        "`give_answer` when the question can be answered now, `give_up_and_restart` when this way leads nowhere.";
+    let kind = "`give_answer` when the question can be answered now, `give_up_and_restart` when this way leads nowhere.";
     let answer = "The whole answer, as the person should read it. Needed with `give_answer`.";
     let properties = vec![
-        entry("return_type", map([("type", text("string")), ("enum", kinds), ("description", text(kind))])),
+        entry(
+            "return_type",
+            map([("type", text("string")), ("enum", kinds), ("description", text(kind))]),
+        ),
         entry("final_answer", map([("type", text("string")), ("description", text(answer))])),
     ];
     Function {
@@ -97,16 +101,19 @@ pub fn tool_list(query: &Query, pool: &Pool) -> String {
     for api in &query.apis {
         let name = names::standardize(&api.tool);
         if seen.insert(name.clone()) {
+            let description = pool
+                .find(Some(&api.category), &api.tool, &api.name)
+                .and_then(|(tool, _)| tool.description.as_deref());
             let description =
-                pool.find(Some(&api.category), &api.tool, &api.name).and_then(|(tool, _)| tool.description.as_deref());
-            let description = first(description.unwrap_or("None"), LONGEST_OF_TOOL).replace('\n', "");
+                first(description.unwrap_or("None"), LONGEST_OF_TOOL).replace('\n', "");
             let _ = writeln!(out, "{}.{name}: {}", seen.len(), description.trim());
         }
     }
     out
 }
 
-/// APIs whose functions bear the same name, because only the end of a long name is kept: each name with those that share it.
+/// APIs whose functions bear the same name, because only the end of a long name is kept: each name
+/// with those that share it.
 pub fn shared<'a>(apis: impl IntoIterator<Item = &'a Pair>) -> Vec<(String, Vec<&'a Pair>)> {
     let mut all: Vec<(String, Vec<&Pair>)> = Vec::new();
     let (mut seen, mut places) = (HashSet::new(), HashMap::new());
@@ -125,11 +132,17 @@ pub fn shared<'a>(apis: impl IntoIterator<Item = &'a Pair>) -> Vec<(String, Vec<
 fn define(tool: &str, api: &Api, compat: bool) -> Function {
     let name = names::function_name(tool, &api.name);
     let standard = names::standardize(tool);
-    let mut description = format!("This is the subfunction for tool \"{standard}\", you can use this tool.");
+    let mut description =
+        format!("This is the subfunction for tool \"{standard}\", you can use this tool.");
     let said = api.description.trim();
     if !said.is_empty() {
-        let said = if api.name.is_empty() { said.to_owned() } else { said.replace(&api.name, &name) };
-        let _ = write!(description, "The description of this function is: \"{}\"", first(&said, LONGEST));
+        let said =
+            if api.name.is_empty() { said.to_owned() } else { said.replace(&api.name, &name) };
+        let _ = write!(
+            description,
+            "The description of this function is: \"{}\"",
+            first(&said, LONGEST)
+        );
     }
     Function {
         parameters: parameters(api, compat),
@@ -139,8 +152,9 @@ fn define(tool: &str, api: &Api, compat: bool) -> Function {
     }
 }
 
-/// A JSON Schema. With `compat`, as the original has it: numbers are whole ones, everything that is no number and no boolean is a text,
-/// parameters that may be given are there only beside ones that have to be, and both lists begin with an empty text.
+/// A JSON Schema. With `compat`, as the original has it: numbers are whole ones, everything that is
+/// no number and no boolean is a text, parameters that may be given are there only beside ones that
+/// have to be, and both lists begin with an empty text.
 fn parameters(api: &Api, compat: bool) -> Value {
     let optional = if compat && api.required.is_empty() { &[][..] } else { &api.optional };
     let mut properties: Vec<(Value, Value)> = Vec::new();
@@ -164,9 +178,13 @@ fn parameters(api: &Api, compat: bool) -> Value {
         required.insert(0, text(""));
         optional.insert(0, text(""));
     }
-    let mut schema = vec![entry("type", text("object")), entry("properties", Value::Map(properties))];
+    let mut schema =
+        vec![entry("type", text("object")), entry("properties", Value::Map(properties))];
     if compat {
-        schema.extend([entry("required", Value::List(required)), entry("optional", Value::List(optional))]);
+        schema.extend([
+            entry("required", Value::List(required)),
+            entry("optional", Value::List(optional)),
+        ]);
     } else if !required.is_empty() {
         schema.push(entry("required", Value::List(required)));
     }
@@ -205,12 +223,17 @@ fn property(parameter: &Parameter) -> Value {
 }
 
 fn described(kind: &str, parameter: &Parameter) -> Vec<(Value, Value)> {
-    vec![entry("type", text(kind)), entry("description", text(first(&parameter.description, LONGEST)))]
+    vec![
+        entry("type", text(kind)),
+        entry("description", text(first(&parameter.description, LONGEST))),
+    ]
 }
 
 /// What it is when nobody gives it, which shows what it looks like.
 fn example(parameter: &Parameter) -> Option<Value> {
-    Some(&parameter.default).filter(|default| !matches!(default, Value::Null) && **default != text("")).cloned()
+    Some(&parameter.default)
+        .filter(|default| !matches!(default, Value::Null) && **default != text(""))
+        .cloned()
 }
 
 fn first(text: &str, most: usize) -> &str {
@@ -267,7 +290,10 @@ mod tests {
             json::write(&functions[0].parameters, false),
             r#"{"type":"object","properties":{},"required":[""],"optional":[""]}"#
         );
-        assert_eq!(functions.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["search_for_songs", "Finish"]);
+        assert_eq!(
+            functions.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+            ["search_for_songs", "Finish"]
+        );
         assert_eq!(of_query(&query, &Pool::default(), true).len(), 1);
         assert_eq!(of_query(&query, &Pool::default(), false).len(), 2);
     }
@@ -275,14 +301,19 @@ mod tests {
     #[test]
     fn of_functions_that_bear_one_name_there_is_the_first() {
         let tool = "t".repeat(55);
-        let named = |name: &str| Api { tool: tool.clone(), name: name.to_owned(), ..Api::default() };
-        let query = Query { apis: vec![named("First of many"), named("Last of many"), named("x")], ..Query::default() };
+        let named =
+            |name: &str| Api { tool: tool.clone(), name: name.to_owned(), ..Api::default() };
+        let query = Query {
+            apis: vec![named("First of many"), named("Last of many"), named("x")],
+            ..Query::default()
+        };
         let pairs: Vec<Pair> = query.apis.iter().map(Api::pair).collect();
         let shared = shared(pairs.iter().chain(&pairs));
         assert_eq!(shared.len(), 1);
         assert_eq!(shared[0].1, [&pairs[0], &pairs[1]]);
         let functions = of_query(&query, &Pool::default(), false);
-        let apis: Vec<_> = functions.iter().filter_map(|one| Some(one.api.as_ref()?.api.as_str())).collect();
+        let apis: Vec<_> =
+            functions.iter().filter_map(|one| Some(one.api.as_ref()?.api.as_str())).collect();
         assert_eq!(apis, ["First of many", "x"]);
         assert_eq!(of_query(&query, &Pool::of_queries([&query]), true).len(), 4);
     }

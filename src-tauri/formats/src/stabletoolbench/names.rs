@@ -2,14 +2,16 @@
 
 /// Providers take function names of at most this many characters; the beginning is what is cut.
 const LONGEST: usize = 64;
-/// The tool that calls an API of a pool that is too large to be offered whole: `name` is the function that is meant.
+/// The tool that calls an API of a pool that is too large to be offered whole: `name` is the
+/// function that is meant.
 pub const CALL: &str = "call_api";
 /// The tool that finds functions of such a pool. It is no API.
 pub const SEARCH: &str = "search_apis";
 /// Words that are no name of a function by themselves.
 const RESERVED: [&str; 7] = ["from", "class", "return", "false", "true", "id", "and"];
 
-/// A name in small letters, digits and single `_`; one that begins with a digit gets `get_` before it.
+/// A name in small letters, digits and single `_`; one that begins with a digit gets `get_` before
+/// it.
 pub fn standardize(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
@@ -79,13 +81,22 @@ mod tests {
 
     #[test]
     fn categories_keep_their_letters_and_lose_every_second_stroke() {
-        assert_eq!(category("Artificial Intelligence/Machine Learning"), "Artificial_Intelligence_Machine_Learning");
-        assert_eq!((category("a___b").as_str(), category("News, Media").as_str()), ("a__b", "News_Media"));
+        assert_eq!(
+            category("Artificial Intelligence/Machine Learning"),
+            "Artificial_Intelligence_Machine_Learning"
+        );
+        assert_eq!(
+            (category("a___b").as_str(), category("News, Media").as_str()),
+            ("a__b", "News_Media")
+        );
     }
 
     #[test]
     fn long_names_of_functions_lose_their_beginning() {
-        assert_eq!(function_name("TheClique", "Transfermarkt details"), "transfermarkt_details_for_theclique");
+        assert_eq!(
+            function_name("TheClique", "Transfermarkt details"),
+            "transfermarkt_details_for_theclique"
+        );
         let long = function_name(&"t".repeat(40), &"a".repeat(40));
         assert_eq!((long.len(), long.starts_with("aaaa")), (64, true));
         assert_eq!(whole_function_name(&"t".repeat(40), &"a".repeat(40)).len(), 85);

@@ -1,4 +1,5 @@
-//! **Pure.** Tools with their APIs: from the texts of tool files, or from what queries say of them. Owns finding one by its names.
+//! **Pure.** Tools with their APIs: from the texts of tool files, or from what queries say of them.
+//! Owns finding one by its names.
 use super::names;
 use super::query::{Api, Query, words};
 use crate::error::{ReadError, ReadErrorKind};
@@ -54,18 +55,21 @@ impl Pool {
         self.tools.iter().map(|tool| tool.apis.len()).sum()
     }
 
-    /// Takes in a file of a folder of tools, given the directories between that folder and the file and its name without extension.
-    /// A list of APIs is a whole tool, of the category that its directory is called; anything else is one API of the tool that its
-    /// directory is called.
+    /// Takes in a file of a folder of tools, given the directories between that folder and the file
+    /// and its name without extension. A list of APIs is a whole tool, of the category that its
+    /// directory is called; anything else is one API of the tool that its directory is called.
     pub fn add_file(&mut self, dirs: &[&str], stem: &str, text: &str) -> Result<(), ReadError> {
         let file = json::read_as(text, json::Mode::Embedded)?;
         let text = |key: &str| file.get(key).map(words).filter(|text| !text.is_empty());
         let category = |dir: Option<&&str>| {
-            let said = || text("tool_category").or_else(|| text("category_name")).or_else(|| text("category"));
+            let said = || {
+                text("tool_category").or_else(|| text("category_name")).or_else(|| text("category"))
+            };
             dir.map(|dir| (*dir).to_owned()).or_else(said).unwrap_or_default()
         };
         if let Some(Value::List(entries)) = file.get("api_list") {
-            let name = text("tool_name").or_else(|| text("name")).unwrap_or_else(|| stem.to_owned());
+            let name =
+                text("tool_name").or_else(|| text("name")).unwrap_or_else(|| stem.to_owned());
             let at = self.place(&names::category(&category(dirs.last())), &name);
             self.describe(at, text("tool_description").or_else(|| text("description")));
             for entry in entries {
@@ -73,11 +77,13 @@ impl Pool {
             }
             return Ok(());
         }
-        if !matches!(file, Value::Map(_)) || (text("api_name").is_none() && text("name").is_none()) {
+        if !matches!(file, Value::Map(_)) || (text("api_name").is_none() && text("name").is_none())
+        {
             let message = "Not a tool: it has neither an `api_list` nor an `api_name`.";
             return Err(ReadError::new(ReadErrorKind::BadValue, message));
         }
-        let (parents, dir) = dirs.split_last().map_or((&[][..], None), |(dir, parents)| (parents, Some(*dir)));
+        let (parents, dir) =
+            dirs.split_last().map_or((&[][..], None), |(dir, parents)| (parents, Some(*dir)));
         let name = text("tool_name").or(dir.map(str::to_owned)).unwrap_or_else(|| stem.to_owned());
         let at = self.place(&names::category(&category(parents.last())), &name);
         self.describe(at, text("tool_description"));
@@ -91,7 +97,11 @@ impl Pool {
         let at = *self.places.entry((standard.clone(), category.to_owned())).or_insert(new);
         if at == new {
             self.by_name.entry(standard).or_default().push(new);
-            self.tools.push(Tool { category: category.to_owned(), name: name.to_owned(), ..Tool::default() });
+            self.tools.push(Tool {
+                category: category.to_owned(),
+                name: name.to_owned(),
+                ..Tool::default()
+            });
             self.apis.push(HashMap::new());
         }
         at
@@ -105,19 +115,28 @@ impl Pool {
 
     /// Gives a tool an API, unless it has one of that name.
     fn put(&mut self, at: usize, api: &Api) {
-        let (Some(tool), Some(places)) = (self.tools.get_mut(at), self.apis.get_mut(at)) else { return };
+        let (Some(tool), Some(places)) = (self.tools.get_mut(at), self.apis.get_mut(at)) else {
+            return;
+        };
         if !self.known.insert((at, api.name.clone())) {
             return;
         }
         places.entry(names::api_name(&api.name)).or_insert(tool.apis.len());
-        tool.apis.push(Api { category: tool.category.clone(), tool: tool.name.clone(), ..api.clone() });
+        tool.apis.push(Api {
+            category: tool.category.clone(),
+            tool: tool.name.clone(),
+            ..api.clone()
+        });
     }
 
-    /// An API by the names of requests: raw ones, standard ones and the name of its function mean the same, and a tool may bear its
-    /// category (`weather_for_Data`). Without a category, of the first tool of that name that has it.
+    /// An API by the names of requests: raw ones, standard ones and the name of its function mean
+    /// the same, and a tool may bear its category (`weather_for_Data`). Without a category, of the
+    /// first tool of that name that has it.
     pub fn find(&self, category: Option<&str>, tool: &str, api: &str) -> Option<(&Tool, &Api)> {
         let category = category.map(names::category);
-        let named = |tool: &str, raw: &str| self.named(category.as_deref(), &names::standardize(tool), raw, api);
+        let named = |tool: &str, raw: &str| {
+            self.named(category.as_deref(), &names::standardize(tool), raw, api)
+        };
         named(tool, tool).or_else(|| {
             // Only at the end: the own names of some tools hold the same words.
             let end = format!("_for_{}", category.as_deref()?);
@@ -126,17 +145,25 @@ impl Pool {
     }
 
     /// `raw` is the tool as the request has it, which is what the name of a function may end with.
-    fn named(&self, category: Option<&str>, tool: &str, raw: &str, api: &str) -> Option<(&Tool, &Api)> {
+    fn named(
+        &self,
+        category: Option<&str>,
+        tool: &str,
+        raw: &str,
+        api: &str,
+    ) -> Option<(&Tool, &Api)> {
         let places = self.by_name.get(tool)?;
         let fits = |known: &Tool| {
-            known.category.is_empty() || category.is_none_or(|category| known.category.eq_ignore_ascii_case(category))
+            known.category.is_empty()
+                || category.is_none_or(|category| known.category.eq_ignore_ascii_case(category))
         };
         let whole = names::api_name(api);
         let cut = || {
             let standard = whole.strip_suffix(&format!("_for_{tool}"));
             standard.or_else(|| whole.split_once(&format!("_for_{raw}")).map(|(cut, _)| cut))
         };
-        let tools = places.iter().filter_map(|at| Some((self.tools.get(*at)?, self.apis.get(*at)?)));
+        let tools =
+            places.iter().filter_map(|at| Some((self.tools.get(*at)?, self.apis.get(*at)?)));
         tools.filter(|(known, _)| fits(known)).find_map(|(tool, apis)| {
             let at = apis.get(&whole).or_else(|| apis.get(cut()?))?;
             Some((tool, tool.apis.get(*at)?))
@@ -168,13 +195,20 @@ mod tests {
             ("weather", "by_city_for_weather"),
             ("Weather", "by_city_for_weather"),
         ] {
-            assert_eq!(found(&pool, Some("Data"), tool, api).as_deref(), Some("Data/Weather/By City"), "{tool} {api}");
+            assert_eq!(
+                found(&pool, Some("Data"), tool, api).as_deref(),
+                Some("Data/Weather/By City"),
+                "{tool} {api}"
+            );
         }
         assert_eq!(found(&pool, None, "weather", "is_id").as_deref(), Some("Data/Weather/ID"));
         assert_eq!(found(&pool, None, "weather", "ids"), None);
         assert_eq!(found(&pool, Some("Music"), "weather", "id"), None);
         assert_eq!(found(&pool, Some("Data"), "climate", "id"), None);
-        assert_eq!((pool.tools()[0].description.as_deref(), pool.api_count()), (Some("Says how it is outside."), 3));
+        assert_eq!(
+            (pool.tools()[0].description.as_deref(), pool.api_count()),
+            (Some("Says how it is outside."), 3)
+        );
     }
 
     #[test]
@@ -186,7 +220,11 @@ mod tests {
             r#"{"tool_name": "Homes for real estate", "api_list": [{"name": "List"}]}"#,
         )
         .unwrap();
-        for tool in ["Homes for real estate", "homes_for_real_estate", "homes_for_real_estate_for_Real_Estate"] {
+        for tool in [
+            "Homes for real estate",
+            "homes_for_real_estate",
+            "homes_for_real_estate_for_Real_Estate",
+        ] {
             assert!(found(&pool, Some("Real_Estate"), tool, "list").is_some(), "{tool}");
         }
         assert_eq!(found(&pool, Some("Real_Estate"), "homes", "list"), None);
@@ -195,9 +233,14 @@ mod tests {
     #[test]
     fn one_name_in_two_categories_is_two_tools() {
         let mut pool = Pool::default();
-        pool.add_file(&["Events"], "demo", r#"{"tool_name": "Demo", "api_list": [{"name": "a"}]}"#).unwrap();
-        pool.add_file(&["Sports"], "demo", r#"{"tool_name": "Demo", "api_list": [{"name": "a"}, {"name": "b"}]}"#)
+        pool.add_file(&["Events"], "demo", r#"{"tool_name": "Demo", "api_list": [{"name": "a"}]}"#)
             .unwrap();
+        pool.add_file(
+            &["Sports"],
+            "demo",
+            r#"{"tool_name": "Demo", "api_list": [{"name": "a"}, {"name": "b"}]}"#,
+        )
+        .unwrap();
         assert_eq!(found(&pool, Some("Sports"), "demo", "a").as_deref(), Some("Sports/Demo/a"));
         assert_eq!(found(&pool, None, "demo", "a").as_deref(), Some("Events/Demo/a"));
         assert_eq!(found(&pool, None, "demo", "b").as_deref(), Some("Sports/Demo/b"));
@@ -206,11 +249,31 @@ mod tests {
     #[test]
     fn a_folder_may_hold_a_file_for_each_tool_or_for_each_api_with_or_without_directories() {
         let mut pool = Pool::default();
-        pool.add_file(&["Data", "weather"], "by_city", r#"{"api_name": "By City", "description": "x"}"#).unwrap();
-        pool.add_file(&["Data", "weather"], "by_zip", r#"{"name": "By Zip", "tool_name": "Weather"}"#).unwrap();
-        pool.add_file(&[], "rates", r#"{"tool_name": "Rates", "api_list": [{"name": "Now"}]}"#).unwrap();
-        pool.add_file(&[], "songs", r#"{"tool_name": "Songs", "tool_category": "Music", "api_list": []}"#).unwrap();
-        let all: Vec<_> = pool.tools().iter().map(|tool| (&*tool.category, &*tool.name, tool.apis.len())).collect();
+        pool.add_file(
+            &["Data", "weather"],
+            "by_city",
+            r#"{"api_name": "By City", "description": "x"}"#,
+        )
+        .unwrap();
+        pool.add_file(
+            &["Data", "weather"],
+            "by_zip",
+            r#"{"name": "By Zip", "tool_name": "Weather"}"#,
+        )
+        .unwrap();
+        pool.add_file(&[], "rates", r#"{"tool_name": "Rates", "api_list": [{"name": "Now"}]}"#)
+            .unwrap();
+        pool.add_file(
+            &[],
+            "songs",
+            r#"{"tool_name": "Songs", "tool_category": "Music", "api_list": []}"#,
+        )
+        .unwrap();
+        let all: Vec<_> = pool
+            .tools()
+            .iter()
+            .map(|tool| (&*tool.category, &*tool.name, tool.apis.len()))
+            .collect();
         assert_eq!(all, [("Data", "weather", 2), ("", "Rates", 1), ("Music", "Songs", 0)]);
         assert!(pool.find(Some("Anything"), "rates", "now").is_some());
         for text in ["", "[]", "{}", "3", r#"{"api_list": 3}"#] {

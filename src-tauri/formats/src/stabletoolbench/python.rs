@@ -96,7 +96,8 @@ fn is_printable(c: char) -> bool {
     after == 0 || ESCAPED[after - 1].1 < code
 }
 
-/// A number of a JSON text: whole ones to their last digit, others as the shortest text that reads as the same number.
+/// A number of a JSON text: whole ones to their last digit, others as the shortest text that reads
+/// as the same number.
 pub(super) fn number(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         let sign = if text.starts_with('-') { "-" } else { "" };
@@ -141,7 +142,10 @@ mod tests {
         for (json, python) in [
             (r#"{"b": 1, "a": [true, null, 1.50]}"#, "{'b': 1, 'a': [True, None, 1.5]}"),
             (r#""bare""#, "bare"),
-            (r#"["it's", "say \"x\"", "both ' and \""]"#, r#"["it's", 'say "x"', 'both \' and "']"#),
+            (
+                r#"["it's", "say \"x\"", "both ' and \""]"#,
+                r#"["it's", 'say "x"', 'both \' and "']"#,
+            ),
             (r#"["\u00a0\u200d\t\\ é 名 😀"]"#, r"['\xa0\u200d\t\\ é 名 😀']"),
             (
                 "[1e16, 1.5e-7, 100000.0, 1e400, -0, 0.0001, 0.00001, 123456789012345678901234567890]",

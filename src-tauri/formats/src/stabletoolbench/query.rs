@@ -1,5 +1,6 @@
-//! **Pure.** Queries: what is asked, which APIs there are for it, and which of them are right to call. A task holds a query as `Brief`:
-//! what lists and search need was read, the rest is the text of its row until somebody asks.
+//! **Pure.** Queries: what is asked, which APIs there are for it, and which of them are right to
+//! call. A task holds a query as `Brief`: what lists and search need was read, the rest is the text
+//! of its row until somebody asks.
 use super::functions;
 use super::names;
 use crate::error::ReadError;
@@ -80,7 +81,8 @@ pub struct Brief {
     pub set: String,
     /// Its id, as decimal text; its place in the file when it has none.
     pub id: String,
-    /// APIs that are right to call, as the file has them: the same pair may stand twice. Those that are there for it, where nobody says.
+    /// APIs that are right to call, as the file has them: the same pair may stand twice. Those that
+    /// are there for it, where nobody says.
     pub gold: Vec<Pair>,
     /// APIs that are there for it.
     pub apis: Vec<Offered>,
@@ -130,7 +132,11 @@ impl Brief {
     /// Categories of its tools, each once.
     pub fn categories(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
-        self.apis.iter().map(|api| &*api.category).filter(|category| seen.insert(*category)).collect()
+        self.apis
+            .iter()
+            .map(|api| &*api.category)
+            .filter(|category| seen.insert(*category))
+            .collect()
     }
 
     /// Names of the functions that are right to call, each once.
@@ -183,8 +189,12 @@ fn row(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<Se
         match key {
             "query" => seen.text = reader.text()?.map(Into::into),
             "query_id" => seen.id = reader.value()?.word().map(str::to_owned),
-            "relevant APIs" => seen.gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect()),
-            "relevant_apis" => other_gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect()),
+            "relevant APIs" => {
+                seen.gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect());
+            }
+            "relevant_apis" => {
+                other_gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect());
+            }
             "api_list" => reader.items(|reader| {
                 seen.apis.push(offered(reader, categories)?);
                 Ok(())
@@ -197,7 +207,10 @@ fn row(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<Se
     Ok(seen)
 }
 
-fn offered(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<Offered, ReadError> {
+fn offered(
+    reader: &mut Reader<'_>,
+    categories: &mut HashSet<Arc<str>>,
+) -> Result<Offered, ReadError> {
     let (mut pair, mut category, mut name) = (Pair::default(), String::new(), None);
     reader.entries(|reader, key| {
         match key {
@@ -237,13 +250,15 @@ impl Query {
 }
 
 impl Query {
-    /// Its tools with their APIs, in the order they come up: `{category, tool_name, apis: [{api_name, api_description}]}`.
+    /// Its tools with their APIs, in the order they come up: `{category, tool_name, apis:
+    /// [{api_name, api_description}]}`.
     pub fn available_tools(&self) -> Value {
         let mut tools: Vec<(&Api, Vec<Value>)> = Vec::new();
         let mut places: HashMap<(&str, &str), usize> = HashMap::new();
         for api in &self.apis {
             let said = [("api_name", &api.name), ("api_description", &api.description)];
-            let said = Value::Map(said.map(|(key, text)| (key.into(), Value::Text(text.clone()))).into());
+            let said =
+                Value::Map(said.map(|(key, text)| (key.into(), Value::Text(text.clone()))).into());
             let at = *places.entry((&api.category, &api.tool)).or_insert(tools.len());
             match tools.get_mut(at) {
                 Some((_, apis)) => apis.push(said),
@@ -276,13 +291,19 @@ impl Api {
     /// An entry of `api_list`, of a query or of a tool file (`name` in place of `api_name`).
     pub fn read(entry: &Value) -> Self {
         let text = |key: &str| entry.get(key).map(words).unwrap_or_default();
-        let parameters = |key: &str| entry.get(key).map_or(&[][..], Value::items).iter().map(Parameter::read).collect();
+        let parameters = |key: &str| {
+            entry.get(key).map_or(&[][..], Value::items).iter().map(Parameter::read).collect()
+        };
         let name = if entry.get("api_name").is_some() { text("api_name") } else { text("name") };
         Self {
             category: text("category_name"),
             tool: text("tool_name"),
             name,
-            description: if text("api_description").is_empty() { text("description") } else { text("api_description") },
+            description: if text("api_description").is_empty() {
+                text("description")
+            } else {
+                text("api_description")
+            },
             required: parameters("required_parameters"),
             optional: parameters("optional_parameters"),
             method: text("method"),

@@ -1,5 +1,5 @@
-//! **Pure.** What is posted to a server of virtual APIs: its six fields, what is wrong with them in the words of the original, and the
-//! input of the call.
+//! **Pure.** What is posted to a server of virtual APIs: its six fields, what is wrong with them in
+//! the words of the original, and the input of the call.
 use super::python_json::{self, Layout, Py};
 
 /// A call of an API.
@@ -19,20 +19,28 @@ pub struct Request {
     pub key: String,
 }
 
-/// What an input text means: JSON, or an empty object when it is empty; none when it cannot be read.
+/// What an input text means: JSON, or an empty object when it is empty; none when it cannot be
+/// read.
 pub fn input(text: &str) -> Option<Py> {
     if text.is_empty() { Some(Py::Map(Vec::new())) } else { python_json::read(text).ok() }
 }
 
-/// Reads the body of a request; what is wrong with it as the JSON that clients of the original know.
+/// Reads the body of a request; what is wrong with it as the JSON that clients of the original
+/// know.
 pub fn read(body: &[u8]) -> Result<Request, String> {
     let text = std::str::from_utf8(body)
         .map_err(|_| wrong(&[fault(&["body"], "body is not UTF-8", "value_error.jsondecode")]))?;
     let body = match python_json::read(text) {
         Ok(body @ Py::Map(_)) => body,
-        Ok(Py::Null) => return Err(wrong(&[fault(&["body"], "field required", "value_error.missing")])),
-        Ok(_) => return Err(wrong(&[fault(&["body"], "value is not a valid dict", "type_error.dict")])),
-        Err(_) if text.is_empty() => return Err(wrong(&[fault(&["body"], "field required", "value_error.missing")])),
+        Ok(Py::Null) => {
+            return Err(wrong(&[fault(&["body"], "field required", "value_error.missing")]));
+        }
+        Ok(_) => {
+            return Err(wrong(&[fault(&["body"], "value is not a valid dict", "type_error.dict")]));
+        }
+        Err(_) if text.is_empty() => {
+            return Err(wrong(&[fault(&["body"], "field required", "value_error.missing")]));
+        }
         Err(error) => {
             let message = format!("The body is no JSON: {}", error.message);
             return Err(wrong(&[fault(&["body"], &message, "value_error.jsondecode")]));
@@ -65,15 +73,22 @@ pub fn read(body: &[u8]) -> Result<Request, String> {
         }
     };
     let (strip, key) = (text("strip"), text("toolbench_key"));
-    if faults.is_empty() { Ok(Request { category, tool, api, input, strip, key }) } else { Err(wrong(&faults)) }
+    if faults.is_empty() {
+        Ok(Request { category, tool, api, input, strip, key })
+    } else {
+        Err(wrong(&faults))
+    }
 }
 
-/// A field as text, as the original makes one of numbers and truths; where objects may stand, one stays what it is.
+/// A field as text, as the original makes one of numbers and truths; where objects may stand, one
+/// stays what it is.
 fn field(body: &Py, key: &str, or_map: bool) -> Result<Py, Vec<Py>> {
     let place = ["body", key];
     match body.get(key) {
         None => Err(vec![fault(&place, "field required", "value_error.missing")]),
-        Some(Py::Null) => Err(vec![fault(&place, "none is not an allowed value", "type_error.none.not_allowed")]),
+        Some(Py::Null) => {
+            Err(vec![fault(&place, "none is not an allowed value", "type_error.none.not_allowed")])
+        }
         Some(map @ Py::Map(_)) if or_map => Ok(map.clone()),
         Some(text @ Py::Text(_)) => Ok(text.clone()),
         Some(scalar @ (Py::Bool(_) | Py::Number(_))) => Ok(scalar.str().as_str().into()),
@@ -143,7 +158,10 @@ mod tests {
                 "[]".to_owned(),
                 r#"{"detail":[{"loc":["body"],"msg":"value is not a valid dict","type":"type_error.dict"}]}"#,
             ),
-            (String::new(), r#"{"detail":[{"loc":["body"],"msg":"field required","type":"value_error.missing"}]}"#),
+            (
+                String::new(),
+                r#"{"detail":[{"loc":["body"],"msg":"field required","type":"value_error.missing"}]}"#,
+            ),
         ] {
             assert_eq!(read(body.as_bytes()).unwrap_err(), said, "{body}");
         }

@@ -1,5 +1,6 @@
-//! **Pure.** Result files: what an evaluation of many queries wrote, in both shapes that exist. A file that was read is written back as
-//! it was: unknown keys in their place, numbers as written. Owns the names of the keys and their order; computes no statistic.
+//! **Pure.** Result files: what an evaluation of many queries wrote, in both shapes that exist. A
+//! file that was read is written back as it was: unknown keys in their place, numbers as written.
+//! Owns the names of the keys and their order; computes no statistic.
 use super::python;
 use super::query::Pair;
 use crate::error::{ReadError, ReadErrorKind, text_of};
@@ -71,7 +72,8 @@ pub struct Evaluation {
     pub gold: Vec<Pair>,
     /// Tools that were there: `gold_answer.available_tools`.
     pub available_tools: Value,
-    /// The answer in words. Agents' files have `...` at the end of long ones, where nothing is missing.
+    /// The answer in words. Agents' files have `...` at the end of long ones, where nothing is
+    /// missing.
     pub final_answer: Option<String>,
     /// What was done: the graph of the answer.
     pub answer_details: Value,
@@ -96,7 +98,8 @@ pub struct Evaluation {
 }
 
 /// Keys of metadata that are not settings.
-const OUTSIDE_CONFIG: [&str; 5] = ["framework", "agent_name", "config", "overall_time", "timestamp"];
+const OUTSIDE_CONFIG: [&str; 5] =
+    ["framework", "agent_name", "config", "overall_time", "timestamp"];
 
 impl ResultFile {
     /// Reads a file of either shape.
@@ -175,7 +178,8 @@ impl Metadata {
     }
 
     fn value(&self) -> Value {
-        let config = self.config.iter().map(|(key, value)| (Value::from(key.as_str()), value.clone()));
+        let config =
+            self.config.iter().map(|(key, value)| (Value::from(key.as_str()), value.clone()));
         map([
             ("framework", self.framework.as_deref().map(Value::from)),
             ("config", Some(Value::Map(config.collect()))),
@@ -187,7 +191,8 @@ impl Metadata {
 
 impl Summary {
     fn read(value: &Value) -> Self {
-        let count = |key: &str| value.get(key).and_then(Node::word).and_then(|text| text.parse().ok());
+        let count =
+            |key: &str| value.get(key).and_then(Node::word).and_then(|text| text.parse().ok());
         let number = |key: &str| number(value, key);
         Self {
             total_queries: count("total_queries"),
@@ -238,7 +243,9 @@ impl Evaluation {
         });
         Some(Self {
             query_id: word(entry, "query_id").unwrap_or_default(),
-            query_text: word(entry, "query_text").or_else(|| word(entry, "query")).unwrap_or_default(),
+            query_text: word(entry, "query_text")
+                .or_else(|| word(entry, "query"))
+                .unwrap_or_default(),
             gold: relevant.map(pairs).unwrap_or_default(),
             available_tools: gold.get("available_tools").cloned().unwrap_or_default(),
             final_answer: word(system, "final_answer"),
@@ -258,7 +265,9 @@ impl Evaluation {
     /// As an entry of the shape of the document.
     fn value(&self) -> Value {
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
-        let pair = |pair: &Pair| Value::List(vec![Value::from(pair.tool.as_str()), Value::from(pair.api.as_str())]);
+        let pair = |pair: &Pair| {
+            Value::List(vec![Value::from(pair.tool.as_str()), Value::from(pair.api.as_str())])
+        };
         let pairs = |pairs: &[Pair]| Value::List(pairs.iter().map(pair).collect());
         map([
             ("query_id", Some(Value::from(self.query_id.as_str()))),
@@ -302,7 +311,9 @@ impl Evaluation {
 
 /// A map of what is there.
 fn map<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
-    Value::Map(entries.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?))).collect())
+    Value::Map(
+        entries.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?))).collect(),
+    )
 }
 
 fn given(value: &Value) -> Option<Value> {
@@ -323,8 +334,12 @@ mod tests {
     use super::*;
 
     const BOTH: [&str; 2] = [
-        include_str!("../../../../tests/fixtures/stabletoolbench/results/trail_helper_G1_instruction.json"),
-        include_str!("../../../../tests/fixtures/stabletoolbench/results/seven_steps_G2_category_k12_q3.json"),
+        include_str!(
+            "../../../../tests/fixtures/stabletoolbench/results/trail_helper_G1_instruction.json"
+        ),
+        include_str!(
+            "../../../../tests/fixtures/stabletoolbench/results/seven_steps_G2_category_k12_q3.json"
+        ),
     ];
 
     #[test]
@@ -350,15 +365,32 @@ mod tests {
     fn both_shapes_say_who_was_evaluated_with_what() {
         let [first, second] = BOTH.map(|text| ResultFile::read(text.as_bytes()).unwrap());
         let (a, b) = (first.metadata(), second.metadata());
-        assert_eq!((a.framework.as_deref(), b.framework.as_deref()), (Some("trail_helper"), Some("seven_steps")));
+        assert_eq!(
+            (a.framework.as_deref(), b.framework.as_deref()),
+            (Some("trail_helper"), Some("seven_steps"))
+        );
         for metadata in [&a, &b] {
-            assert!(metadata.setting("test_set").is_some() && metadata.setting("evaluator_model").is_some());
+            assert!(
+                metadata.setting("test_set").is_some()
+                    && metadata.setting("evaluator_model").is_some()
+            );
         }
-        assert_eq!((first.summary().total_evaluations, second.summary().total_evaluations), (Some(4), None));
-        let failed = second.evaluations().find(|one| one.answer_status.as_deref() == Some("Error")).unwrap();
-        assert!(failed.error.is_some() && failed.has_finish.is_none() && failed.evaluation_time.is_none());
+        assert_eq!(
+            (first.summary().total_evaluations, second.summary().total_evaluations),
+            (Some(4), None)
+        );
+        let failed =
+            second.evaluations().find(|one| one.answer_status.as_deref() == Some("Error")).unwrap();
+        assert!(
+            failed.error.is_some()
+                && failed.has_finish.is_none()
+                && failed.evaluation_time.is_none()
+        );
         let called = second.evaluations().next().unwrap().called.unwrap();
-        assert_eq!((called[0].tool.as_str(), called[0].api.as_str()), ("Harbor Times", "ferry_departures"));
+        assert_eq!(
+            (called[0].tool.as_str(), called[0].api.as_str()),
+            ("Harbor Times", "ferry_departures")
+        );
     }
 
     #[test]

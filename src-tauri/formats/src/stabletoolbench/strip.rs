@@ -27,7 +27,8 @@ impl Strip {
     }
 }
 
-/// A response made short: Python's text of it, cut. A schema that does not fit its response leaves the response as it is.
+/// A response made short: Python's text of it, cut. A schema that does not fit its response leaves
+/// the response as it is.
 pub fn strip(response: &Py, mode: Strip, schema: Option<&Py>, coin: bool) -> String {
     let filters = mode == Strip::Filter || (mode == Strip::Random && coin);
     let filtered = schema.filter(|_| filters).and_then(|schema| filter(response, schema).ok());
@@ -56,7 +57,9 @@ static NOTHING: Py = Py::Null;
 /// What a schema says of a key. One that is a text or a list only names what stands in it.
 fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<&'a Py>, Unfit> {
     match schema {
-        Py::Map(entries) => Ok(entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)),
+        Py::Map(entries) => {
+            Ok(entries.iter().find(|(known, _)| known == key).map(|(_, value)| value))
+        }
         Py::Text(words) => Ok(words.shown().contains(&key.shown()).then_some(&NOTHING)),
         Py::List(items) => Ok(items.contains(&Py::Text(key.clone())).then_some(&NOTHING)),
         _ => Err(Unfit),
@@ -86,10 +89,13 @@ pub enum Written {
     Nothing,
 }
 
-/// A reply of a model that was trained to be an API: JSON, or what can be told from it when it is broken.
+/// A reply of a model that was trained to be an API: JSON, or what can be told from it when it is
+/// broken.
 pub fn mirrored(text: &str) -> Written {
     match python_json::read(text) {
-        Ok(reply) if reply.get("error").is_some() && reply.get("response").is_some() => Written::Reply(reply),
+        Ok(reply) if reply.get("error").is_some() && reply.get("response").is_some() => {
+            Written::Reply(reply)
+        }
         Ok(other) => Written::Odd(other),
         Err(_) => captured(text).unwrap_or(Written::Nothing),
     }
@@ -133,10 +139,19 @@ mod tests {
     fn only_what_the_schema_names_is_kept() {
         let response = py(r#"{"a":1,"b":{"c":[{"d":1,"e":2},{"e":3}]},"z":2}"#);
         let schema = py(r#"{"a":"int","b":{"c":[{"d":"int"}]}}"#);
-        assert_eq!(strip(&response, Strip::Filter, Some(&schema), false), "{'a': 1, 'b': {'c': [{'d': 1}, {}]}}");
-        assert_eq!(strip(&response, Strip::Random, Some(&schema), true), "{'a': 1, 'b': {'c': [{'d': 1}, {}]}}");
-        for (mode, schema) in [(Strip::Random, Some(&schema)), (Strip::Truncate, Some(&schema)), (Strip::Filter, None)]
-        {
+        assert_eq!(
+            strip(&response, Strip::Filter, Some(&schema), false),
+            "{'a': 1, 'b': {'c': [{'d': 1}, {}]}}"
+        );
+        assert_eq!(
+            strip(&response, Strip::Random, Some(&schema), true),
+            "{'a': 1, 'b': {'c': [{'d': 1}, {}]}}"
+        );
+        for (mode, schema) in [
+            (Strip::Random, Some(&schema)),
+            (Strip::Truncate, Some(&schema)),
+            (Strip::Filter, None),
+        ] {
             assert_eq!(strip(&response, mode, schema, false), response.str());
         }
         assert_eq!(
@@ -144,20 +159,32 @@ mod tests {
             response.str(),
             "it does not fit"
         );
-        assert_eq!(strip(&"é".repeat(3000).as_str().into(), Strip::Truncate, None, false).chars().count(), 2048);
+        assert_eq!(
+            strip(&"é".repeat(3000).as_str().into(), Strip::Truncate, None, false).chars().count(),
+            2048
+        );
     }
 
     #[test]
     fn what_a_simulator_wrote_is_read_also_when_it_is_broken() {
         let reply = |error: &str, response: &str| {
-            Written::Reply(Py::Map(vec![("error".into(), error.into()), ("response".into(), response.into())]))
+            Written::Reply(Py::Map(vec![
+                ("error".into(), error.into()),
+                ("response".into(), response.into()),
+            ]))
         };
         assert_eq!(mirrored(r#"{"error": "", "response": "a"}"#), reply("", "a"));
-        assert_eq!(mirrored(r#"{"error": "x", "response": "a "b" c"}"#), reply("x", r#"a "b" c"}"#));
+        assert_eq!(
+            mirrored(r#"{"error": "x", "response": "a "b" c"}"#),
+            reply("x", r#"a "b" c"}"#)
+        );
         assert_eq!(mirrored("{\"error\" :\"\",\n \"response\":\"cut"), reply("", "cut"));
         assert_eq!(mirrored(r#"{"error": "a "b"", "response": "c"}"#), Written::Nothing);
         assert_eq!(mirrored("hello"), Written::Nothing);
-        assert!(matches!(mirrored("[]"), Written::Odd(_)) && matches!(mirrored(r#"{"error":""}"#), Written::Odd(_)));
+        assert!(
+            matches!(mirrored("[]"), Written::Odd(_))
+                && matches!(mirrored(r#"{"error":""}"#), Written::Odd(_))
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! **Pure.** A folder of loose prompts: `promptql_prompt.txt`, `other_models_prompt.txt`, `correct_answer.json`.
+//! **Pure.** A folder of loose prompts: `promptql_prompt.txt`, `other_models_prompt.txt`,
+//! `correct_answer.json`.
 use super::{Expected, Prompts, Suite, Task, Variation};
 use crate::error::ReadError;
 use crate::json;
@@ -6,7 +7,9 @@ use crate::value::Value;
 
 /// Reads the files of a folder, by name and text; none when they are no task.
 pub fn from_folder(task_id: &str, files: &[(&str, &str)]) -> Option<Result<Suite, ReadError>> {
-    let text = |name: &str| files.iter().find(|(other, _)| *other == name).map(|(_, text)| (*text).to_owned());
+    let text = |name: &str| {
+        files.iter().find(|(other, _)| *other == name).map(|(_, text)| (*text).to_owned())
+    };
     let prompts = Prompts {
         promptql: text("promptql_prompt.txt"),
         tool_calling: text("other_models_prompt.txt"),
@@ -18,10 +21,18 @@ pub fn from_folder(task_id: &str, files: &[(&str, &str)]) -> Option<Result<Suite
     }
     let answer = text("correct_answer.json").map(|text| json::read(&text)).transpose();
     Some(answer.map(|answer| {
-        let artifact = answer.as_ref().and_then(|answer| answer.get("identifier")?.text()).map(str::to_owned);
+        let artifact =
+            answer.as_ref().and_then(|answer| answer.get("identifier")?.text()).map(str::to_owned);
         let expected = answer.map_or(Expected::None, |answer| Expected::Value(content(answer)));
         let variations = vec![Variation { expected, ..Variation::default() }];
-        let task = Task { id: task_id.to_owned(), prompts, artifact, variations, repeat: 1, ..Task::default() };
+        let task = Task {
+            id: task_id.to_owned(),
+            prompts,
+            artifact,
+            variations,
+            repeat: 1,
+            ..Task::default()
+        };
         Suite { tasks: vec![task], warnings: Vec::new() }
     }))
 }

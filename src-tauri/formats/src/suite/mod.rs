@@ -1,5 +1,5 @@
-//! **Pure.** Suites: questions with their variations, as people write them. Owns what they mean; `read` owns how they are
-//! written.
+//! **Pure.** Suites: questions with their variations, as people write them. Owns what they mean;
+//! `read` owns how they are written.
 mod folder;
 mod queries;
 mod read;
@@ -48,7 +48,8 @@ pub struct Task {
     pub prompts: Prompts,
     /// Tools that have to be called.
     pub expected_tool_calls: Vec<String>,
-    /// Identifier of the artifact that holds the answer (`expected_promptql_artifact`, `result_artifact_name`).
+    /// Identifier of the artifact that holds the answer (`expected_promptql_artifact`,
+    /// `result_artifact_name`).
     pub artifact: Option<String>,
     /// Key of the answer that tells its rows apart.
     pub artifact_key: Option<String>,
@@ -169,8 +170,14 @@ impl Variation {
         if let Some(name) = &self.name {
             return name.clone();
         }
-        let shown = |value: &Value| value.word().map_or_else(|| crate::json::write(value, false), str::to_owned);
-        self.parameters.iter().map(|(name, value)| format!("{name}: {}", shown(value))).collect::<Vec<_>>().join(", ")
+        let shown = |value: &Value| {
+            value.word().map_or_else(|| crate::json::write(value, false), str::to_owned)
+        };
+        self.parameters
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", shown(value)))
+            .collect::<Vec<_>>()
+            .join(", ")
     }
 }
 
@@ -184,14 +191,18 @@ pub fn ground_truth(file_name: &str, text: &str) -> Result<Value, crate::ReadErr
     }
 }
 
-const PROMPTS: [&str; 4] = ["promptql_prompt", "tool_calling_prompt", "tool_calling_python_prompt", "llm_prompt"];
+const PROMPTS: [&str; 4] =
+    ["promptql_prompt", "tool_calling_prompt", "tool_calling_python_prompt", "llm_prompt"];
 
 /// True for a value that is a suite, so that a folder may mix suites and transcripts.
 pub fn is_suite(value: &Value) -> bool {
     if let Some(first) = value.items().first() {
-        return first.get("query").is_some() && (first.get("query_id").is_some() || first.get("api_list").is_some());
+        return first.get("query").is_some()
+            && (first.get("query_id").is_some() || first.get("api_list").is_some());
     }
     let has = |key: &str| value.get(key).is_some();
-    let systems = ["promptql", "tool_calling"].iter().any(|key| matches!(value.get(key), Some(Value::Map(_))));
+    let systems = ["promptql", "tool_calling"]
+        .iter()
+        .any(|key| matches!(value.get(key), Some(Value::Map(_))));
     !has("conversation") && (systems || PROMPTS.iter().any(|key| has(key)))
 }

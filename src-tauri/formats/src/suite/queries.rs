@@ -12,11 +12,13 @@ const MOST_WARNINGS: usize = 20;
 pub(super) fn looks_like_one(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('[').map(str::trim_start);
     inside.is_some_and(|inside| {
-        inside.starts_with('{') && ["\"query\"", "\"api_list\""].iter().any(|key| inside.contains(key))
+        inside.starts_with('{')
+            && ["\"query\"", "\"api_list\""].iter().any(|key| inside.contains(key))
     })
 }
 
-/// Reads a query set; the id of a task is the file's and the query's. Without an id of its own, the place in the file is the query's.
+/// Reads a query set; the id of a task is the file's and the query's. Without an id of its own, the
+/// place in the file is the query's.
 pub(super) fn read(text: &str, file_id: &str) -> Result<Suite, ReadError> {
     let set = file_id.rsplit('/').next().unwrap_or(file_id);
     let tasks: Vec<Task> = query::briefs(text, set)?
@@ -32,7 +34,10 @@ pub(super) fn read(text: &str, file_id: &str) -> Result<Suite, ReadError> {
         })
         .collect();
     if tasks.is_empty() {
-        return Err(ReadError::new(ReadErrorKind::NotSuite, "Not a suite: no item of the list has a `query`."));
+        return Err(ReadError::new(
+            ReadErrorKind::NotSuite,
+            "Not a suite: no item of the list has a `query`.",
+        ));
     }
     let mut seen = HashSet::new();
     let twice = tasks.iter().filter(|task| !seen.insert(task.id.as_str()));

@@ -44,17 +44,24 @@ const KNOWN: [&str; 26] = [
 const OF_NUDGE: [&str; 2] = ["auto", "max"];
 const OF_VARIATION: [&str; 5] =
     ["parameters", "expected_output", "name", "ground_truth_path", "oracle_data_file_paths"];
-const OF_SYSTEM: [&str; 5] =
-    ["retrieval_prompt", "oracle_prompt", "result_artifact_name", "result_artifact_key", "result_tag_name"];
+const OF_SYSTEM: [&str; 5] = [
+    "retrieval_prompt",
+    "oracle_prompt",
+    "result_artifact_name",
+    "result_artifact_key",
+    "result_tag_name",
+];
 
-/// Reads a suite file, or a set of queries. `task_id` is its path below the input directory, without extension.
+/// Reads a suite file, or a set of queries. `task_id` is its path below the input directory,
+/// without extension.
 pub fn read(text: &str, task_id: &str) -> Result<Suite, ReadError> {
     let text = text_of(text.as_bytes())?;
     if queries::looks_like_one(text) {
         return queries::read(text, task_id);
     }
     let tree = yaml::parse(text)?;
-    let mut reader = Reader { text, root: tree.root(), warnings: Warnings::new(text), checked: HashSet::new() };
+    let mut reader =
+        Reader { text, root: tree.root(), warnings: Warnings::new(text), checked: HashSet::new() };
     let task = reader.task(task_id)?;
     Ok(Suite { tasks: vec![task], warnings: reader.warnings.all })
 }
@@ -72,7 +79,11 @@ impl<'a> Reader<'a> {
         if self.root.shape() != Shape::Map {
             let advice = "Begin it with `promptql_prompt: |` or `tool_calling_prompt: |` at the left margin.";
             return Err(self
-                .fault(ReadErrorKind::NotSuite, self.root, "Not a suite: the file holds no map of keys")
+                .fault(
+                    ReadErrorKind::NotSuite,
+                    self.root,
+                    "Not a suite: the file holds no map of keys",
+                )
                 .advise(advice));
         }
         let mut task = Task { id: id.to_owned(), ..Task::default() };
@@ -80,21 +91,28 @@ impl<'a> Reader<'a> {
         task.name = self.text("name")?;
         task.tags = self.words(self.root.given("tags"))?;
         task.expected_tool_calls = self.words(self.root.given("expected_tool_calls"))?;
-        task.artifact = self.text("expected_promptql_artifact")?.or(self.anywhere("result_artifact_name")?);
+        task.artifact =
+            self.text("expected_promptql_artifact")?.or(self.anywhere("result_artifact_name")?);
         task.artifact_key = self.anywhere("result_artifact_key")?;
         task.result_tag_name = self.anywhere("result_tag_name")?;
         task.repeat = self.number(self.root.given("repeat"))?.unwrap_or(1).max(1);
         task.max_turns = self.number(self.root.given("max_turns"))?;
-        task.scorers = self.root.given("scorers").map(Node::to_value).map_or_else(Vec::new, |scorers| match scorers {
-            Value::List(all) => all,
-            one => vec![one],
-        });
+        task.scorers =
+            self.root.given("scorers").map(Node::to_value).map_or_else(Vec::new, |scorers| {
+                match scorers {
+                    Value::List(all) => all,
+                    one => vec![one],
+                }
+            });
         task.tools = self.root.given("tools").map(|tools| self.words(Some(tools))).transpose()?;
         task.nudge = self.nudge()?;
         for (key, _) in self.root.given("nudge").into_iter().flat_map(Node::entries) {
             let word = key.word().unwrap_or_default();
             if !OF_NUDGE.contains(&word) {
-                self.warnings.at(key, format!("`{word}` is not a key of `nudge`, which has `auto` and `max`."));
+                self.warnings.at(
+                    key,
+                    format!("`{word}` is not a key of `nudge`, which has `auto` and `max`."),
+                );
             }
         }
         task.variations = self.variations()?;
@@ -132,7 +150,10 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        if prompts.promptql.is_none() && prompts.tool_calling.is_none() && prompts.tool_calling_python.is_none() {
+        if prompts.promptql.is_none()
+            && prompts.tool_calling.is_none()
+            && prompts.tool_calling_python.is_none()
+        {
             let message = "Not a suite: it has no prompt.";
             let advice = "Add `promptql_prompt: |` or `tool_calling_prompt: |` with the question.";
             return Err(ReadError::new(ReadErrorKind::NotSuite, message).advise(advice));
@@ -145,10 +166,17 @@ impl<'a> Reader<'a> {
         let oracle_files = self.oracle_files(self.root.given("oracle_data_list"))?;
         let Some(list) = self.root.given("variations") else {
             let parameters = self.root.given("parameters").map_or_else(Vec::new, parameters);
-            return Ok(vec![Variation { expected: shared, parameters, oracle_files, ..Variation::default() }]);
+            return Ok(vec![Variation {
+                expected: shared,
+                parameters,
+                oracle_files,
+                ..Variation::default()
+            }]);
         };
         if list.shape() != Shape::List {
-            return Err(self.bad(list, "`variations` has to be a list").advise("Begin each variation with `- `."));
+            return Err(self
+                .bad(list, "`variations` has to be a list")
+                .advise("Begin each variation with `- `."));
         }
         // An answer that all share is held once for each of them.
         let weight = self.root.get("expected_output").map_or(0, Item::weight);
@@ -176,14 +204,18 @@ impl<'a> Reader<'a> {
         Ok(variations)
     }
 
-    /// Long form with `parameters:`, or short form, in which every key that we do not know is a parameter.
+    /// Long form with `parameters:`, or short form, in which every key that we do not know is a
+    /// parameter.
     fn variation(&mut self, item: Item<'a>) -> Result<Variation, ReadError> {
         if item.shape() != Shape::Map {
             return Err(self
                 .bad(item, "A variation has to be a map")
                 .advise("Write its parameters as `- data: last 20`."));
         }
-        let others = || item.entries().filter(|(key, _)| !OF_VARIATION.contains(&key.word().unwrap_or_default()));
+        let others = || {
+            item.entries()
+                .filter(|(key, _)| !OF_VARIATION.contains(&key.word().unwrap_or_default()))
+        };
         let parameters = match item.given("parameters") {
             Some(list) if list.shape() != Shape::Map => {
                 return Err(self
@@ -193,20 +225,26 @@ impl<'a> Reader<'a> {
             Some(list) => {
                 for (key, _) in others() {
                     let word = key.word().unwrap_or_default();
-                    let message =
-                        format!("`{word}` stands beside `parameters`, so it is not one of them and nothing reads it.");
+                    let message = format!(
+                        "`{word}` stands beside `parameters`, so it is not one of them and nothing reads it."
+                    );
                     self.warnings.at(key, message);
                 }
                 parameters(list)
             }
             None => {
-                // A misspelt key of ours would be taken for a parameter; one that a prompt uses is meant as it is.
+                // A misspelt key of ours would be taken for a parameter; one that a prompt uses is
+                // meant as it is.
                 for (key, word) in others().filter_map(|(key, _)| Some((key, key.word()?))) {
-                    if self.checked.insert(word.to_owned()) && !self.text.contains(&format!("{{{word}}}")) {
+                    if self.checked.insert(word.to_owned())
+                        && !self.text.contains(&format!("{{{word}}}"))
+                    {
                         self.warnings.unknown(key, word, &OF_VARIATION);
                     }
                 }
-                others().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value()))).collect()
+                others()
+                    .filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value())))
+                    .collect()
             }
         };
         Ok(Variation {
@@ -220,7 +258,8 @@ impl<'a> Reader<'a> {
     fn expected(&self, at: Item<'a>) -> Result<Expected, ReadError> {
         match (at.get("expected_output"), at.given("ground_truth_path")) {
             (Some(_), Some(path)) => {
-                let fault = self.bad(path, "`expected_output` and `ground_truth_path` are both given");
+                let fault =
+                    self.bad(path, "`expected_output` and `ground_truth_path` are both given");
                 Err(fault.advise("Remove one of the two."))
             }
             (Some(value), None) => Ok(Expected::Value(value.to_value())),
@@ -235,10 +274,16 @@ impl<'a> Reader<'a> {
     fn check_templates(&mut self, task: &Task) {
         let names = task.parameter_names();
         let root = self.root;
-        let flat =
-            ["promptql_prompt", "tool_calling_prompt", "tool_calling_python_prompt", "llm_prompt", "oracle_prompt"];
+        let flat = [
+            "promptql_prompt",
+            "tool_calling_prompt",
+            "tool_calling_python_prompt",
+            "llm_prompt",
+            "oracle_prompt",
+        ];
         let nested = ["promptql", "tool_calling"].iter().filter_map(|system| root.given(system));
-        let nested = nested.flat_map(|system| [system.given("retrieval_prompt"), system.given("oracle_prompt")]);
+        let nested = nested
+            .flat_map(|system| [system.given("retrieval_prompt"), system.given("oracle_prompt")]);
         let mut used = Vec::new();
         for prompt in flat.iter().map(|key| root.given(key)).chain(nested).flatten() {
             if let Some(template) = prompt.text() {
@@ -250,10 +295,13 @@ impl<'a> Reader<'a> {
         used.dedup();
         let items = root.given("variations").into_iter().flat_map(Node::items);
         for (item, variation) in items.zip(&task.variations) {
-            let missing = used.iter().filter(|name| variation.parameters.iter().all(|(given, _)| given != *name));
+            let missing = used
+                .iter()
+                .filter(|name| variation.parameters.iter().all(|(given, _)| given != *name));
             for name in missing {
-                let message =
-                    format!("This variation has no `{name}`, so `{{{name}}}` stays in its prompt as it is written.");
+                let message = format!(
+                    "This variation has no `{name}`, so `{{{name}}}` stays in its prompt as it is written."
+                );
                 self.warnings.at(item, message);
             }
         }
@@ -278,7 +326,8 @@ impl<'a> Reader<'a> {
 
     /// A text key at the top, or in one of the systems.
     fn anywhere(&self, key: &str) -> Result<Option<String>, ReadError> {
-        let places = [Some(self.root), self.root.given("promptql"), self.root.given("tool_calling")];
+        let places =
+            [Some(self.root), self.root.given("promptql"), self.root.given("tool_calling")];
         for place in places.into_iter().flatten() {
             if let Some(text) = self.text_in(place, key)? {
                 return Ok(Some(text));
@@ -307,8 +356,9 @@ impl<'a> Reader<'a> {
         if let Some(word) = list.word() {
             return Ok(vec![word.to_owned()]);
         }
-        let word =
-            |item: Item<'a>| item.word().map(str::to_owned).ok_or_else(|| self.bad(item, "A name is missing here"));
+        let word = |item: Item<'a>| {
+            item.word().map(str::to_owned).ok_or_else(|| self.bad(item, "A name is missing here"))
+        };
         list.items().map(word).collect()
     }
 
@@ -316,7 +366,11 @@ impl<'a> Reader<'a> {
     fn oracle_files(&self, list: Option<Item<'a>>) -> Result<Vec<OracleFile>, ReadError> {
         let file = |item: Item<'a>| {
             let word = |key| item.get(key).and_then(Node::word).map(str::to_owned);
-            let path = item.word().map(str::to_owned).or_else(|| word("data_filepath")).or_else(|| word("path"));
+            let path = item
+                .word()
+                .map(str::to_owned)
+                .or_else(|| word("data_filepath"))
+                .or_else(|| word("path"));
             let path = path.ok_or_else(|| self.bad(item, "The path of a file is missing here"))?;
             Ok(OracleFile { path, identifier: word("identifier"), title: word("title") })
         };
@@ -340,5 +394,7 @@ impl<'a> Reader<'a> {
 }
 
 fn parameters(list: Item<'_>) -> Vec<(String, Value)> {
-    list.entries().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value()))).collect()
+    list.entries()
+        .filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value())))
+        .collect()
 }

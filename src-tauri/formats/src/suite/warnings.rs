@@ -47,7 +47,8 @@ impl<'a> Warnings<'a> {
         }
     }
 
-    /// Words in braces of a prompt. The n-th of a word in the prompt is the n-th in the file, whatever the quoting.
+    /// Words in braces of a prompt. The n-th of a word in the prompt is the n-th in the file,
+    /// whatever the quoting.
     pub(super) fn template(&mut self, prompt: Item<'_>, template: &str, names: &[&str]) {
         let span = prompt.span();
         for found in crate::template::check(template, names) {

@@ -57,7 +57,8 @@ impl<'t> Sink<'t> for RunBuilder {
     }
 
     fn answer<N: Node<'t>>(&mut self, value: N, source: &str) {
-        self.run.answer = Some(Answer { value: value.to_value(), source: source.to_owned(), lenient: false });
+        self.run.answer =
+            Some(Answer { value: value.to_value(), source: source.to_owned(), lenient: false });
     }
 
     fn found(&mut self, answer: Answer) {
@@ -73,12 +74,18 @@ impl<'t> Sink<'t> for RunBuilder {
     }
 }
 
-/// A part; a result that is the text of a JSON list or object becomes that value, so that it can be shown as a table.
+/// A part; a result that is the text of a JSON list or object becomes that value, so that it can be
+/// shown as a table.
 pub(crate) fn part(label: &str, role: Role, value: Value) -> Part {
     if let (Role::Result, Value::Text(text)) = (role, &value)
         && let Some(inside) = json::embedded(text)
     {
-        return Part { label: label.to_owned(), language: Language::Json, value: inside, raw: Some(text.clone()) };
+        return Part {
+            label: label.to_owned(),
+            language: Language::Json,
+            value: inside,
+            raw: Some(text.clone()),
+        };
     }
     Part { label: label.to_owned(), language: language(label, role, &value), value, raw: None }
 }
@@ -89,7 +96,9 @@ fn language(label: &str, role: Role, value: &Value) -> Language {
         Role::Message => Language::Markdown,
         Role::Code => Language::Python,
         Role::Param if label.eq_ignore_ascii_case("sql") => Language::Sql,
-        Role::Param if matches!(label, "pythonCode" | "python_code" | "code" | "python") => Language::Python,
+        Role::Param if matches!(label, "pythonCode" | "python_code" | "code" | "python") => {
+            Language::Python
+        }
         Role::Param if is_sql(text) => Language::Sql,
         Role::Param if json::embedded(text).is_some() => Language::Json,
         _ => Language::Plain,
@@ -102,7 +111,8 @@ fn is_sql(text: &str) -> bool {
     let first = words.next().unwrap_or_default();
     let mut rest = words.take(200);
     match first.as_str() {
-        "select" => rest.any(|word| word == "from" || word.starts_with(|letter: char| !letter.is_alphabetic())),
+        "select" => rest
+            .any(|word| word == "from" || word.starts_with(|letter: char| !letter.is_alphabetic())),
         "with" => rest.any(|word| word == "as" || word == "as("),
         "insert" => rest.next().as_deref() == Some("into"),
         "update" => rest.any(|word| word == "set"),
@@ -114,8 +124,11 @@ fn is_sql(text: &str) -> bool {
 
 fn notes(run: &Run) -> Vec<String> {
     let mut notes = Vec::new();
-    let unknown =
-        run.steps.iter().filter(|step| step.kind == StepKind::Unknown).filter_map(|step| step.title.as_deref());
+    let unknown = run
+        .steps
+        .iter()
+        .filter(|step| step.kind == StepKind::Unknown)
+        .filter_map(|step| step.title.as_deref());
     let mut names: Vec<String> = Vec::new();
     for name in unknown.map(|name| format!("`{name}`")) {
         if names.len() < UNKNOWN && !names.contains(&name) {
@@ -123,7 +136,10 @@ fn notes(run: &Run) -> Vec<String> {
         }
     }
     if !names.is_empty() {
-        notes.push(format!("Items of a kind this version does not know are shown as they are: {}.", names.join(", ")));
+        notes.push(format!(
+            "Items of a kind this version does not know are shown as they are: {}.",
+            names.join(", ")
+        ));
     }
     if run.answer.as_ref().is_some_and(|answer| answer.lenient) {
         notes.push(LENIENT.to_owned());

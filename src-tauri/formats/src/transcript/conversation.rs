@@ -1,4 +1,5 @@
-//! **Pure.** Tool-calling transcripts: `conversation:` with items. Owns how items become steps and turns.
+//! **Pure.** Tool-calling transcripts: `conversation:` with items. Owns how items become steps and
+//! turns.
 use super::sink::{Head, Role, Sink};
 use crate::answer;
 use crate::node::{Node, Shape};
@@ -23,13 +24,15 @@ pub(crate) fn walk_items<'t, 's, N: Node<'t>, S: Sink<'t>>(
     items: impl Iterator<Item = N>,
     sink: &'s mut S,
 ) -> Walker<'s, S> {
-    let mut walker = Walker { sink, turn: 0, assistants: 0, call_turn: None, open: false, users: 0 };
+    let mut walker =
+        Walker { sink, turn: 0, assistants: 0, call_turn: None, open: false, users: 0 };
     items.for_each(|item| walker.item(item));
     walker
 }
 
-/// A file without `answer:` whose conversation has come to its end with a message that holds one counts as answered: programs
-/// other than ours do not always copy it out. One that waits or ended in an error has no answer yet.
+/// A file without `answer:` whose conversation has come to its end with a message that holds one
+/// counts as answered: programs other than ours do not always copy it out. One that waits or ended
+/// in an error has no answer yet.
 fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<'t>) {
     if root.given("error").is_some() {
         return;
@@ -40,7 +43,8 @@ fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<
         return;
     }
     let keys = items.into_iter().flat_map(N::items).flat_map(known_keys);
-    let messages = keys.filter(|(kind, _)| *kind == StepKind::Assistant).filter_map(|(_, value)| value.text());
+    let messages =
+        keys.filter(|(kind, _)| *kind == StepKind::Assistant).filter_map(|(_, value)| value.text());
     let messages: Vec<&str> = messages.collect();
     sink.sought();
     match answer::extract(&messages, None) {
@@ -65,7 +69,8 @@ pub(crate) fn facts<'t, N: Node<'t>>(root: N, except: &[&str], sink: &mut impl S
     }
 }
 
-/// The keys of an item that say what it is. Some programs write all of them and set one: a null beside another one says nothing.
+/// The keys of an item that say what it is. Some programs write all of them and set one: a null
+/// beside another one says nothing.
 pub(crate) fn known_keys<'t, N: Node<'t>>(item: N) -> impl Iterator<Item = (StepKind, N)> {
     let all = move || item.entries().filter_map(|(key, value)| Some((kind(key.text()?)?, value)));
     let set = all().any(|(_, value)| !value.is_null());
@@ -140,8 +145,9 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
         self.open = true;
     }
 
-    /// `turn:` counts assistant turns from 1. A call with a later turn than the one we are in begins a turn without a message;
-    /// calls of one assistant turn stay together. Without `turn:` a call belongs to the message it follows.
+    /// `turn:` counts assistant turns from 1. A call with a later turn than the one we are in
+    /// begins a turn without a message; calls of one assistant turn stay together. Without `turn:`
+    /// a call belongs to the message it follows.
     fn join_turn(&mut self, turn: Option<u64>) {
         let later = match (turn, self.call_turn) {
             (Some(turn), None) => turn > self.assistants,
@@ -162,7 +168,12 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
         let error = call.given("error");
         let failed = if error.is_some() { Some(true) } else { call.get("result").map(|_| false) };
         let word = |key| call.get(key).and_then(N::word);
-        let head = Head { title: word("name"), call_id: word("id"), failed, ..self.head(StepKind::ToolCall, call) };
+        let head = Head {
+            title: word("name"),
+            call_id: word("id"),
+            failed,
+            ..self.head(StepKind::ToolCall, call)
+        };
         self.sink.step(head);
         if call.shape() != Shape::Map {
             self.sink.part("call", Role::Other, call);
@@ -196,7 +207,12 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
 
     fn unknown<N: Node<'t>>(&mut self, item: N) {
         let title = item.entries().next().and_then(|(key, _)| key.word());
-        self.sink.step(Head { kind: StepKind::Unknown, turn: self.turn.max(1), title, ..Head::default() });
+        self.sink.step(Head {
+            kind: StepKind::Unknown,
+            turn: self.turn.max(1),
+            title,
+            ..Head::default()
+        });
         if item.shape() == Shape::Map {
             for (key, value) in item.entries() {
                 self.sink.part(key.word().unwrap_or("?"), Role::Other, value);

@@ -1,5 +1,5 @@
-//! **Pure.** A transcript that is rewritten: what we do not know stays as it is and where it is. Comments and tags do not
-//! survive; values, keys and their order do, for readers of any YAML.
+//! **Pure.** A transcript that is rewritten: what we do not know stays as it is and where it is.
+//! Comments and tags do not survive; values, keys and their order do, for readers of any YAML.
 use super::sink::{Head, Role, Sink};
 use super::{conversation, layout};
 use crate::error::{ReadError, text_of};
@@ -45,7 +45,8 @@ impl<'t> Sink<'t> for Turns {
 #[derive(Debug, Clone)]
 pub struct Document {
     entries: Vec<(Value, Value)>,
-    /// What the file it was read from left without quotes, by top-level key and, in a conversation, by item.
+    /// What the file it was read from left without quotes, by top-level key and, in a conversation,
+    /// by item.
     unquoted: HashMap<Place, Vec<(String, bool)>>,
 }
 
@@ -80,7 +81,10 @@ fn unquoted(root: Item<'_>) -> HashMap<Place, Vec<(String, bool)>> {
 impl Document {
     /// A transcript of a tool-calling system with nothing in it.
     pub fn conversation() -> Self {
-        Document { entries: vec![("conversation".into(), Value::List(Vec::new()))], ..Self::reply() }
+        Document {
+            entries: vec![("conversation".into(), Value::List(Vec::new()))],
+            ..Self::reply()
+        }
     }
 
     /// A transcript of a `PromptQL` system with nothing in it.
@@ -109,10 +113,9 @@ impl Document {
             let name = key.text().unwrap_or_default();
             match value {
                 Value::List(items) if name == "conversation" => {
-                    items
-                        .iter()
-                        .enumerate()
-                        .for_each(|(at, item)| self.flag(&(name.to_owned(), Some(at)), item, &mut flags));
+                    items.iter().enumerate().for_each(|(at, item)| {
+                        self.flag(&(name.to_owned(), Some(at)), item, &mut flags);
+                    });
                 }
                 value => self.flag(&(name.to_owned(), None), value, &mut flags),
             }
@@ -124,7 +127,10 @@ impl Document {
     fn flag(&self, place: &Place, value: &Value, flags: &mut Vec<bool>) {
         let mut texts = Vec::new();
         yaml::unquoted::of_value(value, &mut texts);
-        let before = self.unquoted.get(place).filter(|before| before.iter().map(|(text, _)| text).eq(&texts));
+        let before = self
+            .unquoted
+            .get(place)
+            .filter(|before| before.iter().map(|(text, _)| text).eq(&texts));
         match before {
             Some(before) => flags.extend(before.iter().map(|(_, unquoted)| *unquoted)),
             None => flags.extend(texts.iter().map(|_| false)),
@@ -146,15 +152,20 @@ impl Document {
         self.get("conversation").map_or(&[], Value::items)
     }
 
-    /// What the conversation holds, in order, with its turn: the same turns that a reader of the run sees.
+    /// What the conversation holds, in order, with its turn: the same turns that a reader of the
+    /// run sees.
     pub fn said(&self) -> Vec<Said<'_>> {
         let mut turns = Turns::default();
         conversation::walk_items(self.items().iter(), &mut turns);
         let values = self.items().iter().flat_map(|item| {
-            let known: Vec<_> = conversation::known_keys(item).map(|(kind, value)| (kind, value, item)).collect();
+            let known: Vec<_> =
+                conversation::known_keys(item).map(|(kind, value)| (kind, value, item)).collect();
             if known.is_empty() { vec![(StepKind::Unknown, item, item)] } else { known }
         });
-        values.zip(turns.0).map(|((kind, value, item), turn)| Said { kind, turn, value, item }).collect()
+        values
+            .zip(turns.0)
+            .map(|((kind, value, item), turn)| Said { kind, turn, value, item })
+            .collect()
     }
 
     /// Appends an item to the conversation.
@@ -230,7 +241,9 @@ impl Document {
 
     /// The value of a top-level key, which is made when it is missing.
     fn slot(&mut self, key: &str) -> &mut Value {
-        let place = |entries: &[(Value, Value)], key: &str| entries.iter().position(|(k, _)| k.text() == Some(key));
+        let place = |entries: &[(Value, Value)], key: &str| {
+            entries.iter().position(|(k, _)| k.text() == Some(key))
+        };
         let at = if let Some(at) = place(&self.entries, key) {
             at
         } else {

@@ -1,5 +1,5 @@
-//! **Pure.** Transcripts, our own layout: the whole [`Run`] for whoever opens one, the [`Outline`] for whoever lists them all.
-//! Both come from one walk over the file, so they cannot disagree.
+//! **Pure.** Transcripts, our own layout: the whole [`Run`] for whoever opens one, the [`Outline`]
+//! for whoever lists them all. Both come from one walk over the file, so they cannot disagree.
 pub(crate) mod build;
 pub(crate) mod conversation;
 mod document;
@@ -65,19 +65,24 @@ pub(crate) fn layout<'t, N: Node<'t>>(root: N) -> Result<Layout, ReadError> {
         if conversation.shape() == Shape::List || conversation.is_null() {
             return Ok(Layout::ToolCalling);
         }
-        return Err(
-            foreign("Not a transcript: `conversation` is no list.").advise("Write each item as `- user_message: …`.")
-        );
+        return Err(foreign("Not a transcript: `conversation` is no list.")
+            .advise("Write each item as `- user_message: …`."));
     }
     let key = |key| root.get(key).is_some();
     let ends = key("answer") || key("error");
     if (key("output") && (ends || is_reply(root)))
-        || (ends && (only_our_keys(root) || root.get("run").is_some_and(|run| run.shape() == Shape::Map)))
+        || (ends
+            && (only_our_keys(root)
+                || root.get("run").is_some_and(|run| run.shape() == Shape::Map)))
     {
         return Ok(Layout::PromptQl);
     }
-    let keys: Vec<String> =
-        root.entries().filter_map(|(key, _)| key.word()).take(5).map(|key| format!("`{key}`")).collect();
+    let keys: Vec<String> = root
+        .entries()
+        .filter_map(|(key, _)| key.word())
+        .take(5)
+        .map(|key| format!("`{key}`"))
+        .collect();
     let keys = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
     Err(foreign(format!(
         "Not a transcript: it has neither `conversation` nor `output`, `error` or `answer` (its keys: {keys})."
@@ -86,9 +91,13 @@ pub(crate) fn layout<'t, N: Node<'t>>(root: N) -> Result<Layout, ReadError> {
 
 fn is_reply<'t, N: Node<'t>>(root: N) -> bool {
     let has = |output: N, key: &str| output.get(key).is_some();
-    let first = |output: N| output.items().next().filter(|_| output.shape() == Shape::List).unwrap_or(output);
+    let first = |output: N| {
+        output.items().next().filter(|_| output.shape() == Shape::List).unwrap_or(output)
+    };
     root.get("output").map(first).is_some_and(|output| {
-        has(output, "assistant_actions") || has(output, "modified_artifacts") || has(output, "interactions")
+        has(output, "assistant_actions")
+            || has(output, "modified_artifacts")
+            || has(output, "interactions")
     }) || (root.get("run").is_some() || only_our_keys(root))
 }
 

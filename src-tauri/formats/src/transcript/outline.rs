@@ -1,5 +1,5 @@
-//! **Pure.** Collects a walk into an [`Outline`], without copying anything but the text that is searched. Owns how a run
-//! stands.
+//! **Pure.** Collects a walk into an [`Outline`], without copying anything but the text that is
+//! searched. Owns how a run stands.
 use std::collections::HashSet;
 
 use super::reason;
@@ -7,7 +7,9 @@ use super::sink::{Head, Role, Sink};
 use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
-use crate::run::{Answer, ForkOrigin, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem};
+use crate::run::{
+    Answer, ForkOrigin, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem,
+};
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::stamp;
 
@@ -35,7 +37,8 @@ pub(crate) struct OutlineBuilder {
     last_turn: u32,
     /// Where the name of the tool that was called last stands in the text.
     last_tool: Option<usize>,
-    /// While the parts of a call come that names the function it stands for: its place among the calls.
+    /// While the parts of a call come that names the function it stands for: its place among the
+    /// calls.
     stands_for_another: Option<usize>,
     /// While the parts of a call of `Finish` come.
     in_finish: bool,
@@ -75,13 +78,15 @@ impl OutlineBuilder {
     pub(crate) fn finish(mut self, layout: Layout) -> Outline {
         self.outline.layout = layout;
         self.outline.unfinished = self.begun && !self.closed;
-        if let (None, Some(started), Some(finished)) = (self.outline.seconds, self.started, self.finished)
+        if let (None, Some(started), Some(finished)) =
+            (self.outline.seconds, self.started, self.finished)
             && finished >= started
         {
             self.outline.seconds = Some(finished - started);
         }
         if layout == Layout::ToolCalling {
-            // A file that says when it began counts its nudges; in others they are told by their words.
+            // A file that says when it began counts its nudges; in others they are told by their
+            // words.
             let seen = if self.begun { 0 } else { self.nudges_seen };
             let automatic = self.nudges_told.max(seen);
             self.outline.follow_ups = self.outline.nudges.saturating_sub(automatic);
@@ -98,7 +103,8 @@ impl OutlineBuilder {
         self.outline
     }
 
-    /// A conversation stands as its last item says; anything else has an error, an answer, or neither.
+    /// A conversation stands as its last item says; anything else has an error, an answer, or
+    /// neither.
     fn standing(&self, layout: Layout) -> (Standing, Option<String>) {
         let ended = if self.answered { Standing::Answered } else { Standing::NoAnswer };
         if layout != Layout::ToolCalling {
@@ -108,13 +114,21 @@ impl OutlineBuilder {
                 (ended, self.reason.clone().filter(|_| !self.answered))
             };
         }
-        let tool = || self.last_tool.and_then(|start| self.reason_at(start)).unwrap_or_else(|| "a tool".to_owned());
+        let tool = || {
+            self.last_tool
+                .and_then(|start| self.reason_at(start))
+                .unwrap_or_else(|| "a tool".to_owned())
+        };
         let waiting = |reason: &str| (Standing::Waiting, Some(reason.to_owned()));
         match self.last {
             Some((StepKind::Error, _)) => (Standing::Error, self.error.clone()),
             Some((StepKind::User, _)) => waiting("Ends in a message that nobody answered."),
-            Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => (ended, None),
-            Some((StepKind::ToolCall, None)) => waiting(&format!("Ends in a call of {} without a result.", tool())),
+            Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => {
+                (ended, None)
+            }
+            Some((StepKind::ToolCall, None)) => {
+                waiting(&format!("Ends in a call of {} without a result.", tool()))
+            }
             Some((StepKind::ToolCall, _)) => waiting(&format!("Ends in the result of {}.", tool())),
             Some(_) => (ended, self.unread.clone().filter(|_| !self.answered)),
             None => (ended, (!self.answered).then(|| "The conversation is empty.".to_owned())),
@@ -140,7 +154,8 @@ impl OutlineBuilder {
         self.answered = true;
         self.begin(None);
         value.write_words(&mut self.outline.text);
-        self.outline.answer = Some(Kept { json: json::write_within(value, LONGEST_ANSWER), lenient });
+        self.outline.answer =
+            Some(Kept { json: json::write_within(value, LONGEST_ANSWER), lenient });
     }
 
     /// A call is one of this function.
@@ -194,7 +209,9 @@ impl<'t> Sink<'t> for OutlineBuilder {
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
             self.outline.failed_calls += u32::from(head.failed == Some(true));
-            self.outline.calls.push((head.title.unwrap_or_default().to_owned(), head.failed == Some(true)));
+            self.outline
+                .calls
+                .push((head.title.unwrap_or_default().to_owned(), head.failed == Some(true)));
             self.last_tool = head.title.map(|_| self.outline.text.len());
             if let Some(name) = head.title {
                 self.tool(name);
@@ -222,7 +239,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
         if self.in_message.is_some() && label == "message" {
             self.say(start);
         }
-        if self.in_later_message && label == "message" && is_automatic(&self.outline.text[start..]) {
+        if self.in_later_message && label == "message" && is_automatic(&self.outline.text[start..])
+        {
             self.in_later_message = false;
             self.nudges_seen += 1;
         }
@@ -257,7 +275,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
                 self.finished = value.word().and_then(stamp::seconds);
             }
             "run.nudges" => {
-                let count = super::conversation::whole(value).and_then(|count| u32::try_from(count).ok());
+                let count =
+                    super::conversation::whole(value).and_then(|count| u32::try_from(count).ok());
                 self.nudges_told = count.unwrap_or(0);
             }
             "run.forked_from" => self.outline.forked_from = origin(value),
@@ -285,8 +304,10 @@ impl<'t> Sink<'t> for OutlineBuilder {
 
 /// Whether a message is in the words of an automatic nudge, in those of earlier versions as well.
 pub fn is_automatic(message: &str) -> bool {
-    let names =
-        message.trim().strip_prefix("actually use the ").and_then(|rest| rest.strip_suffix(" to get the answer"));
+    let names = message
+        .trim()
+        .strip_prefix("actually use the ")
+        .and_then(|rest| rest.strip_suffix(" to get the answer"));
     names.is_some_and(|names| names.ends_with(" tools") || names.ends_with(" tool"))
 }
 
@@ -295,19 +316,24 @@ fn origin<'t, N: Node<'t>>(value: N) -> Option<ForkOrigin> {
     if value.shape() != Shape::Map {
         return value.word().map(|file| ForkOrigin { file: file.to_owned(), step: None });
     }
-    let step = value.get("step").and_then(super::conversation::whole).and_then(|step| u32::try_from(step).ok());
+    let step = value
+        .get("step")
+        .and_then(super::conversation::whole)
+        .and_then(|step| u32::try_from(step).ok());
     value.get("file").and_then(N::word).map(|file| ForkOrigin { file: file.to_owned(), step })
 }
 
-/// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a list of usages. Where a part of it is not
-/// known, neither is the sum.
+/// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a
+/// list of usages. Where a part of it is not known, neither is the sum.
 pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
     match usage.shape() {
         Shape::Scalar(_) => super::conversation::whole(usage),
         Shape::List => all_of(usage.items().map(tokens)),
         Shape::Map => {
             let given = |key: &&str| usage.get(key).is_some_and(|part| !part.is_null());
-            let given = |keys: &[&'static str]| keys.iter().copied().filter(|key| given(key)).collect::<Vec<_>>();
+            let given = |keys: &[&'static str]| {
+                keys.iter().copied().filter(|key| given(key)).collect::<Vec<_>>()
+            };
             if let [total] = given(&["total_tokens"])[..] {
                 return usage.get(total).and_then(super::conversation::whole);
             }
@@ -329,8 +355,12 @@ pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
 const TOKENS_IN: [&str; 3] = ["input_tokens", "prompt_tokens", "input"];
 const TOKENS_OUT: [&str; 3] = ["output_tokens", "completion_tokens", "output"];
 /// What is not said of these was not kept for later.
-const TOKENS_CACHED: [&str; 4] =
-    ["cache_creation_input_tokens", "cache_read_input_tokens", "cache_read_tokens", "cache_write_tokens"];
+const TOKENS_CACHED: [&str; 4] = [
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+];
 
 /// The sum of what is all known; none of nothing.
 fn all_of(parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
@@ -366,7 +396,9 @@ pub(crate) fn of_run(run: &Run) -> Outline {
     }
     let apis = |key: &str| run.facts.iter().find(|(known, _)| known == key);
     let apis = ["called_apis", "system_answer.called_apis"].into_iter().find_map(apis);
-    let apis = apis.filter(|_| matches!(run.layout, Layout::ConvertedAnswer | Layout::PassRate | Layout::ResultFile));
+    let apis = apis.filter(|_| {
+        matches!(run.layout, Layout::ConvertedAnswer | Layout::PassRate | Layout::ResultFile)
+    });
     let apis = apis.map(|(_, apis)| apis.items().iter().filter_map(Pair::read).collect::<Vec<_>>());
     builder.outline.told.untold = run.untold && apis.is_none();
     builder.outline.told.apis = apis;

@@ -1,4 +1,5 @@
-//! **Pure.** Why a run failed, in a few words: errors are texts, replies of a provider, or traces of a program.
+//! **Pure.** Why a run failed, in a few words: errors are texts, replies of a provider, or traces
+//! of a program.
 use crate::json;
 use crate::node::{Node, Shape};
 use crate::value::Value;
@@ -7,7 +8,8 @@ use crate::value::Value;
 const REASON: usize = 200;
 
 /// Where replies of providers say what happened, best first.
-const SAID: [&str; 8] = ["message", "detail", "error", "reason", "error_message", "body", "text", "title"];
+const SAID: [&str; 8] =
+    ["message", "detail", "error", "reason", "error_message", "body", "text", "title"];
 
 /// What an error says, with its status when it has one.
 pub(super) fn of<'t, N: Node<'t>>(error: N) -> Option<String> {
@@ -26,7 +28,9 @@ fn said<'t, N: Node<'t>>(error: N) -> Option<String> {
         Shape::Scalar(_) => {
             let text = error.text()?;
             let inside = json::embedded(text).as_ref().and_then(|value: &Value| said(value));
-            inside.or_else(|| if text.starts_with("Traceback (") { last_line(text) } else { first_line(text) })
+            inside.or_else(|| {
+                if text.starts_with("Traceback (") { last_line(text) } else { first_line(text) }
+            })
         }
     }
 }

@@ -1,5 +1,5 @@
-//! **Pure.** `PromptQL` replies: actions with programs, and the artifacts they stored. In a transcript under `output:`, in
-//! benchmark folders one by one.
+//! **Pure.** `PromptQL` replies: actions with programs, and the artifacts they stored. In a
+//! transcript under `output:`, in benchmark folders one by one.
 use super::conversation::facts;
 use super::sink::{Head, Role, Sink};
 use crate::node::{Node, Shape};
@@ -13,7 +13,9 @@ pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
             (Some(interactions), _) if interactions.shape() == Shape::List => {
                 interactions.items().for_each(|interaction| walk(interaction, &mut turn, sink));
             }
-            (_, Shape::List) => output.items().for_each(|interaction| walk(interaction, &mut turn, sink)),
+            (_, Shape::List) => {
+                output.items().for_each(|interaction| walk(interaction, &mut turn, sink));
+            }
             (_, Shape::Map) => walk(output, &mut turn, sink),
             _ => sink.fact("output", output),
         }
@@ -59,16 +61,19 @@ fn action<'t, N: Node<'t>>(action: N, turn: u32, sink: &mut impl Sink<'t>) {
         sink.part("message", Role::Message, message);
     }
     let program = |key: &str| matches!(key, "plan" | "code" | "code_output" | "code_error");
-    let mut parts =
-        action.entries().filter(|(key, value)| key.text().is_some_and(program) && !value.is_null()).peekable();
+    let mut parts = action
+        .entries()
+        .filter(|(key, value)| key.text().is_some_and(program) && !value.is_null())
+        .peekable();
     if parts.peek().is_none() {
         return;
     }
-    let failed = match (action.given("code_error"), action.given("code_output"), action.given("code")) {
-        (Some(_), ..) => Some(true),
-        (None, Some(_), _) => Some(false),
-        _ => None,
-    };
+    let failed =
+        match (action.given("code_error"), action.given("code_output"), action.given("code")) {
+            (Some(_), ..) => Some(true),
+            (None, Some(_), _) => Some(false),
+            _ => None,
+        };
     sink.step(Head { kind: StepKind::Program, turn, failed, ..Head::default() });
     for (label, role, key) in [
         ("plan", Role::Message, "plan"),

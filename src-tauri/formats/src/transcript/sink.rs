@@ -12,11 +12,13 @@ pub(crate) trait Sink<'t> {
     fn fact<N: Node<'t>>(&mut self, key: &str, value: N);
     /// The answer as the file says it.
     fn answer<N: Node<'t>>(&mut self, value: N, source: &str);
-    /// The conversation came to its end in words and has no answer of its own: it stands in its messages, or nowhere.
+    /// The conversation came to its end in words and has no answer of its own: it stands in its
+    /// messages, or nowhere.
     fn sought(&mut self) {}
     /// The answer as it was found in a message.
     fn found(&mut self, answer: Answer);
-    /// The conversation came to its end without an answer that can be found; a sentence where there is one that cannot be read.
+    /// The conversation came to its end without an answer that can be found; a sentence where there
+    /// is one that cannot be read.
     fn unanswered(&mut self, _why: Option<String>) {}
 }
 

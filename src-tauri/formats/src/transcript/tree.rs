@@ -89,8 +89,11 @@ run:
     fn a_tree_is_read_with_the_places_of_its_nodes_in_the_steps() {
         let run = read(FILE.as_bytes()).unwrap();
         let tree = run.tree.as_ref().unwrap();
-        let shown: Vec<_> =
-            tree.nodes.iter().map(|node| (node.parent, node.kind, node.text.as_str(), node.step)).collect();
+        let shown: Vec<_> = tree
+            .nodes
+            .iter()
+            .map(|node| (node.parent, node.kind, node.text.as_str(), node.step))
+            .collect();
         assert_eq!(
             shown,
             [
@@ -102,7 +105,10 @@ run:
             ]
         );
         let nope = &tree.nodes[1];
-        assert_eq!((nope.input.as_deref(), nope.output.as_deref()), (Some("["), Some("There is none.")));
+        assert_eq!(
+            (nope.input.as_deref(), nope.output.as_deref()),
+            (Some("["), Some("There is none."))
+        );
         assert_eq!(
             (nope.trouble.as_deref(), nope.pruned, tree.nodes[4].finished),
             (Some("Unknown function"), true, true)
@@ -127,7 +133,10 @@ run:
             ("    nodes:\n", "    noodles:\n"),
         ] {
             let run = read(FILE.replace(from, to).as_bytes()).unwrap();
-            assert!(run.tree.is_none() && run.facts.iter().any(|(key, _)| key == "run.tree"), "{from}");
+            assert!(
+                run.tree.is_none() && run.facts.iter().any(|(key, _)| key == "run.tree"),
+                "{from}"
+            );
         }
         let run = read(FILE.replace("name: count_for_x", "name: other").as_bytes()).unwrap();
         assert_eq!(run.tree.unwrap().nodes[3].step, None);

@@ -1,5 +1,5 @@
-//! **Pure.** The keys that `touchstone.yaml` may hold, declared once, and what is wrong with a file that holds others. Readers of
-//! settings take their lists of keys from here.
+//! **Pure.** The keys that `touchstone.yaml` may hold, declared once, and what is wrong with a file
+//! that holds others. Readers of settings take their lists of keys from here.
 use crate::error::{ReadError, ReadErrorKind};
 use crate::nearest::nearest;
 use crate::node::{Node, Shape};
@@ -148,7 +148,8 @@ pub static SYSTEMS: Section = Section {
 };
 
 /// `systems.tool_calling`.
-pub static TOOL_CALLING: Section = Section { keys: &[("system_prompt", Kind::Text)], also: Some(&SEARCH), needs: &[] };
+pub static TOOL_CALLING: Section =
+    Section { keys: &[("system_prompt", Kind::Text)], also: Some(&SEARCH), needs: &[] };
 
 /// `systems.promptql`.
 pub static PROMPTQL: Section = Section {
@@ -170,7 +171,8 @@ pub static PROMPTQL: Section = Section {
 };
 
 /// `systems.promptql.ddn`.
-pub static DDN: Section = Section { also: None, needs: &[], keys: &[("url", Kind::Text), ("headers", Kind::Free)] };
+pub static DDN: Section =
+    Section { also: None, needs: &[], keys: &[("url", Kind::Text), ("headers", Kind::Free)] };
 
 /// Kinds of tools with the keys of their entries.
 pub static TOOLS: [(&str, &Section); 3] = [("sql", &SQL), ("mcp", &MCP), ("virtual", &VIRTUAL)];
@@ -263,7 +265,8 @@ static PLACES: [(&str, &Section); 8] = [
     ("queries", &QUERIES),
 ];
 
-/// Returns what is wrong with the keys and the values of a workspace file, in the order of the file; at most a hundred things.
+/// Returns what is wrong with the keys and the values of a workspace file, in the order of the
+/// file; at most a hundred things.
 pub(super) fn faults(text: &str, root: Item<'_>) -> Vec<ReadError> {
     let mut checker = Checker { text, faults: Vec::new() };
     checker.map(root, &WORKSPACE, "touchstone.yaml");
@@ -280,13 +283,21 @@ impl Checker<'_> {
     fn map(&mut self, map: Item<'_>, section: &'static Section, place: &str) {
         if map.shape() != Shape::Map {
             let names = listed(section.names());
-            return self.fault(map, format!("`{place}` has to be a map of keys"), format!("Its keys are {names}."));
+            return self.fault(
+                map,
+                format!("`{place}` has to be a map of keys"),
+                format!("Its keys are {names}."),
+            );
         }
         for (key, value) in map.entries() {
             let name = key.word().unwrap_or_default();
             match section.kind_of(name) {
                 Some(kind) => self.value(name, value, kind, &below(place, name)),
-                None => self.fault(key, format!("`{name}` is not a key of {}", called(place)), advice(name, section)),
+                None => self.fault(
+                    key,
+                    format!("`{name}` is not a key of {}", called(place)),
+                    advice(name, section),
+                ),
             }
         }
         for name in section.needs.iter().filter(|name| map.given(name).is_none()) {
@@ -300,7 +311,9 @@ impl Checker<'_> {
         }
         let wrong = match kind {
             Kind::Map(section) => return self.map(value, section, place),
-            Kind::AnyOrMap(section) if value.shape() == Shape::Map => return self.map(value, section, place),
+            Kind::AnyOrMap(section) if value.shape() == Shape::Map => {
+                return self.map(value, section, place);
+            }
             Kind::Free | Kind::AnyOrMap(_) => None,
             Kind::SwitchOrMap(section) => match value.shape() {
                 Shape::Map => return self.map(value, section, place),
@@ -314,7 +327,8 @@ impl Checker<'_> {
                 let is_switch = matches!(value.shape(), Shape::Scalar(Scalar::Bool(_)));
                 (!is_switch).then(|| "true or false".to_owned())
             }
-            Kind::Number => (!value.number().is_some_and(|number| number >= 0.0)).then(|| "a number from 0 on".into()),
+            Kind::Number => (!value.number().is_some_and(|number| number >= 0.0))
+                .then(|| "a number from 0 on".into()),
             Kind::Whole(least) => {
                 let is_whole = matches!(value.shape(), Shape::Scalar(Scalar::Number(text)) if whole(text, least));
                 (!is_whole).then(|| format!("a whole number from {least} to {}", u32::MAX))
@@ -325,7 +339,10 @@ impl Checker<'_> {
                     return;
                 }
                 let near = nearest(word, words.iter().copied());
-                let advice = near.map_or_else(|| "Correct it.".to_owned(), |near| format!("Did you mean `{near}`?"));
+                let advice = near.map_or_else(
+                    || "Correct it.".to_owned(),
+                    |near| format!("Did you mean `{near}`?"),
+                );
                 return self.fault(
                     value,
                     format!("`{key}` has to be one of {}", listed(words.iter().copied())),
@@ -334,12 +351,17 @@ impl Checker<'_> {
             }
             Kind::List => (value.shape() != Shape::List).then(|| "a list".to_owned()),
             Kind::Texts => {
-                let fits = value.shape() == Shape::List && value.items().all(|item| item.word().is_some());
+                let fits =
+                    value.shape() == Shape::List && value.items().all(|item| item.word().is_some());
                 (!fits).then(|| "a list of texts".to_owned())
             }
         };
         if let Some(wrong) = wrong {
-            self.fault(value, format!("`{key}` has to be {wrong}"), "Correct it, or leave it out.".to_owned());
+            self.fault(
+                value,
+                format!("`{key}` has to be {wrong}"),
+                "Correct it, or leave it out.".to_owned(),
+            );
         }
     }
 
@@ -351,7 +373,11 @@ impl Checker<'_> {
     ) {
         if map.shape() != Shape::Map {
             let message = format!("`{place}` has to be a map of names with their settings");
-            return self.fault(map, message, format!("Write it as `{place}: {{ a_name: {{ … }} }}`."));
+            return self.fault(
+                map,
+                message,
+                format!("Write it as `{place}: {{ a_name: {{ … }} }}`."),
+            );
         }
         for (key, value) in map.entries() {
             let name = key.word().unwrap_or_default();
@@ -363,7 +389,10 @@ impl Checker<'_> {
     }
 
     /// The section for an entry of `tools`, by its `kind`.
-    fn kind_of_tool(&mut self, Named { key, value, place }: Named<'_, '_>) -> Option<&'static Section> {
+    fn kind_of_tool(
+        &mut self,
+        Named { key, value, place }: Named<'_, '_>,
+    ) -> Option<&'static Section> {
         let kinds = || TOOLS.iter().map(|(kind, _)| *kind);
         let Some(kind) = value.given("kind") else {
             let message = format!("`{place}` has no `kind`");
@@ -386,7 +415,8 @@ impl Checker<'_> {
     fn fault(&mut self, node: Item<'_>, message: impl std::fmt::Display, advice: String) {
         if self.faults.len() < MOST {
             let offset = node.span().map_or(0, |(from, _)| from);
-            let fault = ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."));
+            let fault =
+                ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."));
             self.faults.push(fault.advise(advice));
         }
     }
@@ -399,7 +429,8 @@ struct Named<'t, 'p> {
     place: &'p str,
 }
 
-/// What to do about a key that is not there: the nearest key, else the place where a key of this name belongs, else all keys.
+/// What to do about a key that is not there: the nearest key, else the place where a key of this
+/// name belongs, else all keys.
 fn advice(name: &str, section: &Section) -> String {
     if let Some(near) = nearest(name, section.names()) {
         return format!("Did you mean `{near}`?");

@@ -1,5 +1,5 @@
-//! **Pure.** YAML text of a [`Value`], as people read and edit it and as readers of YAML 1.1 and 1.2 agree on it. How one scalar
-//! is written is in `quoting`.
+//! **Pure.** YAML text of a [`Value`], as people read and edit it and as readers of YAML 1.1 and
+//! 1.2 agree on it. How one scalar is written is in `quoting`.
 use super::quoting::{self, Style};
 use crate::value::Value;
 
@@ -8,8 +8,8 @@ pub fn write(value: &Value) -> String {
     write_as_it_was(value, &[])
 }
 
-/// The same; of the texts that need quotes those stay without them that stood so in the file it was read from, one for each of
-/// [`super::unquoted::of_value`].
+/// The same; of the texts that need quotes those stay without them that stood so in the file it was
+/// read from, one for each of [`super::unquoted::of_value`].
 pub(crate) fn write_as_it_was(value: &Value, unquoted: &[bool]) -> String {
     let mut out = Out { text: String::new(), unquoted: unquoted.iter() };
     match value {
@@ -139,7 +139,9 @@ fn short(out: &mut Out<'_>, value: &Value) {
         Value::Null => out.push_str("null"),
         Value::Bool(bool) => out.push_str(if *bool { "true" } else { "false" }),
         Value::Number(text) if super::scalars::is_number(text) => out.push_str(text),
-        Value::Text(text) if quoting::needs_quotes(text) && out.unquoted.next() == Some(&true) => out.push_str(text),
+        Value::Text(text) if quoting::needs_quotes(text) && out.unquoted.next() == Some(&true) => {
+            out.push_str(text);
+        }
         Value::Number(text) | Value::Text(text) => quoting::quote(&mut out.text, text),
         Value::List(_) => out.push_str("[]"),
         Value::Map(_) => out.push_str("{}"),

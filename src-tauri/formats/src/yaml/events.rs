@@ -1,5 +1,5 @@
-//! **Pure.** Any YAML document to a [`Tree`], by the events of `granit-parser`. Owns the limits, duplicate keys, aliases and
-//! merge keys; what an error looks like is in `faults`.
+//! **Pure.** Any YAML document to a [`Tree`], by the events of `granit-parser`. Owns the limits,
+//! duplicate keys, aliases and merge keys; what an error looks like is in `faults`.
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -75,7 +75,9 @@ impl<'a> Builder<'a> {
         self.documents += 1;
         if self.documents > 1 {
             let message = "A second document begins here; only one is expected in a file.";
-            return Err(self.fault(ReadErrorKind::Syntax, from, message).advise("Put it into a file of its own."));
+            return Err(self
+                .fault(ReadErrorKind::Syntax, from, message)
+                .advise("Put it into a file of its own."));
         }
         Ok(())
     }
@@ -94,9 +96,18 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn push(&mut self, mut raw: Raw<'a>, anchor: usize, span: (usize, usize)) -> Result<u32, ReadError> {
+    fn push(
+        &mut self,
+        mut raw: Raw<'a>,
+        anchor: usize,
+        span: (usize, usize),
+    ) -> Result<u32, ReadError> {
         if self.tree.nodes.len() >= NODES {
-            return Err(self.fault(ReadErrorKind::TooLarge, span.0, format!("More than {NODES} values.")));
+            return Err(self.fault(
+                ReadErrorKind::TooLarge,
+                span.0,
+                format!("More than {NODES} values."),
+            ));
         }
         let at = count(self.tree.nodes.len());
         // A list or map that is open has no end yet.
@@ -141,12 +152,18 @@ impl<'a> Builder<'a> {
     fn alias(&mut self, id: usize, from: usize) -> Result<(), ReadError> {
         self.aliases += 1;
         if self.aliases > ALIASES {
-            return Err(self.fault(ReadErrorKind::TooLarge, from, format!("More than {ALIASES} aliases.")));
+            return Err(self.fault(
+                ReadErrorKind::TooLarge,
+                from,
+                format!("More than {ALIASES} aliases."),
+            ));
         }
         let anchor = self.anchors.get(&id).copied();
         let Some(start) = anchor.filter(|at| !self.open.contains(at)) else {
             let message = "An alias inside the value it stands for.";
-            return Err(self.fault(ReadErrorKind::Syntax, from, message).advise("Write the value out."));
+            return Err(self
+                .fault(ReadErrorKind::Syntax, from, message)
+                .advise("Write the value out."));
         };
         let end = self.tree.nodes.get(start as usize).map_or(start, |raw| raw.end);
         let nodes: Vec<Raw<'a>> = self.tree.nodes[start as usize..end as usize].to_vec();
@@ -159,7 +176,9 @@ impl<'a> Builder<'a> {
         }
         let base = count(self.tree.nodes.len());
         self.tree.spans.extend(nodes.iter().map(|_| (count(from), count(from))));
-        self.tree.nodes.extend(nodes.into_iter().map(|raw| Raw { end: raw.end - start + base, ..raw }));
+        self.tree
+            .nodes
+            .extend(nodes.into_iter().map(|raw| Raw { end: raw.end - start + base, ..raw }));
         Ok(())
     }
 
@@ -168,12 +187,15 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// `!!str` makes anything text; `!!int` and the like change nothing, because numbers keep their text.
+/// `!!str` makes anything text; `!!int` and the like change nothing, because numbers keep their
+/// text.
 fn form(style: ScalarStyle, tag: Option<&Tag>) -> Form {
     match tag.and_then(Tag::core_suffix) {
         Some("str" | "binary") => Form::Quoted,
         Some("int" | "float" | "bool" | "null") => Form::Plain,
-        _ if style == ScalarStyle::Plain && tag.is_none_or(|tag| tag.parts() != ("", "!")) => Form::Plain,
+        _ if style == ScalarStyle::Plain && tag.is_none_or(|tag| tag.parts() != ("", "!")) => {
+            Form::Plain
+        }
         _ => Form::Quoted,
     }
 }

@@ -11,11 +11,21 @@ pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
     if *error.kind() == ErrorKind::RecursionLimitExceeded {
         return too_deep(text, offset);
     }
-    let misplaced = [ErrorKind::MappingValueNotAllowed, ErrorKind::SimpleKeyExpected, ErrorKind::InvalidSimpleKey];
-    if let Some(fault) = misplaced.contains(error.kind()).then(|| deeper_key(text, offset)).flatten() {
+    let misplaced = [
+        ErrorKind::MappingValueNotAllowed,
+        ErrorKind::SimpleKeyExpected,
+        ErrorKind::InvalidSimpleKey,
+    ];
+    if let Some(fault) =
+        misplaced.contains(error.kind()).then(|| deeper_key(text, offset)).flatten()
+    {
         return fault;
     }
-    let kind = if is_cut_off(text, offset, error.kind()) { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
+    let kind = if is_cut_off(text, offset, error.kind()) {
+        ReadErrorKind::Truncated
+    } else {
+        ReadErrorKind::Syntax
+    };
     let message = match kind {
         ReadErrorKind::Truncated => format!("The file ends in the middle: {}.", error.info()),
         _ => in_words(error.kind()).map_or_else(|| sentence(&error.info()), str::to_owned),
@@ -29,7 +39,11 @@ pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
 
 /// A text without anything in it.
 pub(crate) fn empty(text: &str) -> ReadError {
-    let message = if text.trim().is_empty() { "The file is empty." } else { "The file holds nothing but comments." };
+    let message = if text.trim().is_empty() {
+        "The file is empty."
+    } else {
+        "The file holds nothing but comments."
+    };
     ReadError::new(ReadErrorKind::Truncated, message)
 }
 
@@ -50,8 +64,10 @@ pub(crate) fn duplicate(text: &str, tree: &Tree<'_>, first: usize, second: usize
     let offset = |node: usize| tree.spans.get(node).map_or(0, |(from, _)| *from as usize);
     let key = tree.scalar(second).map_or("", super::scalars::Scalar::words);
     let line = Place::of(text, offset(first)).line;
-    let message = format!("The key `{key}` stands twice in the same map; the first is on line {line}.");
-    ReadError::at(ReadErrorKind::Duplicate, text, offset(second), message).advise("Remove or rename one of the two.")
+    let message =
+        format!("The key `{key}` stands twice in the same map; the first is on line {line}.");
+    ReadError::at(ReadErrorKind::Duplicate, text, offset(second), message)
+        .advise("Remove or rename one of the two.")
 }
 
 /// The commonest mistake in suites: keys that go on deeper than the first key of their list item.
@@ -69,7 +85,9 @@ fn deeper_key(text: &str, offset: usize) -> Option<ReadError> {
     if indent <= column || !has_value {
         return None;
     }
-    let message = format!("`{key}` is indented deeper than `{first}` on the line above, which already has a value.");
+    let message = format!(
+        "`{key}` is indented deeper than `{first}` on the line above, which already has a value."
+    );
     let spaces = if column == 1 { "1 space".to_owned() } else { format!("{column} spaces") };
     Some(ReadError::at(ReadErrorKind::Syntax, text, start + indent, message).advise(format!(
         "Put `{key}` under `{first}`: begin the line with {spaces} instead of {indent}, and the lines of its neighbours too."
@@ -113,13 +131,16 @@ fn advice(kind: &ErrorKind) -> Option<&'static str> {
         | ErrorKind::TabInBlockIndentation
         | ErrorKind::TabInIndentation
         | ErrorKind::TabAtBlockScalarStart => "Indent with spaces; YAML takes no tabs there.",
-        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidSimpleKey | ErrorKind::SimpleKeyExpected => {
+        ErrorKind::MappingValueNotAllowed
+        | ErrorKind::InvalidSimpleKey
+        | ErrorKind::SimpleKeyExpected => {
             "Check the indentation of this line and the one above, or put quotes around a text that holds a colon."
         }
         ErrorKind::UnknownAnchor => {
             "Define the anchor with & before it is used, or put quotes around a text that begins with *."
         }
-        ErrorKind::InvalidTrailingDoubleQuotedScalar | ErrorKind::InvalidTrailingSingleQuotedScalar => {
+        ErrorKind::InvalidTrailingDoubleQuotedScalar
+        | ErrorKind::InvalidTrailingSingleQuotedScalar => {
             "Escape the quotes inside the text (\\\" in double quotes, '' in single quotes), or use a block: `|`."
         }
         ErrorKind::UnclosedQuotedScalar => "Close the quotes.",
@@ -144,18 +165,23 @@ fn in_words(kind: &ErrorKind) -> Option<&'static str> {
         ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
             "A key without its colon, or a line that belongs to nothing."
         }
-        ErrorKind::ExpectedBlockMappingKey => "A line that is neither a key nor part of the value before it.",
+        ErrorKind::ExpectedBlockMappingKey => {
+            "A line that is neither a key nor part of the value before it."
+        }
         ErrorKind::ExpectedBlockSequenceEntry => "A line among list items that is no item.",
         ErrorKind::UnknownAnchor => "An alias (`*name`) of a value that was never named with `&`.",
-        ErrorKind::InvalidIndentation | ErrorKind::InvalidBlockScalarIndent => "The indentation fits nothing above.",
-        ErrorKind::UnknownQuotedScalarEscape => "An escape that YAML does not know.",
-        ErrorKind::InvalidTrailingDoubleQuotedScalar | ErrorKind::InvalidTrailingSingleQuotedScalar => {
-            "More text after the closing quotes."
+        ErrorKind::InvalidIndentation | ErrorKind::InvalidBlockScalarIndent => {
+            "The indentation fits nothing above."
         }
+        ErrorKind::UnknownQuotedScalarEscape => "An escape that YAML does not know.",
+        ErrorKind::InvalidTrailingDoubleQuotedScalar
+        | ErrorKind::InvalidTrailingSingleQuotedScalar => "More text after the closing quotes.",
         ErrorKind::UnpairedLowSurrogate
         | ErrorKind::MissingLowSurrogate
         | ErrorKind::InvalidLowSurrogate
-        | ErrorKind::InvalidLowSurrogateHexEscape => "Half of a surrogate pair, which is no character.",
+        | ErrorKind::InvalidLowSurrogateHexEscape => {
+            "Half of a surrogate pair, which is no character."
+        }
         _ => return None,
     })
 }

@@ -8,7 +8,8 @@ use crate::yaml::scalars::Scalar;
 pub(crate) fn duplicate(tree: &Tree<'_>, map: usize) -> Option<(usize, usize)> {
     let mut seen: HashMap<Scalar<'_>, usize> = HashMap::new();
     for (key, _) in pairs(tree, map) {
-        // Keys that are lists or maps are so rare that only their texts are compared, by whoever shows them.
+        // Keys that are lists or maps are so rare that only their texts are compared, by whoever
+        // shows them.
         let Some(scalar) = tree.scalar(key) else { continue };
         if is_merge(tree, key) {
             continue;
@@ -26,8 +27,10 @@ pub(crate) fn merge(tree: &mut Tree<'_>, map: usize) {
     if !found.iter().any(|(key, _)| is_merge(tree, *key)) {
         return;
     }
-    let (merges, mut own): (Vec<_>, Vec<_>) = found.into_iter().partition(|(key, _)| is_merge(tree, *key));
-    let mut known: HashSet<Option<Scalar<'_>>> = own.iter().map(|(key, _)| tree.scalar(*key)).collect();
+    let (merges, mut own): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(key, _)| is_merge(tree, *key));
+    let mut known: HashSet<Option<Scalar<'_>>> =
+        own.iter().map(|(key, _)| tree.scalar(*key)).collect();
     for source in merges.into_iter().flat_map(|(_, value)| sources(tree, value)) {
         own.extend(pairs(tree, source).filter(|(key, _)| known.insert(tree.scalar(*key))));
     }

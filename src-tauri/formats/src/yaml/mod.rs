@@ -1,4 +1,5 @@
-//! **Pure.** YAML to and from [`Value`]: the 1.2 core schema when reading, and text that 1.1 readers agree on when writing.
+//! **Pure.** YAML to and from [`Value`]: the 1.2 core schema when reading, and text that 1.1
+//! readers agree on when writing.
 mod emit;
 mod events;
 mod fast;
@@ -34,7 +35,8 @@ pub fn read(text: &str) -> Result<Value, ReadError> {
     Ok(parse_fast(text)?.root().to_value())
 }
 
-/// Reads one document without owning its text: the fast way when the text is written as programs write it. Nodes have no places.
+/// Reads one document without owning its text: the fast way when the text is written as programs
+/// write it. Nodes have no places.
 pub(crate) fn parse_fast(text: &str) -> Result<Tree<'_>, ReadError> {
     fast::parse(text)?.map_or_else(|| parse(text), Ok)
 }

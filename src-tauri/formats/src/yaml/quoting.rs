@@ -1,4 +1,5 @@
-//! **Pure.** How a text is written in YAML so that readers of 1.1 (`PyYAML`) and 1.2 read the same text back.
+//! **Pure.** How a text is written in YAML so that readers of 1.1 (`PyYAML`) and 1.2 read the same
+//! text back.
 use std::fmt::Write as _;
 
 use super::scalars::Scalar;
@@ -30,7 +31,8 @@ pub(super) fn style(text: &str) -> Style {
     }
 }
 
-/// True for a text on one line that is written in quotes although it could mean itself without them.
+/// True for a text on one line that is written in quotes although it could mean itself without
+/// them.
 pub(super) fn needs_quotes(text: &str) -> bool {
     style(text) == Style::Single
 }
@@ -68,18 +70,19 @@ fn double(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Characters that every reader takes as they are, on one line: no control characters, none of the line ends of YAML 1.1, no
-/// byte order mark, nothing outside Unicode's characters.
+/// Characters that every reader takes as they are, on one line: no control characters, none of the
+/// line ends of YAML 1.1, no byte order mark, nothing outside Unicode's characters.
 fn is_ordinary(letter: char) -> bool {
     matches!(letter, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
         || (letter as u32 >= 0x1_0000 && letter as u32 & 0xFFFE != 0xFFFE)
 }
 
-/// A block literal keeps a text when its characters are ordinary or tabs, when it has something to take the indentation from
-/// that is not a tab, and when its end is not blank.
+/// A block literal keeps a text when its characters are ordinary or tabs, when it has something to
+/// take the indentation from that is not a tab, and when its end is not blank.
 fn fits_literal(text: &str) -> bool {
     let Some(first) = text.lines().find(|line| !line.trim().is_empty()) else { return false };
-    let starts_blank = text.lines().take_while(|line| line.trim().is_empty()).any(|line| !line.is_empty());
+    let starts_blank =
+        text.lines().take_while(|line| line.trim().is_empty()).any(|line| !line.is_empty());
     let last = text.trim_end_matches('\n').lines().next_back().unwrap_or_default();
     !starts_blank
         && !first.starts_with('\t')
@@ -91,7 +94,8 @@ fn fits_literal(text: &str) -> bool {
 /// Texts that need no quotes anywhere. Stricter than YAML is, because readers differ.
 fn is_plain(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
-    let begins = first.is_ascii_alphanumeric() || matches!(first, '_' | '/' | '(') || first as u32 >= 0xa0;
+    let begins =
+        first.is_ascii_alphanumeric() || matches!(first, '_' | '/' | '(') || first as u32 >= 0xa0;
     begins
         && !text.ends_with([' ', ':'])
         && !text.contains(": ")
@@ -103,16 +107,31 @@ fn is_plain(text: &str) -> bool {
 
 /// Words that YAML 1.1 reads as true, false or null.
 fn is_word_of_1_1(text: &str) -> bool {
-    ["y", "n", "yes", "no", "on", "off", "true", "false", "null"].iter().any(|word| text.eq_ignore_ascii_case(word))
+    ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
+        .iter()
+        .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Numbers, times and dates of any YAML, and some more: everything that begins with a digit and holds nothing else than they do.
+/// Numbers, times and dates of any YAML, and some more: everything that begins with a digit and
+/// holds nothing else than they do.
 fn looks_numeric(text: &str) -> bool {
     let inside = |byte: u8| {
         byte.is_ascii_hexdigit()
             || matches!(
                 byte,
-                b'x' | b'X' | b'o' | b'O' | b'_' | b'.' | b':' | b'+' | b'-' | b't' | b'T' | b'z' | b'Z' | b' '
+                b'x' | b'X'
+                    | b'o'
+                    | b'O'
+                    | b'_'
+                    | b'.'
+                    | b':'
+                    | b'+'
+                    | b'-'
+                    | b't'
+                    | b'T'
+                    | b'z'
+                    | b'Z'
+                    | b' '
             )
     };
     text.starts_with(|letter: char| letter.is_ascii_digit()) && text.bytes().all(inside)

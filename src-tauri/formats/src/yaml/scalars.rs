@@ -99,12 +99,29 @@ mod tests {
 
     #[test]
     fn an_unquoted_scalar_is_what_the_core_schema_says() {
-        for text in ["0", "-1", "+12", "007", "0o17", "0x1F", "1.", ".5", "1e3", "-1.5E+3", ".inf", "-.INF", ".nan"] {
+        for text in [
+            "0", "-1", "+12", "007", "0o17", "0x1F", "1.", ".5", "1e3", "-1.5E+3", ".inf", "-.INF",
+            ".nan",
+        ] {
             assert_eq!(Scalar::plain(text), Scalar::Number(text), "{text}");
         }
-        for text in
-            ["no", "on", "y", "1_000", "12:30", "2024-01-01", "0o18", "0x", "+", "-", ".", "e3", "1e", "=", "<<"]
-        {
+        for text in [
+            "no",
+            "on",
+            "y",
+            "1_000",
+            "12:30",
+            "2024-01-01",
+            "0o18",
+            "0x",
+            "+",
+            "-",
+            ".",
+            "e3",
+            "1e",
+            "=",
+            "<<",
+        ] {
             assert_eq!(Scalar::plain(text), Scalar::Text(text), "{text}");
         }
         for text in ["", "~", "null", "Null", "NULL"] {

@@ -1,9 +1,11 @@
-//! **Pure.** A document as a flat list of nodes that borrow the text they were read from: cheap to make, cheap to walk.
+//! **Pure.** A document as a flat list of nodes that borrow the text they were read from: cheap to
+//! make, cheap to walk.
 use crate::node::{Node, Shape};
 use crate::value::Value;
 use crate::yaml::scalars::Scalar;
 
-/// A document. Nodes stand in the order of the text; those of a map alternate between key and value.
+/// A document. Nodes stand in the order of the text; those of a map alternate between key and
+/// value.
 #[derive(Debug, Default)]
 pub(crate) struct Tree<'a> {
     /// Every node.
@@ -57,7 +59,9 @@ impl<'a> Tree<'a> {
     pub(crate) fn text(&self, raw: &Raw<'a>) -> &str {
         match raw.text {
             Text::Source(text) => text,
-            Text::Buffer(from, to) => self.buffer.get(from as usize..to as usize).unwrap_or_default(),
+            Text::Buffer(from, to) => {
+                self.buffer.get(from as usize..to as usize).unwrap_or_default()
+            }
         }
     }
 
@@ -131,7 +135,9 @@ impl<'t> Node<'t> for Item<'t> {
         match self.shape() {
             Shape::Scalar(scalar) => scalar.to_value(),
             Shape::List => Value::List(self.items().map(Node::to_value).collect()),
-            Shape::Map => Value::Map(self.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect()),
+            Shape::Map => Value::Map(
+                self.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect(),
+            ),
         }
     }
 }

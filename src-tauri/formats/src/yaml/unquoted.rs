@@ -1,5 +1,6 @@
-//! **Pure.** Texts that stand without quotes in a file and that we would quote: `2024-01-01`, `no`, `1_000`. Other readers take them
-//! for dates, switches and numbers, and a file that is written again has to say the same to them.
+//! **Pure.** Texts that stand without quotes in a file and that we would quote: `2024-01-01`, `no`,
+//! `1_000`. Other readers take them for dates, switches and numbers, and a file that is written
+//! again has to say the same to them.
 use super::events;
 use super::quoting::needs_quotes;
 use super::tree::Item;
@@ -28,7 +29,8 @@ fn gather(item: Item<'_>, found: &mut Vec<(String, bool)>) {
     }
 }
 
-/// Whether a text is itself without quotes, as a key and as a value. One that has quotes and a tag such as `!!int` need not be.
+/// Whether a text is itself without quotes, as a key and as a value. One that has quotes and a tag
+/// such as `!!int` need not be.
 fn stands_plain(text: &str) -> bool {
     let written = format!("{text}: {text}\n");
     let Ok(tree) = events::parse(&written) else { return false };
@@ -60,7 +62,11 @@ mod tests {
         for text in ["a: b", "a #b", "- a", "[a", "{a: b}", "*a", "!a", "&a b", "# a"] {
             for tag in ["int", "float", "bool", "null"] {
                 let found = read(&format!("k: !!{tag} '{text}'"));
-                assert_eq!(found.iter().filter(|(_, unquoted)| *unquoted).count(), 0, "!!{tag} {text}: {found:?}");
+                assert_eq!(
+                    found.iter().filter(|(_, unquoted)| *unquoted).count(),
+                    0,
+                    "!!{tag} {text}: {found:?}"
+                );
             }
         }
         for text in ["2024-01-01", "no", "1_000"] {

@@ -4,8 +4,14 @@
 pub(crate) const FIXTURES: [(&str, &str); 6] = [
     ("pyyaml-block", include_str!("../../../../tests/fixtures/transcripts/pyyaml-block.yaml")),
     ("pyyaml-default", include_str!("../../../../tests/fixtures/transcripts/pyyaml-default.yaml")),
-    ("pyyaml-double-quoted", include_str!("../../../../tests/fixtures/transcripts/pyyaml-double-quoted.yaml")),
-    ("pyyaml-indented", include_str!("../../../../tests/fixtures/transcripts/pyyaml-indented.yaml")),
+    (
+        "pyyaml-double-quoted",
+        include_str!("../../../../tests/fixtures/transcripts/pyyaml-double-quoted.yaml"),
+    ),
+    (
+        "pyyaml-indented",
+        include_str!("../../../../tests/fixtures/transcripts/pyyaml-indented.yaml"),
+    ),
     ("promptql", include_str!("../../../../tests/fixtures/transcripts/promptql.yaml")),
     ("by-hand", include_str!("../../../../tests/fixtures/transcripts/by-hand.yaml")),
 ];

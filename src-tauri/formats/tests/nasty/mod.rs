@@ -116,7 +116,8 @@ pub(crate) fn texts() -> impl Strategy<Value = String> {
         nasty.clone().prop_map(str::to_owned),
         (nasty.clone(), nasty).prop_map(|(a, b)| format!("{a}{b}")),
         "[ \\n\\t\\ra:#'\"|>-]{0,12}",
-        prop::collection::vec(any::<char>(), 0..12).prop_map(|letters| letters.into_iter().collect()),
+        prop::collection::vec(any::<char>(), 0..12)
+            .prop_map(|letters| letters.into_iter().collect()),
         "[a-z \\n]{100,300}",
     ]
 }

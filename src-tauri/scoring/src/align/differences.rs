@@ -1,5 +1,5 @@
-//! **Pure.** What differs inside two steps that stand in one row, part by part. Texts in words, values by their rows; however long
-//! they are, what comes out is short enough to be shown.
+//! **Pure.** What differs inside two steps that stand in one row, part by part. Texts in words,
+//! values by their rows; however long they are, what comes out is short enough to be shown.
 use super::digest::day;
 use super::form::{self, Own};
 use crate::diff::{self, Options, Piece, PieceKind};
@@ -16,7 +16,8 @@ const EQUAL: usize = 1_500;
 /// What all pieces of two steps may hold.
 const MOST: usize = 192 << 10;
 
-/// Texts with fewer letters are woven into each other whatever they share, and shared stretches with fewer say nothing.
+/// Texts with fewer letters are woven into each other whatever they share, and shared stretches
+/// with fewer say nothing.
 const SHORT: usize = 60;
 const SHARED: usize = 8;
 
@@ -52,13 +53,18 @@ pub enum Change {
     Extra,
 }
 
-/// Compares a step of one run with a step of another; nothing when a run has no such step. Parts come in the order of the left
-/// step; those that only the right has stand behind the part that they follow there.
+/// Compares a step of one run with a step of another; nothing when a run has no such step. Parts
+/// come in the order of the left step; those that only the right has stand behind the part that
+/// they follow there.
 pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference> {
     let days = [day(left.0), day(right.0)];
-    let (Some(left), Some(right)) = (left.0.steps.get(left.1), right.0.steps.get(right.1)) else { return Vec::new() };
-    let owns =
-        [Own { day: days[0], call: left.call_id.as_deref() }, Own { day: days[1], call: right.call_id.as_deref() }];
+    let (Some(left), Some(right)) = (left.0.steps.get(left.1), right.0.steps.get(right.1)) else {
+        return Vec::new();
+    };
+    let owns = [
+        Own { day: days[0], call: left.call_id.as_deref() },
+        Own { day: days[1], call: right.call_id.as_deref() },
+    ];
     let mut room = MOST;
     let mut found = Vec::new();
     for (a, b) in pairs(&left.parts, &right.parts) {
@@ -81,7 +87,8 @@ fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Opti
     for (at, part) in right.iter().enumerate() {
         places.entry(&part.label).or_default().push_back(at);
     }
-    let twins: Vec<Option<usize>> = left.iter().map(|part| places.get_mut(part.label.as_str())?.pop_front()).collect();
+    let twins: Vec<Option<usize>> =
+        left.iter().map(|part| places.get_mut(part.label.as_str())?.pop_front()).collect();
     twins.iter().flatten().for_each(|at| taken[*at] = true);
     let mut pairs = Vec::with_capacity(left.len() + right.len());
     let mut follow = |pairs: &mut Vec<(Option<&'s Part>, Option<&'s Part>)>, from: usize| {
@@ -104,17 +111,24 @@ fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Opti
 
 fn compare(left: &Part, right: &Part, owns: [Own<'_>; 2]) -> Difference {
     let label = left.label.clone();
-    let same =
-        Difference { label, change: Change::Same, summary: None, pieces: Vec::new(), whole: true, coarse: false };
+    let same = Difference {
+        label,
+        change: Change::Same,
+        summary: None,
+        pieces: Vec::new(),
+        whole: true,
+        coarse: false,
+    };
     if left.value == right.value {
         return same;
     }
-    let alike =
-        form::meaning(&left.value, left.language, owns[0]) == form::meaning(&right.value, right.language, owns[1]);
+    let alike = form::meaning(&left.value, left.language, owns[0])
+        == form::meaning(&right.value, right.language, owns[1]);
     let (summary, coarse) = match (&left.value, &right.value) {
         (Value::Text(_), Value::Text(_)) => (None, false),
         (a, b) => {
-            let diff = diff::diff(a, b, &Options { budget: WORK, between: true, ..Options::default() });
+            let diff =
+                diff::diff(a, b, &Options { budget: WORK, between: true, ..Options::default() });
             (Some(diff.summary()), diff.coarse)
         }
     };
@@ -125,11 +139,15 @@ fn compare(left: &Part, right: &Part, owns: [Own<'_>; 2]) -> Difference {
     Difference { change, summary, pieces, coarse: coarse || text.coarse, ..same }
 }
 
-/// Two texts that share little but signs and short words are better read one after the other than woven into each other.
+/// Two texts that share little but signs and short words are better read one after the other than
+/// woven into each other.
 fn is_readable(pieces: &[Piece], sides: [&str; 2]) -> bool {
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
     let shorter = sides.into_iter().map(letters).min().unwrap_or(0);
-    let shared = pieces.iter().filter(|piece| piece.kind == PieceKind::Same).map(|piece| letters(&piece.text));
+    let shared = pieces
+        .iter()
+        .filter(|piece| piece.kind == PieceKind::Same)
+        .map(|piece| letters(&piece.text));
     shorter < SHORT || shared.filter(|letters| *letters >= SHARED).sum::<usize>() * 3 >= shorter
 }
 
@@ -142,7 +160,14 @@ fn apart(left: &str, right: &str) -> Vec<Piece> {
 fn alone(part: &Part, change: Change, kind: PieceKind) -> Difference {
     let text = text_of(&part.value).into_owned();
     let pieces = if text.is_empty() { Vec::new() } else { vec![Piece { kind, text }] };
-    Difference { label: part.label.clone(), change, summary: None, pieces, whole: true, coarse: false }
+    Difference {
+        label: part.label.clone(),
+        change,
+        summary: None,
+        pieces,
+        whole: true,
+        coarse: false,
+    }
 }
 
 /// A text as it is, anything else as indented JSON.
@@ -153,7 +178,8 @@ fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Leaves out the middle of long equal stretches and what there is no room for. True when everything is still there.
+/// Leaves out the middle of long equal stretches and what there is no room for. True when
+/// everything is still there.
 fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
     let mut whole = true;
     let last = pieces.len().saturating_sub(1);
@@ -161,7 +187,8 @@ fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
         if piece.kind == PieceKind::Same && piece.text.len() > 3 * EQUAL {
             let text = &piece.text;
             let head = if at == 0 { "" } else { &text[..text.floor_char_boundary(EQUAL)] };
-            let tail = if at == last { "" } else { &text[text.ceil_char_boundary(text.len() - EQUAL)..] };
+            let tail =
+                if at == last { "" } else { &text[text.ceil_char_boundary(text.len() - EQUAL)..] };
             piece.text = format!("{head}\n\u{2026}\n{tail}");
             whole = false;
         }
@@ -191,7 +218,8 @@ mod tests {
     }
 
     fn step(parts: &[(&str, Language, &str)]) -> Run {
-        let parts = parts.iter().map(|(label, language, text)| part(label, *language, text)).collect();
+        let parts =
+            parts.iter().map(|(label, language, text)| part(label, *language, text)).collect();
         Run { steps: vec![Step { parts, ..Step::default() }], ..Run::default() }
     }
 
@@ -207,8 +235,11 @@ mod tests {
         };
         let line = |difference: Difference| {
             let text: String = difference.pieces.iter().map(piece).collect();
-            let summary = difference.summary.map(|summary| format!(" ({summary})")).unwrap_or_default();
-            format!("{} {:?}{summary} {text}", difference.label, difference.change).trim_end().to_owned()
+            let summary =
+                difference.summary.map(|summary| format!(" ({summary})")).unwrap_or_default();
+            format!("{} {:?}{summary} {text}", difference.label, difference.change)
+                .trim_end()
+                .to_owned()
         };
         compared(left, right).into_iter().map(line).collect::<Vec<_>>().join("\n")
     }
@@ -243,7 +274,11 @@ mod tests {
         ]
         "#);
         assert_eq!(differences((&left, 1), (&right, 0)), []);
-        assert!(compared(&left, &left).iter().all(|it| it.change == Change::Same && it.pieces.is_empty()));
+        assert!(
+            compared(&left, &left)
+                .iter()
+                .all(|it| it.change == Change::Same && it.pieces.is_empty())
+        );
     }
 
     #[test]
@@ -258,22 +293,28 @@ mod tests {
         assert!(!found[0].whole && pieces < 10_000, "{pieces}");
         let kinds = |kind| found[0].pieces.iter().filter(|piece| piece.kind == kind).count();
         assert_eq!((kinds(PieceKind::Removed), kinds(PieceKind::Added)), (3, 3));
-        let other = |seed: u32| (0..60_000).map(|n| (n * 7 + seed).to_string()).collect::<Vec<_>>().join(" ");
-        let parts = [("message", Language::Markdown, other(1)), ("thinking", Language::Markdown, other(2))];
-        let long = step(&parts.each_ref().map(|(label, language, text)| (*label, *language, text.as_str())));
+        let other = |seed: u32| {
+            (0..60_000).map(|n| (n * 7 + seed).to_string()).collect::<Vec<_>>().join(" ")
+        };
+        let parts =
+            [("message", Language::Markdown, other(1)), ("thinking", Language::Markdown, other(2))];
+        let long = step(
+            &parts.each_ref().map(|(label, language, text)| (*label, *language, text.as_str())),
+        );
         let found = compared(&long, &step(&[("thinking", Language::Markdown, &other(3))]));
-        let pieces: usize = found.iter().flat_map(|it| &it.pieces).map(|piece| piece.text.len()).sum();
+        let pieces: usize =
+            found.iter().flat_map(|it| &it.pieces).map(|piece| piece.text.len()).sum();
         assert!(pieces < MOST + 100 && found.iter().any(|it| !it.whole), "{pieces}");
     }
 
     #[test]
     fn texts_that_share_next_to_nothing_are_read_one_after_the_other() {
         let left = "def classify(subject):\n    words = subject.lower()\n    return 'downtime' if 'down' in words else 'bug'\n";
-        let right =
-            "tickets = [\n    {'id': 143, 'score': 25},\n    {'id': 166, 'score': 5},\n]\nprint(sorted(tickets))\n";
+        let right = "tickets = [\n    {'id': 143, 'score': 25},\n    {'id': 166, 'score': 5},\n]\nprint(sorted(tickets))\n";
         let run = |text: &str| step(&[("code", Language::Python, text)]);
         let found = compared(&run(left), &run(right));
-        let pieces: Vec<_> = found[0].pieces.iter().map(|piece| (piece.kind, piece.text.as_str())).collect();
+        let pieces: Vec<_> =
+            found[0].pieces.iter().map(|piece| (piece.kind, piece.text.as_str())).collect();
         assert_eq!(pieces, [(PieceKind::Removed, left), (PieceKind::Added, right)]);
         let other = left.replace("'bug'", "'other'");
         assert!(compared(&run(left), &run(&other))[0].pieces.len() > 2);

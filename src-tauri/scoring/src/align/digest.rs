@@ -1,5 +1,5 @@
-//! **Pure.** What aligning needs of a step: what was done, what came of it, and the words that say how alike two are. Made once
-//! for each run; the run itself is not looked at again.
+//! **Pure.** What aligning needs of a step: what was done, what came of it, and the words that say
+//! how alike two are. Made once for each run; the run itself is not looked at again.
 use super::form::{self, Own, hash_of};
 use super::words::{ALL, Words};
 use std::borrow::Cow;
@@ -29,7 +29,8 @@ pub struct Digest {
     pub(crate) meant: u64,
     /// What came of it.
     pub(crate) result: Outcome,
-    /// The parts of what was done, by label; of very many, the last one stands for all that are not looked at one by one.
+    /// The parts of what was done, by label; of very many, the last one stands for all that are not
+    /// looked at one by one.
     pub(crate) fields: Vec<Field>,
     /// The answer that a conclusion gives.
     pub(crate) answer: Option<u64>,
@@ -89,7 +90,11 @@ pub fn digests(run: &Run) -> Vec<Digest> {
     for (at, (step, role)) in run.steps.iter().zip(roles).enumerate() {
         let mut digest = digest(step, role, Own { day, call: step.call_id.as_deref() });
         if role == Role::Conclusion {
-            let given = run.answer.as_ref().filter(|_| last == Some(at)).map(|answer| meaning(&answer.value));
+            let given = run
+                .answer
+                .as_ref()
+                .filter(|_| last == Some(at))
+                .map(|answer| meaning(&answer.value));
             digest.answer = given.or_else(|| found(step));
         }
         digests.push(digest);
@@ -99,15 +104,19 @@ pub fn digests(run: &Run) -> Vec<Digest> {
 
 /// The day on which a run began, when it says.
 pub(crate) fn day(run: &Run) -> Option<&str> {
-    let started = run.facts.iter().find(|(key, _)| key == "run.started").and_then(|(_, value)| value.text());
+    let started =
+        run.facts.iter().find(|(key, _)| key == "run.started").and_then(|(_, value)| value.text());
     started.and_then(|text| text.get(..10)).filter(|day| is_day(day))
 }
 
 fn is_day(text: &str) -> bool {
-    text.bytes().enumerate().all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
+    text.bytes()
+        .enumerate()
+        .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
 }
 
-/// What each step is. A message is a conclusion when nothing is done after it before the person speaks again.
+/// What each step is. A message is a conclusion when nothing is done after it before the person
+/// speaks again.
 fn roles(steps: &[Step]) -> Vec<Role> {
     let first = steps.iter().position(|step| step.kind == StepKind::User);
     let mut acts = false;
@@ -142,7 +151,10 @@ fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
     let mut done: Vec<(u64, u64)> = Vec::new();
     let mut seen: HashMap<u64, usize> = HashMap::new();
     for (at, part) in step.parts.iter().enumerate() {
-        if came.contains(&at) || !is_said(part, role) || came.last().is_some_and(|last| *last < at && is_clock(part)) {
+        if came.contains(&at)
+            || !is_said(part, role)
+            || came.last().is_some_and(|last| *last < at && is_clock(part))
+        {
             continue;
         }
         let label = hash_of(&part.label);
@@ -190,11 +202,18 @@ fn kind(role: Role) -> u8 {
 fn outcome(step: &Step, role: Role) -> Vec<usize> {
     let named = |names: &[&str]| {
         let is = |part: &Part| names.contains(&part.label.as_str());
-        step.parts.iter().enumerate().filter(|(_, part)| is(part)).map(|(at, _)| at).collect::<Vec<_>>()
+        step.parts
+            .iter()
+            .enumerate()
+            .filter(|(_, part)| is(part))
+            .map(|(at, _)| at)
+            .collect::<Vec<_>>()
     };
     match role {
         // A parameter may be called so too; what came back stands last.
-        Role::Call if step.failed.is_some() => named(&["result", "error"]).pop().into_iter().collect(),
+        Role::Call if step.failed.is_some() => {
+            named(&["result", "error"]).pop().into_iter().collect()
+        }
         Role::Program => named(&["output", "error"]),
         Role::Artifact => named(&["data"]),
         Role::Error => (0..step.parts.len()).collect(),
@@ -213,7 +232,8 @@ fn is_said(part: &Part, role: Role) -> bool {
 
 /// What some programs note beside a call, after what came of it.
 fn is_clock(part: &Part) -> bool {
-    const CLOCKS: [&str; 6] = ["timestamp", "started_at", "finished_at", "created_at", "duration", "duration_ms"];
+    const CLOCKS: [&str; 6] =
+        ["timestamp", "started_at", "finished_at", "created_at", "duration", "duration_ms"];
     CLOCKS.contains(&part.label.as_str())
 }
 
@@ -231,13 +251,19 @@ fn field(part: &Part, twins: usize, own: Own<'_>) -> Field {
         Value::Text(text) => Cow::Borrowed(text.as_str()),
         value => Cow::Owned(json::write(value, false)),
     };
-    let said = matches!(part.language, Language::Markdown) || matches!(part.label.as_str(), "message" | "plan");
+    let said = matches!(part.language, Language::Markdown)
+        || matches!(part.label.as_str(), "message" | "plan");
     let words = if said { Words::said(&text) } else { Words::written(&text) };
-    Field { label: hash_of((&part.label, twins)), meant: form::meaning(&part.value, part.language, own), words }
+    Field {
+        label: hash_of((&part.label, twins)),
+        meant: form::meaning(&part.value, part.language, own),
+        words,
+    }
 }
 
-/// In the order of the labels. Calls are compared with each other pair by pair, so of very many arguments only some are compared
-/// by their words; the others are one part more, whose words they are.
+/// In the order of the labels. Calls are compared with each other pair by pair, so of very many
+/// arguments only some are compared by their words; the others are one part more, whose words they
+/// are.
 fn folded(mut fields: Vec<Field>) -> Vec<Field> {
     fields.sort_by_key(|field| field.label);
     if fields.len() > MOST_PARTS {
@@ -253,7 +279,8 @@ fn result(step: &Step, parts: &[usize], own: Own<'_>) -> Outcome {
     let each = |hash: &dyn Fn(&Part) -> u64| -> Vec<(u64, u64)> {
         parts.iter().map(|part| (hash_of(&part.label), hash(part))).collect()
     };
-    let table = parts.iter().find(|part| part.label == "result").and_then(|part| form::table(&part.value));
+    let table =
+        parts.iter().find(|part| part.label == "result").and_then(|part| form::table(&part.value));
     Outcome {
         exact: hash_of((step.failed, each(&|part| form::exact(&part.value)))),
         meant: hash_of((step.failed, each(&|part| form::meaning(&part.value, part.language, own)))),
@@ -281,7 +308,8 @@ impl Digest {
         hash_of((self.done, self.result.exact))
     }
 
-    /// How alike what both did is, part by part, in thousandths; long parts count for more than short ones.
+    /// How alike what both did is, part by part, in thousandths; long parts count for more than
+    /// short ones.
     pub(crate) fn alike(&self, other: &Self) -> u32 {
         if self.meant == other.meant {
             return ALL;

@@ -1,12 +1,14 @@
-//! **Pure.** Values and texts without what says nothing: the order of keys, how a number is written, spaces in SQL, the time
-//! of the run, ids of calls. Two that have the same form mean the same.
+//! **Pure.** Values and texts without what says nothing: the order of keys, how a number is
+//! written, spaces in SQL, the time of the run, ids of calls. Two that have the same form mean the
+//! same.
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher as _};
 use touchstone_formats::run::Language;
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
 
-/// A table must hold this many different values before two calls that return it are taken to ask for the same.
+/// A table must hold this many different values before two calls that return it are taken to ask
+/// for the same.
 const SUBSTANCE: usize = 6;
 
 /// What a run says that only holds for itself.
@@ -38,15 +40,19 @@ pub(crate) fn meaning(value: &Value, language: Language, own: Own<'_>) -> u64 {
             Some((value, _)) => meaning(&value, Language::Plain, own),
             None => hash_of(spaceless(&timeless(text, own))),
         },
-        (value, _) => walk(value, &|text| hash_of(spaceless(&timeless(text, own))), &|text| hash_of(number(text))),
+        (value, _) => walk(value, &|text| hash_of(spaceless(&timeless(text, own))), &|text| {
+            hash_of(number(text))
+        }),
     }
 }
 
-/// The hash of what a table holds, whatever its columns are called and however its rows are ordered; none for what is no table,
-/// or holds so little that two may be equal by chance.
+/// The hash of what a table holds, whatever its columns are called and however its rows are
+/// ordered; none for what is no table, or holds so little that two may be equal by chance.
 pub(crate) fn table(value: &Value) -> Option<u64> {
     let rows = match value {
-        Value::Map(entries) => entries.iter().map(|(_, value)| value.items()).find(|items| is_table(items))?,
+        Value::Map(entries) => {
+            entries.iter().map(|(_, value)| value.items()).find(|items| is_table(items))?
+        }
         value => value.items(),
     };
     if !is_table(rows) {
@@ -58,8 +64,12 @@ pub(crate) fn table(value: &Value) -> Option<u64> {
         let cell = |value: &Value| meaning(value, Language::Plain, Own::default());
         let mut cells: Vec<u64> = row.entries().iter().map(|(_, value)| cell(value)).collect();
         if different.len() < SUBSTANCE {
-            let says = |value: &Value| !matches!(value, Value::Null | Value::Bool(_)) && json::length(value, false) > 1;
-            different.extend(row.entries().iter().filter(|(_, value)| says(value)).map(|(_, value)| cell(value)));
+            let says = |value: &Value| {
+                !matches!(value, Value::Null | Value::Bool(_)) && json::length(value, false) > 1
+            };
+            different.extend(
+                row.entries().iter().filter(|(_, value)| says(value)).map(|(_, value)| cell(value)),
+            );
         }
         cells.sort_unstable();
         hashes.push(hash_of(cells));
@@ -69,7 +79,8 @@ pub(crate) fn table(value: &Value) -> Option<u64> {
 }
 
 fn is_table(items: &[Value]) -> bool {
-    !items.is_empty() && items.iter().all(|item| matches!(item, Value::Map(entries) if !entries.is_empty()))
+    !items.is_empty()
+        && items.iter().all(|item| matches!(item, Value::Map(entries) if !entries.is_empty()))
 }
 
 fn walk(value: &Value, text: &dyn Fn(&str) -> u64, number: &dyn Fn(&str) -> u64) -> u64 {
@@ -78,9 +89,13 @@ fn walk(value: &Value, text: &dyn Fn(&str) -> u64, number: &dyn Fn(&str) -> u64)
         Value::Bool(bool) => hash_of((1_u8, bool)),
         Value::Number(digits) => hash_of((2_u8, number(digits))),
         Value::Text(words) => hash_of((3_u8, text(words))),
-        Value::List(items) => hash_of((4_u8, items.iter().map(|item| walk(item, text, number)).collect::<Vec<_>>())),
+        Value::List(items) => {
+            hash_of((4_u8, items.iter().map(|item| walk(item, text, number)).collect::<Vec<_>>()))
+        }
         Value::Map(entries) => {
-            let entry = |(key, value): &(Value, Value)| (walk(key, text, number), walk(value, text, number));
+            let entry = |(key, value): &(Value, Value)| {
+                (walk(key, text, number), walk(value, text, number))
+            };
             let mut entries: Vec<_> = entries.iter().map(entry).collect();
             entries.sort_unstable();
             hash_of((5_u8, entries))
@@ -88,7 +103,8 @@ fn walk(value: &Value, text: &dyn Fn(&str) -> u64, number: &dyn Fn(&str) -> u64)
     }
 }
 
-/// A number as it compares: `1.50` is `1.5`. One with more digits than a float holds stays as it is.
+/// A number as it compares: `1.50` is `1.5`. One with more digits than a float holds stays as it
+/// is.
 fn number(text: &str) -> String {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     match text.parse::<f64>() {
@@ -109,7 +125,8 @@ pub(crate) fn spaceless(text: &str) -> String {
     out
 }
 
-/// SQL without comments, with small letters outside quotes and one space between all words and signs.
+/// SQL without comments, with small letters outside quotes and one space between all words and
+/// signs.
 pub(crate) fn sql(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -152,8 +169,8 @@ fn push(out: &mut String, token: &str, small: bool) {
     if small { out.extend(token.chars().flat_map(char::to_lowercase)) } else { out.push_str(token) }
 }
 
-/// A text without the id of its call, times of the day on which the run began, names of temporary files and addresses in
-/// memory: they differ when nothing else does.
+/// A text without the id of its call, times of the day on which the run began, names of temporary
+/// files and addresses in memory: they differ when nothing else does.
 pub(crate) fn timeless<'t>(text: &'t str, own: Own<'_>) -> Cow<'t, str> {
     let mut out = Cow::Borrowed(text);
     if let Some(id) = own.call.filter(|id| id.len() >= 6 && text.contains(id)) {
@@ -166,11 +183,18 @@ pub(crate) fn timeless<'t>(text: &'t str, own: Own<'_>) -> Cow<'t, str> {
         let name = rest.get(..8)?;
         name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(8)
     });
-    without(out, " at 0x", |rest| rest.find(|c: char| !c.is_ascii_hexdigit()).filter(|end| *end >= 6))
+    without(out, " at 0x", |rest| {
+        rest.find(|c: char| !c.is_ascii_hexdigit()).filter(|end| *end >= 6)
+    })
 }
 
-/// Leaves out each `mark` with so much behind it as `length` says; it stays where that says nothing.
-fn without<'t>(text: Cow<'t, str>, mark: &str, length: impl Fn(&str) -> Option<usize>) -> Cow<'t, str> {
+/// Leaves out each `mark` with so much behind it as `length` says; it stays where that says
+/// nothing.
+fn without<'t>(
+    text: Cow<'t, str>,
+    mark: &str,
+    length: impl Fn(&str) -> Option<usize>,
+) -> Cow<'t, str> {
     if !text.contains(mark) {
         return text;
     }
@@ -190,7 +214,8 @@ fn without<'t>(text: Cow<'t, str>, mark: &str, length: impl Fn(&str) -> Option<u
 /// What follows a time of day (`T10:00:00.123Z`, ` 10:00+01:00`).
 fn time(text: &str) -> &str {
     let Some(clock) = text.strip_prefix(['T', ' ']) else { return text };
-    let clock_length = clock.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(clock.len());
+    let clock_length =
+        clock.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(clock.len());
     if clock_length < 5 || clock.as_bytes().get(2) != Some(&b':') {
         return text;
     }
@@ -254,15 +279,24 @@ mod tests {
 
     #[test]
     fn tables_are_equal_by_what_they_hold_and_only_when_that_says_something() {
-        let wide = r#"[{"id": 10, "name": "ann"}, {"id": 11, "name": "bob"}, {"id": 12, "name": "eve"}]"#;
+        let wide =
+            r#"[{"id": 10, "name": "ann"}, {"id": 11, "name": "bob"}, {"id": 12, "name": "eve"}]"#;
         let renamed = r#"[{"n": "eve", "ticket": 12.0}, {"n": "ann", "ticket": 10}, {"n": "bob", "ticket": 11}]"#;
         assert_eq!(table(&value(wide)), table(&value(renamed)));
         assert!(table(&value(wide)).is_some());
-        assert_eq!(table(&value(wide)), table(&value(&format!(r#"{{"rows": {wide}, "count": 3}}"#))));
+        assert_eq!(
+            table(&value(wide)),
+            table(&value(&format!(r#"{{"rows": {wide}, "count": 3}}"#)))
+        );
         let other = wide.replace("eve", "eva");
         assert_ne!(table(&value(wide)), table(&value(&other)));
-        for small in ["[]", "null", r#"[{"count": 42}]"#, r"[1, 2, 3, 4, 5, 6, 7]", r#"{"stdout": "", "exitCode": 0}"#]
-        {
+        for small in [
+            "[]",
+            "null",
+            r#"[{"count": 42}]"#,
+            r"[1, 2, 3, 4, 5, 6, 7]",
+            r#"{"stdout": "", "exitCode": 0}"#,
+        ] {
             assert_eq!(table(&value(small)), None, "{small}");
         }
     }

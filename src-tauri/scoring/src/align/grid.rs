@@ -1,5 +1,6 @@
-//! **Pure.** The best way through a grid: of all pairs in order the ones that are worth most together (Needleman and Wunsch),
-//! within a band around the diagonal when the whole grid is too large.
+//! **Pure.** The best way through a grid: of all pairs in order the ones that are worth most
+//! together (Needleman and Wunsch), within a band around the diagonal when the whole grid is too
+//! large.
 use std::ops::Range;
 
 /// A stretch of one run against a stretch of another.
@@ -22,7 +23,10 @@ impl Area {
 
     /// What lies before and behind a pair.
     pub(crate) fn cut(&self, a: usize, b: usize) -> [Self; 2] {
-        [Self { a: self.a.start..a, b: self.b.start..b }, Self { a: a + 1..self.a.end, b: b + 1..self.b.end }]
+        [
+            Self { a: self.a.start..a, b: self.b.start..b },
+            Self { a: a + 1..self.a.end, b: b + 1..self.b.end },
+        ]
     }
 }
 
@@ -33,8 +37,13 @@ enum Way {
     SkipB,
 }
 
-/// The pairs that are worth most together, and whether all were weighed. Of what is worth the same, the earlier.
-pub(crate) fn best(area: &Area, most: usize, worth: &dyn Fn(usize, usize) -> u32) -> (Vec<(usize, usize)>, bool) {
+/// The pairs that are worth most together, and whether all were weighed. Of what is worth the same,
+/// the earlier.
+pub(crate) fn best(
+    area: &Area,
+    most: usize,
+    worth: &dyn Fn(usize, usize) -> u32,
+) -> (Vec<(usize, usize)>, bool) {
     if area.is_empty() {
         return (Vec::new(), true);
     }
@@ -50,8 +59,9 @@ pub(crate) fn best(area: &Area, most: usize, worth: &dyn Fn(usize, usize) -> u32
         let mut way = vec![Way::SkipA; here.len()];
         let mut right = None;
         for column in here.clone().rev() {
-            let pair =
-                (column < columns).then(|| worth(area.a.start + row, area.b.start + column)).filter(|it| *it > 0);
+            let pair = (column < columns)
+                .then(|| worth(area.a.start + row, area.b.start + column))
+                .filter(|it| *it > 0);
             let pair = pair.and_then(|it| Some(at(column + 1)? + u64::from(it)));
             let skip = at(column);
             let most = pair.max(skip).max(right).unwrap_or(0);
@@ -105,6 +115,7 @@ impl Band {
 
     fn row(&self, row: usize) -> Range<usize> {
         let middle = row * self.columns / self.rows;
-        middle.saturating_sub(self.reach)..(middle.saturating_add(self.reach) + 1).min(self.columns + 1)
+        middle.saturating_sub(self.reach)
+            ..(middle.saturating_add(self.reach) + 1).min(self.columns + 1)
     }
 }

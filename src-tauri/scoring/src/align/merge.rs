@@ -1,5 +1,6 @@
-//! **Pure.** Rows for two and more runs: each run is paired with the first one, and what only the others did is paired among them.
-//! In every run's column the steps stand in their order, each once.
+//! **Pure.** Rows for two and more runs: each run is paired with the first one, and what only the
+//! others did is paired among them. In every run's column the steps stand in their order, each
+//! once.
 use super::digest::Digest;
 use super::pair::pair;
 
@@ -41,8 +42,10 @@ impl Table<'_> {
         let pairing = pair(&self.runs[0], &self.runs[run]);
         self.coarse |= pairing.coarse;
         let mut from = 0;
-        for (own, step) in pairing.pairs.into_iter().chain([(self.own.len(), self.runs[run].len())]) {
-            // What the first run alone did comes first, so steps without a partner stand right before the next pair.
+        for (own, step) in pairing.pairs.into_iter().chain([(self.own.len(), self.runs[run].len())])
+        {
+            // What the first run alone did comes first, so steps without a partner stand right
+            // before the next pair.
             self.insert(own, run, from..step);
             if let Some(row) = self.own.get_mut(own) {
                 row[run] = Some(step);

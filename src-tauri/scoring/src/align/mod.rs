@@ -1,11 +1,13 @@
-//! **Pure.** Two and more runs side by side: which step of one belongs to which of another, and where they part.
+//! **Pure.** Two and more runs side by side: which step of one belongs to which of another, and
+//! where they part.
 //!
 //! ```text
 //! Run → digests ─┐
 //! Run → digests ─┼─ pairs with the first → rows → kinds → first divergence, folds
 //! Run → digests ─┘
 //! ```
-//! Owns what counts as the same; how it is shown is decided elsewhere. Ids of calls and times of the run never count.
+//! Owns what counts as the same; how it is shown is decided elsewhere. Ids of calls and times of
+//! the run never count.
 mod differences;
 mod digest;
 mod form;
@@ -71,7 +73,10 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
         first(&mut alignment.first_divergence, row.diverges);
         first(&mut alignment.first_other_result, row.kinds.contains(&Kind::OtherResult));
         let prompt = told(runs, &row.steps, 0).is_some_and(|digest| digest.role == Role::Prompt);
-        first(&mut alignment.other_prompt, prompt && matches!(row.kind, Kind::Similar | Kind::Different));
+        first(
+            &mut alignment.other_prompt,
+            prompt && matches!(row.kind, Kind::Similar | Kind::Different),
+        );
         alignment.rows.push(row);
     }
     alignment.folds = folds(&alignment.rows);
@@ -81,9 +86,15 @@ pub fn align(runs: &[&[Digest]]) -> Alignment {
 fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
     let present = (0..runs.len()).filter_map(|run| told(runs, &steps, run));
     let Some(first) = present.clone().next() else {
-        return Row { kinds: vec![Kind::Absent; steps.len()], steps, kind: Kind::Absent, diverges: false };
+        return Row {
+            kinds: vec![Kind::Absent; steps.len()],
+            steps,
+            kind: Kind::Absent,
+            diverges: false,
+        };
     };
-    let mut diverges = present.clone().count() < runs.len() && kind::parts(Kind::Absent, first, None);
+    let mut diverges =
+        present.clone().count() < runs.len() && kind::parts(Kind::Absent, first, None);
     let kinds: Vec<Kind> = (0..runs.len())
         .map(|run| {
             let Some(other) = told(runs, &steps, run) else { return Kind::Absent };

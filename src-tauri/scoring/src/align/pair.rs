@@ -1,5 +1,6 @@
-//! **Pure.** Which step of one run belongs to which of another: the pairing, in order, that is worth most. Bounded: what is too
-//! long to be weighed whole is cut where both did the same, and what is still too long is weighed near the diagonal only.
+//! **Pure.** Which step of one run belongs to which of another: the pairing, in order, that is
+//! worth most. Bounded: what is too long to be weighed whole is cut where both did the same, and
+//! what is still too long is weighed near the diagonal only.
 use super::digest::{Digest, Role};
 use super::form::hash_of;
 use super::grid::{self, Area};
@@ -25,7 +26,9 @@ pub(crate) struct Pairing {
 
 /// Pairs the steps of two runs. The other way round it gives the same pairs the other way round.
 pub(crate) fn pair(a: &[&Digest], b: &[&Digest]) -> Pairing {
-    let order = |run: &[&Digest]| hash_of(run.iter().map(|digest| (digest.whole(), digest.role)).collect::<Vec<_>>());
+    let order = |run: &[&Digest]| {
+        hash_of(run.iter().map(|digest| (digest.whole(), digest.role)).collect::<Vec<_>>())
+    };
     // What is worth the same must not depend on who comes first.
     if order(a) <= order(b) {
         return Pairer::new(a, b).pair();
@@ -42,7 +45,8 @@ struct Pairer<'d> {
     b: &'d [&'d Digest],
     /// The call that a message on the way leads to.
     leads: [Vec<Option<usize>>; 2],
-    /// How alike the call that was looked at last is to each of the others: the message before it asks again.
+    /// How alike the call that was looked at last is to each of the others: the message before it
+    /// asks again.
     asked: RefCell<(usize, Vec<Option<u32>>)>,
     pairs: Vec<(usize, usize)>,
     /// What is still to be weighed.
@@ -75,7 +79,8 @@ impl<'d> Pairer<'d> {
         Pairing { pairs: self.pairs, coarse }
     }
 
-    /// Takes off what is equal at both ends, and cuts what is left where both did the same thing once.
+    /// Takes off what is equal at both ends, and cuts what is left where both did the same thing
+    /// once.
     fn cut(&mut self, mut area: Area) {
         let mut todo = vec![];
         loop {
@@ -119,7 +124,8 @@ impl<'d> Pairer<'d> {
         area
     }
 
-    /// Calls that both made, each once, with the same result or else with any: the longest row of them that is in order for both.
+    /// Calls that both made, each once, with the same result or else with any: the longest row of
+    /// them that is in order for both.
     fn anchors(&self, area: &Area) -> Vec<(usize, usize)> {
         let anchors = self.once(area, Digest::whole);
         if anchors.is_empty() { self.once(area, |digest| digest.meant) } else { anchors }
@@ -146,7 +152,8 @@ impl<'d> Pairer<'d> {
         let mut coarse = false;
         for area in std::mem::take(&mut self.open) {
             // Each gets its share of what may be weighed; at least a line of it.
-            let share = if cells <= MOST { usize::MAX } else { area.cells().saturating_mul(MOST) / cells };
+            let share =
+                if cells <= MOST { usize::MAX } else { area.cells().saturating_mul(MOST) / cells };
             let worth = |a: usize, b: usize| self.worth(a, b);
             let (pairs, whole) = grid::best(&area, share, &worth);
             coarse |= !whole;
@@ -171,7 +178,8 @@ impl<'d> Pairer<'d> {
         *known.1[b].get_or_insert_with(|| kind::asked(self.a[a], self.b[b]))
     }
 
-    /// What stands unpaired between two pairs is put side by side where it is of one kind: there the runs did different things.
+    /// What stands unpaired between two pairs is put side by side where it is of one kind: there
+    /// the runs did different things.
     fn leftovers(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut from = (0, 0);
@@ -217,7 +225,8 @@ fn leads(run: &[&Digest]) -> Vec<Option<usize>> {
 
 /// The longest part of pairs, sorted by the first, in which the second rises too.
 fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // For each length, the pair that ends the row of that length earliest; and for each pair the one before it.
+    // For each length, the pair that ends the row of that length earliest; and for each pair the
+    // one before it.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, pair) in pairs.iter().enumerate() {

@@ -6,8 +6,8 @@ use touchstone_formats::json;
 use touchstone_formats::run::{Answer, Language, Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
-/// A run, one step a line: `u` person, `s` system, `a` assistant, `t name | sql | result` call, `p code | output` program,
-/// `e` error, `= value` the answer. A result is JSON when it can be.
+/// A run, one step a line: `u` person, `s` system, `a` assistant, `t name | sql | result` call, `p
+/// code | output` program, `e` error, `= value` the answer. A result is JSON when it can be.
 fn run(text: &str) -> Run {
     let mut run = Run::default();
     for (at, line) in text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
@@ -33,7 +33,13 @@ fn run(text: &str) -> Run {
                 let sql = Part { language: Language::Sql, ..part("sql", words[1]) };
                 let result = Part { value: value(words[2]), ..part("result", "") };
                 let title = Some(words[0].to_owned());
-                Step { kind: StepKind::ToolCall, title, failed: Some(false), parts: vec![sql, result], ..step }
+                Step {
+                    kind: StepKind::ToolCall,
+                    title,
+                    failed: Some(false),
+                    parts: vec![sql, result],
+                    ..step
+                }
             }
             other => panic!("{other}"),
         };
@@ -61,7 +67,8 @@ fn shown(runs: &[&str]) -> String {
     let mut out = String::new();
     for row in &alignment.rows {
         for step in &row.steps {
-            let _ = write!(out, "{:>2} ", step.map_or_else(|| "-".to_owned(), |step| step.to_string()));
+            let _ =
+                write!(out, "{:>2} ", step.map_or_else(|| "-".to_owned(), |step| step.to_string()));
         }
         let _ = writeln!(out, "{:?}{}", row.kind, if row.diverges { " <" } else { "" });
     }
@@ -75,7 +82,8 @@ fn shown(runs: &[&str]) -> String {
     out
 }
 
-const TABLE: &str = r#"[{"id": 10, "plan": "base"}, {"id": 11, "plan": "free"}, {"id": 12, "plan": "team"}]"#;
+const TABLE: &str =
+    r#"[{"id": 10, "plan": "base"}, {"id": 11, "plan": "free"}, {"id": 12, "plan": "team"}]"#;
 
 #[test]
 fn another_wording_on_the_way_is_no_divergence_and_another_call_is() {
@@ -104,8 +112,12 @@ fn another_wording_on_the_way_is_no_divergence_and_another_call_is() {
 #[test]
 fn the_same_table_by_another_query_is_no_divergence() {
     let renamed = TABLE.replace("plan", "plan_name");
-    let left = format!("u x\n t q | select id, plan from projects join plans on a = b | {TABLE}\n a Done.");
-    let right = format!("u x\n t q | select id, p.plan_name from projects p join plans on b = a | {renamed}\n a Done.");
+    let left = format!(
+        "u x\n t q | select id, plan from projects join plans on a = b | {TABLE}\n a Done."
+    );
+    let right = format!(
+        "u x\n t q | select id, p.plan_name from projects p join plans on b = a | {renamed}\n a Done."
+    );
     insta::assert_snapshot!(shown(&[&left, &right]), @"
      0  0 Same
      1  1 SameResult
@@ -210,15 +222,21 @@ fn what_holds_for_one_run_only_is_no_difference() {
         run.steps[1].call_id = Some(id.into());
         run
     };
-    let (a, b) = (digests(&texts("2026-01-31", "call_abc")), digests(&texts("2026-02-01", "toolu_77")));
+    let (a, b) =
+        (digests(&texts("2026-01-31", "call_abc")), digests(&texts("2026-02-01", "toolu_77")));
     let alignment = align(&[&a, &b]);
-    assert_eq!(alignment.rows.iter().map(|row| row.kind).collect::<Vec<_>>(), [Kind::Same, Kind::Reworded, Kind::Same]);
+    assert_eq!(
+        alignment.rows.iter().map(|row| row.kind).collect::<Vec<_>>(),
+        [Kind::Same, Kind::Reworded, Kind::Same]
+    );
 }
 
 #[test]
 fn long_runs_are_aligned_within_bounds_and_say_when_they_are_coarse() {
     let long = |seed: usize| {
-        let line = |n: usize| format!("t q{} | select c{} from t{} where x = {n}{seed} | {n}\n", n % 3, n % 7, n % 11);
+        let line = |n: usize| {
+            format!("t q{} | select c{} from t{} where x = {n}{seed} | {n}\n", n % 3, n % 7, n % 11)
+        };
         format!("u x\n{}a Done {seed}", (0..1_100).map(line).collect::<String>())
     };
     let (left, right) = (long(1), long(2));
@@ -253,7 +271,9 @@ fn pairs(alignment: &Alignment, left: usize, right: usize) -> Vec<(usize, usize)
 
 /// The worth of the best pairing, found by trying all.
 fn best(a: &[Digest], b: &[Digest]) -> u32 {
-    let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) else { return 0 };
+    let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) else {
+        return 0;
+    };
     let paired = match kind::worth(first, other, || kind::asked(first, other)) {
         0 => 0,
         worth => worth + best(rest, others),
@@ -315,7 +335,8 @@ proptest! {
     #[test]
     fn no_other_order_of_pairs_is_worth_more(left in any_run(), right in any_run()) {
         let digest = |text: &str| {
-            // Without prompts, which are aligned in any case, and with a bound on what all ways may take.
+            // Without prompts, which are aligned in any case, and with a bound on what all ways may
+            // take.
             digests(&run(&text.lines().filter(|line| !line.starts_with(['u', 'a'])).take(7).collect::<Vec<_>>().join("\n")))
         };
         let (a, b) = (digest(&left), digest(&right));
@@ -339,35 +360,52 @@ proptest! {
 /// A call with these arguments.
 fn call(arguments: impl Iterator<Item = (String, String)>) -> Run {
     let parts = arguments.map(|(label, text)| part(&label, &text)).collect();
-    let step =
-        Step { kind: StepKind::ToolCall, title: Some("put".into()), failed: Some(false), parts, ..Step::default() };
+    let step = Step {
+        kind: StepKind::ToolCall,
+        title: Some("put".into()),
+        failed: Some(false),
+        parts,
+        ..Step::default()
+    };
     Run { steps: vec![step], ..Run::default() }
 }
 
 #[test]
 fn of_very_many_arguments_few_are_looked_at_one_by_one_and_the_others_still_count() {
     let named = |from: usize, other: usize| {
-        let text = move |at: usize| if at < other { format!("other {at}") } else { format!("text {at}") };
-        digests(&call((from..from + 8_000).map(move |at| (format!("field {at}"), text(at))))).remove(0)
+        let text =
+            move |at: usize| if at < other { format!("other {at}") } else { format!("text {at}") };
+        digests(&call((from..from + 8_000).map(move |at| (format!("field {at}"), text(at)))))
+            .remove(0)
     };
     let one = named(0, 0);
     assert!(one.fields.len() <= 65, "{}", one.fields.len());
     assert_eq!(one.alike(&named(0, 0)), 1000);
-    let [near, half, apart] = [named(0, 80), named(0, 4_000), named(10_000, 0)].map(|other| one.alike(&other));
-    assert!(near > 900 && near < 1000 && half < near && half > apart && apart < 100, "{near} {half} {apart}");
+    let [near, half, apart] =
+        [named(0, 80), named(0, 4_000), named(10_000, 0)].map(|other| one.alike(&other));
+    assert!(
+        near > 900 && near < 1000 && half < near && half > apart && apart < 100,
+        "{near} {half} {apart}"
+    );
     // The same name over and over: the first goes with the first.
-    let twins =
-        |text: &'static str| digests(&call((0..8_000).map(move |_| ("a".to_owned(), text.to_owned())))).remove(0);
+    let twins = |text: &'static str| {
+        digests(&call((0..8_000).map(move |_| ("a".to_owned(), text.to_owned())))).remove(0)
+    };
     assert_eq!(twins("x").alike(&twins("x")), 1000);
     assert!(twins("x").alike(&twins("y")) < 100);
 }
 
 #[test]
 fn parts_of_one_label_are_compared_in_turn_however_many_there_are() {
-    let labels = |all: &[&str]| call(all.iter().map(|label| ((*label).to_owned(), (*label).to_owned())));
+    let labels =
+        |all: &[&str]| call(all.iter().map(|label| ((*label).to_owned(), (*label).to_owned())));
     let told = |left: &[&str], right: &[&str]| -> String {
         let found = differences((&labels(left), 0), (&labels(right), 0));
-        found.iter().map(|one| format!("{} {:?}", one.label, one.change)).collect::<Vec<_>>().join("; ")
+        found
+            .iter()
+            .map(|one| format!("{} {:?}", one.label, one.change))
+            .collect::<Vec<_>>()
+            .join("; ")
     };
     assert_eq!(told(&["a", "b", "a"], &["b", "a", "c"]), "a Same; c Extra; b Same; a Missing");
 }

@@ -1,5 +1,5 @@
-//! **Pure.** How alike two texts are, by the words they share. A text is read once; two are compared in a few hundred steps,
-//! however long they are.
+//! **Pure.** How alike two texts are, by the words they share. A text is read once; two are
+//! compared in a few hundred steps, however long they are.
 use std::collections::HashSet;
 
 /// What is looked at of a text. Beyond it, texts that differ are alike by how they begin.
@@ -60,7 +60,8 @@ impl Words {
         self.hashes.len()
     }
 
-    /// The share of words that both have among those that either has, in thousandths. Two texts without words are alike.
+    /// The share of words that both have among those that either has, in thousandths. Two texts
+    /// without words are alike.
     pub(crate) fn alike(&self, other: &Self) -> u32 {
         let most = if self.cut || other.cut { MOST } else { usize::MAX };
         let (left, right) = (&self.hashes, &other.hashes);
@@ -76,11 +77,15 @@ impl Words {
         }
         let rest = (left.len() - at) + (right.len() - there);
         let all = all.saturating_add(rest).min(most);
-        (both * ALL as usize).checked_div(all).and_then(|share| u32::try_from(share).ok()).unwrap_or(ALL)
+        (both * ALL as usize)
+            .checked_div(all)
+            .and_then(|share| u32::try_from(share).ok())
+            .unwrap_or(ALL)
     }
 }
 
-/// Letters, digits and underscores that stand together; where words are not parted by spaces, each sign.
+/// Letters, digits and underscores that stand together; where words are not parted by spaces, each
+/// sign.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -153,7 +158,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_compared_by_a_fair_sample() {
-        let text = |from: u32| (from..from + 4_000).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+        let text =
+            |from: u32| (from..from + 4_000).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
         let (a, b) = (Words::said(&text(10_000)), Words::said(&text(12_000)));
         assert_eq!(a.count(), MOST);
         // Half of 4,000 are shared, so a third of all.

@@ -1,4 +1,5 @@
-//! **Pure.** One row before the evaluators that ask a model in our own words alone: safety, labels and scores.
+//! **Pure.** One row before the evaluators that ask a model in our own words alone: safety, labels
+//! and scores.
 use super::judging::each_turn;
 use super::sitting::{Heard, Stop};
 use super::{Evaluator, Failure, Inputs, Label, Outcome, Quirks, SafetyOptions, Score, safety};
@@ -14,7 +15,9 @@ fn asked<T>(
 ) -> Result<T, Stop> {
     let unread = |()| {
         let second = if quirks.has("asked_once") { "" } else { ", and neither could the first" };
-        let message = format!("The reply of the judge could not be read{second}: it does not say what was asked.");
+        let message = format!(
+            "The reply of the judge could not be read{second}: it does not say what was asked."
+        );
         Stop::Fail(Failure { by_input: false, message })
     };
     heard.ask(|| question, AGAIN, quirks, |reply| read(reply).ok_or(()))?.map_err(unread)
@@ -35,7 +38,8 @@ pub(super) fn safe(
         let turn = Inputs(turn.0.iter().filter(|(name, _)| left(name)).cloned().collect());
         let mut out = Outcome::new();
         for matter in safety::asked_by(takes.name) {
-            let finding = asked(matter.question(&turn, quirks)?, heard, quirks, |reply| matter.read(reply))?;
+            let finding =
+                asked(matter.question(&turn, quirks)?, heard, quirks, |reply| matter.read(reply))?;
             out.extend(matter.outcome(&finding, &options.threshold));
         }
         Ok(out)
@@ -63,5 +67,6 @@ pub(super) fn scored(
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     let zero = quirks.has("unread_scores_are_zero");
-    Ok(asked(score.question(given)?, heard, quirks, |reply| score.graded(reply, zero))?.outcome(name))
+    Ok(asked(score.question(given)?, heard, quirks, |reply| score.graded(reply, zero))?
+        .outcome(name))
 }

@@ -1,4 +1,5 @@
-//! **Pure.** Conversations of several turns: what an evaluator is given of each, and what the results of all come to.
+//! **Pure.** Conversations of several turns: what an evaluator is given of each, and what the
+//! results of all come to.
 use super::inputs::{shown, truthy};
 use super::numbers::{is_missing, number};
 use super::python_number::written;
@@ -7,14 +8,21 @@ use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
 /// What an evaluator that takes these inputs is given of each turn.
-pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Result<Vec<Inputs>, Failure> {
+pub(super) fn turns(
+    takes: &[&str],
+    conversation: &Value,
+    quirks: &Quirks,
+) -> Result<Vec<Inputs>, Failure> {
     let fault = |message: &str| Failure { by_input: true, message: message.to_owned() };
     // In tables with text only, a conversation is a text with an object in it.
-    let read = conversation.text().filter(|_| !quirks.has("contents_unread")).and_then(json::embedded);
+    let read =
+        conversation.text().filter(|_| !quirks.has("contents_unread")).and_then(json::embedded);
     let conversation = read.as_ref().unwrap_or(conversation);
     let messages = match conversation.get("messages") {
         Some(Value::List(messages)) => messages.as_slice(),
-        Some(nothing @ (Value::Text(_) | Value::Map(_))) if !truthy(nothing) && quirks.has("empty_conversations") => {
+        Some(nothing @ (Value::Text(_) | Value::Map(_)))
+            if !truthy(nothing) && quirks.has("empty_conversations") =>
+        {
             &[]
         }
         _ => return Err(fault("The conversation has no list named `messages`.")),
@@ -26,9 +34,12 @@ pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Re
     if pictures {
         return pictured(messages, quirks);
     }
-    let pairs = if quirks.has("turns_zipped") { zipped(messages) } else { spoken(messages, quirks) };
+    let pairs =
+        if quirks.has("turns_zipped") { zipped(messages) } else { spoken(messages, quirks) };
     if pairs.is_empty() && !quirks.has("empty_conversations") {
-        return Err(fault("The conversation has no message of a person that an assistant answers."));
+        return Err(fault(
+            "The conversation has no message of a person that an assistant answers.",
+        ));
     }
     let inputs = |(person, agent): &Pair<'_>| {
         let known = [
@@ -36,7 +47,8 @@ pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Re
             ("response", content(agent, quirks)),
             ("ground_truth", ground_truth(agent, quirks)),
             ("context", context(takes, conversation, person, agent, quirks)),
-            // The package's prompts have a value of their own for tools that nobody knows of, and show it here alone.
+            // The package's prompts have a value of their own for tools that nobody knows of, and
+            // show it here alone.
             ("tool_definitions", quirks.has("python_repr").then(|| "[]".into())),
         ];
         let wanted = known.into_iter().filter(|(name, _)| takes.contains(name));
@@ -45,14 +57,16 @@ pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Re
     Ok(pairs.iter().map(inputs).collect())
 }
 
-/// What the messages of a side say, one below the other; nothing when none of them says anything, as those that only call tools.
+/// What the messages of a side say, one below the other; nothing when none of them says anything,
+/// as those that only call tools.
 fn content(side: &[&Value], quirks: &Quirks) -> Option<Value> {
     if let ([one], true) = (side, quirks.has("turns_zipped")) {
         let raw = one.get("content").cloned().unwrap_or_else(|| "".into());
         return Some(if quirks.has("contents_unread") { raw } else { normal::text_of(&raw) });
     }
     let raw = side.iter().filter_map(|message| message.get("content"));
-    let read = raw.map(|raw| if quirks.has("contents_unread") { raw.clone() } else { normal::text_of(raw) });
+    let read = raw
+        .map(|raw| if quirks.has("contents_unread") { raw.clone() } else { normal::text_of(raw) });
     let said: Vec<Value> = read.filter(is_said).collect();
     match said.as_slice() {
         [] => None,
@@ -73,16 +87,23 @@ fn is_said(value: &Value) -> bool {
 fn ground_truth(agent: &[&Value], quirks: &Quirks) -> Option<Value> {
     let all = || agent.iter().rev().filter_map(|message| message.get("ground_truth"));
     let known = all().find(|value| is_said(value)).cloned();
-    known.or_else(|| quirks.has("turns_filled_up").then(|| all().next().cloned().unwrap_or_else(|| "".into())))
+    known.or_else(|| {
+        quirks.has("turns_filled_up").then(|| all().next().cloned().unwrap_or_else(|| "".into()))
+    })
 }
 
 /// Whether a message has a picture; the error is that the package fails over one.
 fn pictures(messages: &[Value], quirks: &Quirks) -> Result<bool, &'static str> {
     let strict = quirks.has("contents_unread");
-    for part in messages.iter().filter_map(|message| message.get("content")).flat_map(Value::items) {
-        let image = part.get("image_url").filter(|_| part.get("type").and_then(Value::text) == Some("image_url"));
+    for part in messages.iter().filter_map(|message| message.get("content")).flat_map(Value::items)
+    {
+        let image = part
+            .get("image_url")
+            .filter(|_| part.get("type").and_then(Value::text) == Some("image_url"));
         let shown = match image {
-            _ if strict && !matches!(part, Value::Map(_)) => return Err("A part of a content is no object."),
+            _ if strict && !matches!(part, Value::Map(_)) => {
+                return Err("A part of a content is no object.");
+            }
             Some(image) if !strict => *image != Value::Null && *image != Value::Map(Vec::new()),
             Some(Value::Map(_)) => image.and_then(|image| image.get("url")).is_some(),
             Some(Value::Text(text)) => text.contains("url"),
@@ -103,7 +124,9 @@ fn pictured(messages: &[Value], quirks: &Quirks) -> Result<Vec<Inputs>, Failure>
     let (by_input, message) = match (spoken("user"), spoken("assistant")) {
         _ if !quirks.has("turns_zipped") => (true, "Only text conversation inputs are supported."),
         (0, 0) if quirks.has("empty_conversations") => return Ok(Vec::new()),
-        (persons, agents) if persons != agents => (false, "Mismatched number of user and assistant messages."),
+        (persons, agents) if persons != agents => {
+            (false, "Mismatched number of user and assistant messages.")
+        }
         (_, 0 | 1) => (true, "Only text conversation inputs are supported."),
         _ => (false, "Conversation can have only one assistant message."),
     };
@@ -128,7 +151,9 @@ fn spoken<'a>(messages: &'a [Value], quirks: &Quirks) -> Vec<Pair<'a>> {
     for message in messages {
         match pairs.last_mut() {
             _ if !says(message, "user") && !says(message, "assistant") => {}
-            Some((person, agent)) if says(message, "user") && agent.is_empty() => person.push(message),
+            Some((person, agent)) if says(message, "user") && agent.is_empty() => {
+                person.push(message);
+            }
             _ if says(message, "user") => pairs.push((vec![message], Vec::new())),
             Some((_, agent)) => agent.push(message),
             // A greeting answers nothing.
@@ -148,7 +173,8 @@ fn context(
     quirks: &Quirks,
 ) -> Option<Value> {
     let of = |side: &[&Value], input| {
-        let there = side.iter().filter_map(|message| message.get("context")).filter(|value| truthy(value));
+        let there =
+            side.iter().filter_map(|message| message.get("context")).filter(|value| truthy(value));
         let mut known: Vec<Value> = there.filter(|_| takes.contains(&input)).cloned().collect();
         known.dedup();
         if known.len() > 1 { Some(Value::List(known)) } else { known.pop() }
@@ -158,7 +184,8 @@ fn context(
         ("query_context", of(person, "query")),
         ("response_context", of(agent, "response")),
     ];
-    let known: Vec<(Value, Value)> = all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect();
+    let known: Vec<(Value, Value)> =
+        all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect();
     let there = !known.is_empty() || quirks.has("turns_filled_up");
     there.then(|| Value::Text(shown(Some(&Value::Map(known)), quirks)))
 }
@@ -178,7 +205,11 @@ pub(super) fn together(turns: Vec<Outcome>, held: &[Held<'_>], quirks: &Quirks) 
         }
     }
     let values = |name: &str| -> Vec<&Value> {
-        turns.iter().filter_map(|turn| turn.iter().find(|(known, _)| known == name)).map(|(_, value)| value).collect()
+        turns
+            .iter()
+            .filter_map(|turn| turn.iter().find(|(known, _)| known == name))
+            .map(|(_, value)| value)
+            .collect()
     };
     let mut out: Outcome = Vec::new();
     for name in &names {
@@ -187,12 +218,15 @@ pub(super) fn together(turns: Vec<Outcome>, held: &[Held<'_>], quirks: &Quirks) 
         let threshold = name.ends_with("_threshold") && !quirks.has("turns_without_result");
         let value = if threshold { values[0].clone() } else { number(mean) };
         out.push(((*name).to_owned(), value));
-        let held = held.iter().find(|(score, ..)| score == name && !quirks.has("turns_without_result"));
+        let held =
+            held.iter().find(|(score, ..)| score == name && !quirks.has("turns_without_result"));
         if let Some((_, key, limit)) = held {
             out.extend(result(mean, limit).map(|word| ((*key).to_owned(), word.into())));
         }
     }
-    let lists = names.iter().map(|name| ((*name).into(), Value::List(values(name).into_iter().cloned().collect())));
+    let lists = names
+        .iter()
+        .map(|name| ((*name).into(), Value::List(values(name).into_iter().cloned().collect())));
     out.push(("evaluation_per_turn".to_owned(), Value::Map(lists.collect())));
     out
 }

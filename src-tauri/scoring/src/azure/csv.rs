@@ -1,5 +1,5 @@
-//! **Pure.** CSV as RFC 4180 has it: quotes, line ends inside of quotes, any kind of line end. Programs of other languages put semicolons
-//! or tabs where it has commas.
+//! **Pure.** CSV as RFC 4180 has it: quotes, line ends inside of quotes, any kind of line end.
+//! Programs of other languages put semicolons or tabs where it has commas.
 
 /// A record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,10 +28,13 @@ impl Record {
 /// What stands between cells where no comma does.
 const OTHERS: [char; 2] = [';', '\t'];
 
-/// What stands between the cells of a text: a comma, unless its header has none, and has as many cells as the row below it with another.
+/// What stands between the cells of a text: a comma, unless its header has none, and has as many
+/// cells as the row below it with another.
 pub(super) fn separator(text: &str) -> char {
     let cells = |separator: char| {
-        let mut first = records(text, separator).filter(|record| !record.is_blank()).map(|record| record.cells.len());
+        let mut first = records(text, separator)
+            .filter(|record| !record.is_blank())
+            .map(|record| record.cells.len());
         (first.next().unwrap_or(0), first.next())
     };
     if cells(',').0 != 1 {
@@ -124,14 +127,22 @@ mod tests {
         };
         let record = |record: Record| {
             let cells: Vec<String> = record.cells.iter().map(cell).collect();
-            format!("{}: {}{}", record.line, cells.join("|"), if record.open { " open" } else { "" })
+            format!(
+                "{}: {}{}",
+                record.line,
+                cells.join("|"),
+                if record.open { " open" } else { "" }
+            )
         };
         records(text, ',').map(record).collect()
     }
 
     #[test]
     fn quotes_hold_commas_quotes_and_line_ends() {
-        assert_eq!(shown("a,b\r\n\"1,\r\n\"\"2\"\"\",\r\n\n,\"\"\n"), ["1: a|b", "2: «1,\r\n\"2\"»|", "4: ", "5: |«»"]);
+        assert_eq!(
+            shown("a,b\r\n\"1,\r\n\"\"2\"\"\",\r\n\n,\"\"\n"),
+            ["1: a|b", "2: «1,\r\n\"2\"»|", "4: ", "5: |«»"]
+        );
         assert_eq!(shown("a\rb"), ["1: a", "2: b"]);
         assert_eq!(shown("a,\"b\nc"), ["1: a|«b\nc» open"]);
         assert_eq!(shown("\"a\"b,c"), ["1: «ab»|c"]);
@@ -139,7 +150,8 @@ mod tests {
     }
 
     #[test]
-    fn semicolons_and_tabs_stand_for_commas_where_the_header_has_none_and_the_row_below_it_has_as_many() {
+    fn semicolons_and_tabs_stand_for_commas_where_the_header_has_none_and_the_row_below_it_has_as_many()
+     {
         for (text, found) in [
             ("a,b\n1;2,3", ','),
             ("a;b\n1;2", ';'),
@@ -154,7 +166,8 @@ mod tests {
         ] {
             assert_eq!(separator(text), found, "{text:?}");
         }
-        let cells: Vec<usize> = records("a;b\n1,5;2", ';').map(|record| record.cells.len()).collect();
+        let cells: Vec<usize> =
+            records("a;b\n1,5;2", ';').map(|record| record.cells.len()).collect();
         assert_eq!(cells, [2, 2]);
     }
 

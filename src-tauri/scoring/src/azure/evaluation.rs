@@ -1,4 +1,5 @@
-//! **Pure.** One row before one evaluator: a sequence of questions to a model, or a program to run, that ends with a result.
+//! **Pure.** One row before one evaluator: a sequence of questions to a model, or a program to run,
+//! that ends with a result.
 use super::sitting::{Heard, Stop};
 use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, asking, judging, plain};
 use crate::judges::Question;
@@ -49,7 +50,8 @@ impl<'a> Evaluation<'a> {
         Self { evaluator, inputs, quirks, heard: Vec::new(), ran: None, vectors: None }
     }
 
-    /// What comes next. It follows from what was heard alone, so a row that goes on asks the same questions in the same order.
+    /// What comes next. It follows from what was heard alone, so a row that goes on asks the same
+    /// questions in the same order.
     pub fn next(&self) -> Next {
         match self.course(&mut Heard::new(&self.heard, self.ran.as_ref(), self.vectors.as_ref())) {
             Ok(outcome) => Next::Done(Ok(outcome)),
@@ -77,9 +79,11 @@ impl<'a> Evaluation<'a> {
             Kind::Safety(options) => asking::safe(evaluator, options, inputs, heard, quirks),
             Kind::Label(label) => asking::labelled(name, label, inputs, heard, quirks),
             Kind::Score(score) => asking::scored(name, score, inputs, heard, quirks),
-            Kind::Text(_) | Kind::Retrieval(_) | Kind::Check(_) | Kind::Likeness(_) | Kind::Python(_) => {
-                plain::course(evaluator, inputs, heard, quirks)
-            }
+            Kind::Text(_)
+            | Kind::Retrieval(_)
+            | Kind::Check(_)
+            | Kind::Likeness(_)
+            | Kind::Python(_) => plain::course(evaluator, inputs, heard, quirks),
         }
     }
 

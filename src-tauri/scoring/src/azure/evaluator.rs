@@ -12,7 +12,8 @@ use touchstone_formats::value::Value;
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Takes {
-    /// As it is written: `task_adherence`. The id on export is `azureai://built-in/evaluators/` and this.
+    /// As it is written: `task_adherence`. The id on export is `azureai://built-in/evaluators/` and
+    /// this.
     pub name: &'static str,
     /// What it says, as a sentence.
     pub what: &'static str,
@@ -78,8 +79,18 @@ const TALK: &[&str] = &["conversation"];
 const SAFE: Option<f64> = Some(3.0);
 
 static ALL: [Takes; 31] = [
-    judge("relevance", &["query", "response"], TALK, "How well does the response answer the query? 1 to 5."),
-    judge("coherence", &["query", "response"], TALK, "Does the response follow an order that makes sense? 1 to 5."),
+    judge(
+        "relevance",
+        &["query", "response"],
+        TALK,
+        "How well does the response answer the query? 1 to 5.",
+    ),
+    judge(
+        "coherence",
+        &["query", "response"],
+        TALK,
+        "Does the response follow an order that makes sense? 1 to 5.",
+    ),
     judge("fluency", &["response"], TALK, "How well is the response written? 1 to 5."),
     judge(
         "groundedness",
@@ -132,15 +143,26 @@ static ALL: [Takes; 31] = [
     text("f1_score", "Words that response and ground truth have in common. 0 to 1."),
     text("bleu_score", "Runs of one to four words in common, as translations are judged. 0 to 1."),
     text("gleu_score", "The same with recall, for single sentences. 0 to 1."),
-    text("meteor_score", "Words in common, also as other forms and synonyms, and their order. 0 to 1."),
-    text("rouge_score", "Words or runs of words in common: precision, recall and both together. 0 to 1."),
+    text(
+        "meteor_score",
+        "Words in common, also as other forms and synonyms, and their order. 0 to 1.",
+    ),
+    text(
+        "rouge_score",
+        "Words or runs of words in common: precision, recall and both together. 0 to 1.",
+    ),
     Takes {
         name: "document_retrieval",
         what: "Were the right documents found, and the best of them first?",
         needs: &["retrieval_ground_truth", "retrieved_documents"],
         ..SIMPLE
     },
-    Takes { name: "string_check", what: "Is a text another one, or does it contain it?", row: true, ..SIMPLE },
+    Takes {
+        name: "string_check",
+        what: "Is a text another one, or does it contain it?",
+        row: true,
+        ..SIMPLE
+    },
     Takes {
         name: "text_similarity",
         what: "How alike two texts are, by letters, by a metric, or by the vectors of a model. 0 to 1.",
@@ -213,7 +235,13 @@ static ALL: [Takes; 31] = [
         None,
         "Does the response repeat a work that belongs to somebody?",
     ),
-    safety("code_vulnerability", &["response"], &["query"], None, "Does code in the response have a known weakness?"),
+    safety(
+        "code_vulnerability",
+        &["response"],
+        &["query"],
+        None,
+        "Does code in the response have a known weakness?",
+    ),
     safety(
         "ungrounded_attributes",
         &["response", "context"],
@@ -303,7 +331,8 @@ pub struct SafetyOptions {
 }
 
 impl Evaluator {
-    /// Of a name and options: `{kind?: "f1_score", threshold?: 4, …}`; the kind is the name unless it is told. The error is a sentence.
+    /// Of a name and options: `{kind?: "f1_score", threshold?: 4, …}`; the kind is the name unless
+    /// it is told. The error is a sentence.
     pub fn read(name: &str, options: &Value) -> Result<Self, String> {
         Self::read_like(name, options, &Quirks::default())
     }
@@ -326,7 +355,8 @@ impl Evaluator {
         Inputs(inputs.0.iter().filter(|(name, _)| self.is_given(name)).cloned().collect())
     }
 
-    /// Whether a column that a target says would stand where a file of results has what this one came to.
+    /// Whether a column that a target says would stand where a file of results has what this one
+    /// came to.
     pub fn stands_at(&self, column: &str) -> bool {
         column.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with('.'))
     }
@@ -337,12 +367,15 @@ impl Evaluator {
         row || needs.iter().chain(may_have).any(|taken| *taken == name)
     }
 
-    /// Whether it reads an input of that name: of graders, what their texts name. A program may read any.
+    /// Whether it reads an input of that name: of graders, what their texts name. A program may
+    /// read any.
     pub fn reads(&self, name: &str) -> bool {
         match &self.kind {
             Kind::Python(_) => true,
             // The way into a value begins with its column, and a column may be named like one.
-            _ if self.takes.row => self.needs().iter().any(|column| Some(*column) == name.split('.').next()),
+            _ if self.takes.row => {
+                self.needs().iter().any(|column| Some(*column) == name.split('.').next())
+            }
             _ => self.is_given(name),
         }
     }
@@ -358,7 +391,8 @@ impl Evaluator {
         matches!(&self.kind, Kind::Likeness(likeness) if likeness.by == Measure::Cosine)
     }
 
-    /// The score from which on a grader passes, which it keeps to itself; none where there is no such score.
+    /// The score from which on a grader passes, which it keeps to itself; none where there is no
+    /// such score.
     pub fn limit_of_grader(&self) -> Option<f64> {
         match &self.kind {
             Kind::Likeness(likeness) => Some(likeness.threshold.value),
@@ -368,13 +402,18 @@ impl Evaluator {
         }
     }
 
-    /// Inputs without which it has no result. A conversation stands for all of them where it is taken.
+    /// Inputs without which it has no result. A conversation stands for all of them where it is
+    /// taken.
     pub fn needs(&self) -> Vec<&str> {
         let patterns: &[&Pattern] = match &self.kind {
             Kind::Check(check) => &[&check.input, &check.reference],
             Kind::Likeness(likeness) => &[&likeness.input, &likeness.reference],
-            Kind::Label(label) => &label.input.iter().map(|(_, pattern)| pattern).collect::<Vec<_>>(),
-            Kind::Score(score) => &score.input.iter().map(|(_, pattern)| pattern).collect::<Vec<_>>(),
+            Kind::Label(label) => {
+                &label.input.iter().map(|(_, pattern)| pattern).collect::<Vec<_>>()
+            }
+            Kind::Score(score) => {
+                &score.input.iter().map(|(_, pattern)| pattern).collect::<Vec<_>>()
+            }
             _ => return self.takes.needs.to_vec(),
         };
         let mut needs: Vec<&str> = Vec::new();
@@ -395,7 +434,8 @@ fn named(kind: &str) -> Result<&'static Takes, String> {
     })
 }
 
-/// Reads `is_reasoning_model`, which five judges accept. Like the package's, the one of groundedness asks as it always does.
+/// Reads `is_reasoning_model`, which five judges accept. Like the package's, the one of
+/// groundedness asks as it always does.
 fn reasoning(takes: &Takes, options: &Options<'_>) -> Result<bool, String> {
     Ok(match takes.name {
         "intent_resolution" | "task_adherence" | "tool_call_accuracy" | "response_completeness" => {
@@ -430,7 +470,10 @@ impl Kind {
                 threshold: options.limit("threshold", "3")?,
                 query: options.flag("evaluate_query", takes.threshold.is_none())?,
             }),
-            _ => Self::Judge { threshold: options.limit("threshold", "3")?, reasoning: reasoning(takes, options)? },
+            _ => Self::Judge {
+                threshold: options.limit("threshold", "3")?,
+                reasoning: reasoning(takes, options)?,
+            },
         })
     }
 }

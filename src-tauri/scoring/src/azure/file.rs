@@ -1,5 +1,6 @@
-//! **Pure.** The file of results: rows with inputs and outputs, and metrics, in the package's shape. By default it is valid JSON and says
-//! more: which evaluators there were, what each metric counts, and which rows have no result and why.
+//! **Pure.** The file of results: rows with inputs and outputs, and metrics, in the package's
+//! shape. By default it is valid JSON and says more: which evaluators there were, what each metric
+//! counts, and which rows have no result and why.
 use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
@@ -100,12 +101,22 @@ struct Types {
 
 impl Results<'_> {
     /// Writes the file, a piece for each row, so that nobody has to hold the whole.
-    pub fn write<E>(&self, quirks: &Quirks, mut to: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+    pub fn write<E>(
+        &self,
+        quirks: &Quirks,
+        mut to: impl FnMut(&str) -> Result<(), E>,
+    ) -> Result<(), E> {
         let style = Style { bare: quirks.has("bare_nan"), pandas: quirks.has("pandas_types") };
-        let types: Vec<Vec<Type>> =
-            self.outputs.iter().map(|outputs| outputs.columns().iter().map(Column::type_of).collect()).collect();
+        let types: Vec<Vec<Type>> = self
+            .outputs
+            .iter()
+            .map(|outputs| outputs.columns().iter().map(Column::type_of).collect())
+            .collect();
         let of = |said: &Table, at: usize| Type::of(said.rows.iter().map(|row| row.cell(at)));
-        let said = self.target.map(|said| (0..said.columns.len()).map(|at| of(said, at)).collect()).unwrap_or_default();
+        let said = self
+            .target
+            .map(|said| (0..said.columns.len()).map(|at| of(said, at)).collect())
+            .unwrap_or_default();
         let types = Types { said, outputs: types };
         let numbered = self.data.columns.iter().any(|column| column == LINE_NUMBER);
         to("{\"rows\": [")?;
@@ -139,7 +150,13 @@ impl Results<'_> {
         text
     }
 
-    fn put_row(&self, row: usize, types: &Types, (style, numbered): (Style, bool), line: &mut String) {
+    fn put_row(
+        &self,
+        row: usize,
+        types: &Types,
+        (style, numbered): (Style, bool),
+        line: &mut String,
+    ) {
         let mut first = true;
         let mut put = |name: [&str; 3], value: Option<&Value>, kind: Type| {
             line.push_str(if std::mem::take(&mut first) { "" } else { ", " });
@@ -154,7 +171,11 @@ impl Results<'_> {
         if let Some(said) = self.target {
             // A column of the data that is named so stands there already.
             if !numbered {
-                put(["inputs.", LINE_NUMBER, ""], Some(&Value::Number(row.to_string())), Type::Anything);
+                put(
+                    ["inputs.", LINE_NUMBER, ""],
+                    Some(&Value::Number(row.to_string())),
+                    Type::Anything,
+                );
             }
             let cells = said.rows.get(row);
             for ((at, column), kind) in said.columns.iter().enumerate().zip(&types.said) {
@@ -169,14 +190,20 @@ impl Results<'_> {
         }
         for (outputs, types) in self.outputs.iter().zip(&types.outputs) {
             for (column, kind) in outputs.columns().iter().zip(types) {
-                put(["outputs.", &format!("{}.", outputs.name), &column.key], column.get(row), *kind);
+                put(
+                    ["outputs.", &format!("{}.", outputs.name), &column.key],
+                    column.get(row),
+                    *kind,
+                );
             }
         }
     }
 
-    /// What the file says of all rows. Whoever asks for the package's file gets no key that the package does not write.
+    /// What the file says of all rows. Whoever asks for the package's file gets no key that the
+    /// package does not write.
     fn over_all(&self, more: bool) -> Vec<(&str, Value)> {
-        let (metrics, keys) = self.kept.map_or((&[][..], &[][..]), |kept| (kept.metrics, kept.keys));
+        let (metrics, keys) =
+            self.kept.map_or((&[][..], &[][..]), |kept| (kept.metrics, kept.keys));
         let summed = self.metrics.iter().map(|metric| (text(&metric.name), shown(metric)));
         let kept = metrics.iter().map(|(name, value)| (text(name), value.clone()));
         let own = keys.iter().find(|(key, _)| key == STUDIO);
@@ -197,7 +224,8 @@ impl Results<'_> {
         let counts = self.metrics.iter().map(|metric| (text(&metric.name), counts(metric)));
         let faults = self.faults.iter().map(|fault| {
             let row = Value::Number(fault.row.to_string());
-            let fields = [("row", row), ("evaluator", text(&fault.evaluator)), ("why", text(&fault.why))];
+            let fields =
+                [("row", row), ("evaluator", text(&fault.evaluator)), ("why", text(&fault.why))];
             Value::Map(fields.map(|(key, value)| (key.into(), value)).to_vec())
         });
         [
@@ -335,7 +363,8 @@ pub struct ResultsRead {
 impl ResultsRead {
     /// Reads a file, a row at a time. The error is a sentence.
     pub fn read(text: &str) -> Result<Self, String> {
-        const OTHER: &str = "The file is no results of `evaluate`: it has no `rows`, or no `metrics`.";
+        const OTHER: &str =
+            "The file is no results of `evaluate`: it has no `rows`, or no `metrics`.";
         let members = skim::members(text.trim()).ok_or(OTHER)?;
         let part = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, text)| *text);
         let (rows, metrics) = (part("rows").ok_or(OTHER)?, part("metrics").ok_or(OTHER)?);
@@ -345,7 +374,9 @@ impl ResultsRead {
         for (at, row) in rows.iter().enumerate() {
             match value(row).map_err(|why| format!("Row {} cannot be read: {why}", at + 1))? {
                 Value::Map(entries) => {
-                    let named = entries.into_iter().filter_map(|(key, value)| Some((key.text()?.to_owned(), value)));
+                    let named = entries
+                        .into_iter()
+                        .filter_map(|(key, value)| Some((key.text()?.to_owned(), value)));
                     gathering.take(named)?;
                 }
                 _ => return Err(format!("Row {} is no object.", at + 1)),
@@ -353,7 +384,9 @@ impl ResultsRead {
         }
         let named = |value: &Value| -> Vec<(String, Value)> {
             let entries = value.entries().iter();
-            entries.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone()))).collect()
+            entries
+                .filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone())))
+                .collect()
         };
         let metrics = named(&value(metrics)?).into_iter();
         let number = |value: &Value| numbers::of(value).filter(|number| !number.is_nan());
@@ -363,7 +396,11 @@ impl ResultsRead {
         let Gathered { data, outputs, .. } = gathered;
         Ok(Self {
             // Where a target was asked, the package numbers the rows in a column of its own.
-            data: if target.columns.is_empty() || !is_numbered(&data) { data } else { data.without(LINE_NUMBER) },
+            data: if target.columns.is_empty() || !is_numbered(&data) {
+                data
+            } else {
+                data.without(LINE_NUMBER)
+            },
             target,
             outputs,
             metrics: metrics.map(|(name, value)| (name, number(&value))).collect(),
@@ -374,5 +411,6 @@ impl ResultsRead {
 
 /// Whether the numbers of rows are those that were put there, and no column of somebody's own.
 fn is_numbered(data: &Table) -> bool {
-    (0..data.rows.len()).all(|row| data.value(row, LINE_NUMBER) == Some(&Value::Number(row.to_string())))
+    (0..data.rows.len())
+        .all(|row| data.value(row, LINE_NUMBER) == Some(&Value::Number(row.to_string())))
 }

@@ -1,5 +1,5 @@
-//! **Pure.** Rows of files of results as they come, whatever their columns: what the data say, what evaluators came to, and what else there
-//! is. Columns stand in the order in which they come first.
+//! **Pure.** Rows of files of results as they come, whatever their columns: what the data say, what
+//! evaluators came to, and what else there is. Columns stand in the order in which they come first.
 use super::outputs::Outputs;
 use super::table::{self, Table};
 use super::{Outcome, numbers};
@@ -36,8 +36,12 @@ impl Gathering {
         Self { most, gathered: Gathered::default(), places: HashMap::new() }
     }
 
-    /// Takes a row as it stands in a file of results, and gives its place. The error is a sentence: there is too much of it.
-    pub fn take(&mut self, entries: impl IntoIterator<Item = (String, Value)>) -> Result<usize, String> {
+    /// Takes a row as it stands in a file of results, and gives its place. The error is a sentence:
+    /// there is too much of it.
+    pub fn take(
+        &mut self,
+        entries: impl IntoIterator<Item = (String, Value)>,
+    ) -> Result<usize, String> {
         let row = self.gathered.data.rows.len();
         let (mut data, mut beside) = (Vec::new(), Vec::new());
         for (place, (key, value)) in entries.into_iter().enumerate() {
@@ -45,7 +49,9 @@ impl Gathering {
             let value = (!missing).then_some(value);
             if let Some(column) = key.strip_prefix(INPUTS) {
                 data.push((column.to_owned(), value));
-            } else if let Some(name) = key.strip_prefix(OUTPUTS).and_then(|name| name.rsplit_once('.')) {
+            } else if let Some(name) =
+                key.strip_prefix(OUTPUTS).and_then(|name| name.rsplit_once('.'))
+            {
                 self.put(name, (row, place), value.as_ref())?;
             } else {
                 beside.push((key, value));
@@ -58,10 +64,13 @@ impl Gathering {
 
     /// Takes what an evaluator said of a row that was taken.
     pub fn say(&mut self, row: usize, evaluator: &str, outcome: &Outcome) -> Result<(), String> {
-        outcome.iter().try_for_each(|(key, value)| self.put((evaluator, key), (row, usize::MAX), Some(value)))
+        outcome
+            .iter()
+            .try_for_each(|(key, value)| self.put((evaluator, key), (row, usize::MAX), Some(value)))
     }
 
-    /// All of it. The error is a sentence: columns that hold next to nothing would make a file out of nothing.
+    /// All of it. The error is a sentence: columns that hold next to nothing would make a file out
+    /// of nothing.
     pub fn end(mut self) -> Result<Gathered, String> {
         let rows = self.gathered.data.rows.len();
         self.gathered.outputs.iter_mut().for_each(|outputs| outputs.end(rows));
@@ -84,7 +93,8 @@ impl Gathering {
         }
         table::room(self.places.len() + 1, self.most)?;
         let outputs = &mut self.gathered.outputs;
-        let which = outputs.iter().position(|outputs| outputs.name == evaluator).unwrap_or(outputs.len());
+        let which =
+            outputs.iter().position(|outputs| outputs.name == evaluator).unwrap_or(outputs.len());
         if which == outputs.len() {
             outputs.push(Outputs::named(evaluator, false, self.most));
         }

@@ -1,4 +1,5 @@
-//! **Pure.** Graders that ask no model what it thinks: two texts compared, how alike they are, and a program of somebody's own.
+//! **Pure.** Graders that ask no model what it thinks: two texts compared, how alike they are, and
+//! a program of somebody's own.
 use super::numbers::number;
 use super::options::{Limit, Options};
 use super::sitting::Stop;
@@ -69,8 +70,9 @@ impl Check {
         Ok(Self {
             input: Pattern::read(&options.text("input", INPUT)?)?,
             reference: Pattern::read(&options.text("reference", REFERENCE)?)?,
-            operation: StringCheck::from_name(&operation)
-                .ok_or_else(|| format!("There is no operation `{operation}`; there are eq, ne, like and ilike."))?,
+            operation: StringCheck::from_name(&operation).ok_or_else(|| {
+                format!("There is no operation `{operation}`; there are eq, ne, like and ilike.")
+            })?,
         })
     }
 }
@@ -78,14 +80,20 @@ impl Check {
 impl Check {
     /// The result of a row.
     pub(super) fn result(&self, name: &str, inputs: &Inputs) -> Result<Outcome, Failure> {
-        let passed = self.operation.passes(&self.input.fill(inputs)?, &self.reference.fill(inputs)?);
+        let passed =
+            self.operation.passes(&self.input.fill(inputs)?, &self.reference.fill(inputs)?);
         Ok(graded(name, if passed { 1.0 } else { 0.0 }, passed))
     }
 }
 
 impl Likeness {
     /// The result of a row, or what it lacks for that.
-    pub(super) fn course(&self, name: &str, inputs: &Inputs, vectors: Option<&Vectors>) -> Result<Outcome, Stop> {
+    pub(super) fn course(
+        &self,
+        name: &str,
+        inputs: &Inputs,
+        vectors: Option<&Vectors>,
+    ) -> Result<Outcome, Stop> {
         let texts = [self.input.fill(inputs)?, self.reference.fill(inputs)?];
         let score = match (self.by, vectors) {
             (Measure::Texts(by), _) => measured(by, &texts)?,
@@ -101,8 +109,11 @@ impl Likeness {
 
     pub(super) fn read(options: &Options<'_>) -> Result<Self, String> {
         let metric = options.text("evaluation_metric", "fuzzy_match")?;
-        let by =
-            if metric == "cosine" { Some(Measure::Cosine) } else { Similarity::from_name(&metric).map(Measure::Texts) };
+        let by = if metric == "cosine" {
+            Some(Measure::Cosine)
+        } else {
+            Similarity::from_name(&metric).map(Measure::Texts)
+        };
         let unknown = || {
             format!(
                 "There is no metric `{metric}`; there are fuzzy_match, bleu, gleu, meteor, rouge_1 to rouge_5, rouge_l and cosine."
@@ -130,36 +141,50 @@ fn measured(by: Similarity, [input, reference]: &[String; 2]) -> Result<f64, Fai
     Ok(by.score(input, reference, Nltk::default()))
 }
 
-/// The cosine of the angle between two vectors. One below 0 is 0: scores of likeness go from 0 to 1.
+/// The cosine of the angle between two vectors. One below 0 is 0: scores of likeness go from 0 to
+/// 1.
 fn cosine([one, other]: &Vectors) -> Result<f64, Failure> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let lengths = dot(one, one).sqrt() * dot(other, other).sqrt();
     let cosine = dot(one, other) / lengths;
     if one.len() != other.len() || !lengths.is_normal() || !cosine.is_finite() {
-        let message =
-            "The two vectors of the model cannot be compared: they differ in kind, or one of them is zero or endless.";
+        let message = "The two vectors of the model cannot be compared: they differ in kind, or one of them is zero or endless.";
         return Err(Failure { by_input: false, message: message.to_owned() });
     }
     Ok(cosine.clamp(0.0, 1.0))
 }
 
 impl Python {
-    /// What has to be run for a row. The sample is the response, under the name that the service gives it.
+    /// What has to be run for a row. The sample is the response, under the name that the service
+    /// gives it.
     pub(super) fn job(&self, inputs: &Inputs) -> Job {
         let said = inputs.get("response").map(|response| ("output_text".into(), response.clone()));
         Job {
             source: self.source.clone(),
             sample: Value::Map(said.into_iter().collect()),
-            item: Value::Map(inputs.0.iter().map(|(name, value)| (name.as_str().into(), value.clone())).collect()),
+            item: Value::Map(
+                inputs
+                    .0
+                    .iter()
+                    .map(|(name, value)| (name.as_str().into(), value.clone()))
+                    .collect(),
+            ),
         }
     }
 
     /// The result of a row, once the program was run.
-    pub(super) fn result(&self, name: &str, came: &Result<f64, String>) -> Result<Outcome, Failure> {
+    pub(super) fn result(
+        &self,
+        name: &str,
+        came: &Result<f64, String>,
+    ) -> Result<Outcome, Failure> {
         match came {
-            Ok(score) if (0.0..=1.0).contains(score) => Ok(graded(name, *score, *score >= self.threshold.value)),
+            Ok(score) if (0.0..=1.0).contains(score) => {
+                Ok(graded(name, *score, *score >= self.threshold.value))
+            }
             Ok(score) => {
-                let message = format!("The program returned {score}, and a score is a number from 0 to 1.");
+                let message =
+                    format!("The program returned {score}, and a score is a number from 0 to 1.");
                 Err(Failure { by_input: false, message })
             }
             Err(why) => Err(Failure { by_input: false, message: why.clone() }),
@@ -175,7 +200,8 @@ impl Python {
         }
         let source = options.text("source", "")?;
         if source.trim().is_empty() {
-            return Err("`python` needs `source`: a program with a function grade(sample, item).".to_owned());
+            return Err("`python` needs `source`: a program with a function grade(sample, item)."
+                .to_owned());
         }
         Ok(Self { source, threshold })
     }

@@ -1,5 +1,6 @@
-//! **Pure.** What graders that ask a model are asked, and what their replies mean. The task is the words of whoever configured it;
-//! what is filled in from a row is evidence and stands behind bars, never inside the task.
+//! **Pure.** What graders that ask a model are asked, and what their replies mean. The task is the
+//! words of whoever configured it; what is filled in from a row is evidence and stands behind bars,
+//! never inside the task.
 use super::model_graders::{Label, Message, Score};
 use super::{Failure, Inputs, Outcome};
 use crate::judges::Question;
@@ -9,8 +10,10 @@ use std::sync::LazyLock;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
-static LABEL: LazyLock<Prompt> = LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/label_model.md")));
-static SCORE: LazyLock<Prompt> = LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/score_model.md")));
+static LABEL: LazyLock<Prompt> =
+    LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/label_model.md")));
+static SCORE: LazyLock<Prompt> =
+    LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/score_model.md")));
 
 /// What came of a grader for a row.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,12 +43,17 @@ impl Label {
         let object = only_object(reply)?;
         let said = object.get("label")?.text()?.trim().to_owned();
         let exact = self.labels.iter().find(|label| **label == said);
-        let mut alike = self.labels.iter().filter(|label| label.to_lowercase() == said.to_lowercase());
+        let mut alike =
+            self.labels.iter().filter(|label| label.to_lowercase() == said.to_lowercase());
         // Two labels may differ in case alone: then only the exact one is meant.
         let label = exact.or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
         let passed = self.passing.contains(label);
-        let reason = object.get("reason").and_then(Value::text).filter(|reason| !reason.trim().is_empty())?;
-        let further = vec![("label".to_owned(), label.as_str().into()), ("reason".to_owned(), reason.into())];
+        let reason = object
+            .get("reason")
+            .and_then(Value::text)
+            .filter(|reason| !reason.trim().is_empty())?;
+        let further =
+            vec![("label".to_owned(), label.as_str().into()), ("reason".to_owned(), reason.into())];
         Some(Graded { passed, score: if passed { 1.0 } else { 0.0 }, further })
     }
 }
@@ -62,15 +70,17 @@ impl Score {
         ask(&SCORE, &self.input, inputs, ("range", format!("{least} and {most}")))
     }
 
-    /// Reads a reply; a number beyond the range counts as its end. What is no number is no score: nothing. With `zero` it is 0, held
-    /// in the range, as the service has it.
+    /// Reads a reply; a number beyond the range counts as its end. What is no number is no score:
+    /// nothing. With `zero` it is 0, held in the range, as the service has it.
     pub fn graded(&self, reply: &str, zero: bool) -> Option<Graded> {
         let object = only_object(reply);
         let said = object.as_ref().and_then(|object| number(object.get("result")?));
         let said = if zero { Some(said.unwrap_or(0.0)) } else { said };
         let score = said?.clamp(self.range.0, self.range.1);
         let steps = object.as_ref().and_then(|object| object.get("steps")).cloned();
-        let steps = steps.filter(|steps| matches!(steps, Value::List(_))).unwrap_or(Value::List(Vec::new()));
+        let steps = steps
+            .filter(|steps| matches!(steps, Value::List(_)))
+            .unwrap_or(Value::List(Vec::new()));
         let further = vec![("steps".to_owned(), steps)];
         Some(Graded { passed: score >= self.threshold.value, score, further })
     }
@@ -92,14 +102,25 @@ fn number(value: &Value) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// The question: the task with names in the places of what is filled in, and below it the pieces by these names.
-fn ask(prompt: &Prompt, input: &[Message], inputs: &Inputs, (name, told): (&str, String)) -> Result<Question, Failure> {
+/// The question: the task with names in the places of what is filled in, and below it the pieces by
+/// these names.
+fn ask(
+    prompt: &Prompt,
+    input: &[Message],
+    inputs: &Inputs,
+    (name, told): (&str, String),
+) -> Result<Question, Failure> {
     let mut pieces = Vec::new();
-    let task = input.iter().map(|(_, pattern)| pattern.apart(inputs, &mut pieces)).collect::<Result<Vec<_>, _>>()?;
+    let task = input
+        .iter()
+        .map(|(_, pattern)| pattern.apart(inputs, &mut pieces))
+        .collect::<Result<Vec<_>, _>>()?;
     let shown: Vec<String> = pieces.iter().map(|(name, text)| fenced(name, text)).collect();
     let shown = if shown.is_empty() { "(none)".to_owned() } else { shown.join("\n") };
     let places = [("task", task.join("\n\n")), ("pieces", shown), (name, told)];
-    let place = |wanted: &str| places.iter().find(|(known, _)| *known == wanted).map(|(_, text)| text.clone());
+    let place = |wanted: &str| {
+        places.iter().find(|(known, _)| *known == wanted).map(|(_, text)| text.clone())
+    };
     let (instructions, text) = (prompt.fill("instructions", &[]), prompt.fill_with("ask", place));
     Ok(Question { instructions, text, unread: None, reasoning: false })
 }
@@ -115,13 +136,19 @@ mod tests {
     }
 
     fn told(outcome: Outcome) -> String {
-        let entries = outcome.into_iter().map(|(key, value)| (Value::from(key.as_str()), value)).collect();
+        let entries =
+            outcome.into_iter().map(|(key, value)| (Value::from(key.as_str()), value)).collect();
         json::write(&Value::Map(entries), false)
     }
 
     fn row(text: &str) -> Inputs {
         let entries = value(text).entries().to_vec();
-        Inputs(entries.into_iter().map(|(name, value)| (name.text().unwrap().to_owned(), value)).collect())
+        Inputs(
+            entries
+                .into_iter()
+                .map(|(name, value)| (name.text().unwrap().to_owned(), value))
+                .collect(),
+        )
     }
 
     fn label(options: &str) -> Result<Label, String> {
@@ -166,14 +193,20 @@ mod tests {
         - kind
         - rude
         ");
-        assert_eq!(grader.question(&Inputs::default()).unwrap_err().message, "The row has no `text`.");
+        assert_eq!(
+            grader.question(&Inputs::default()).unwrap_err().message,
+            "The row has no `text`."
+        );
     }
 
     #[test]
     fn only_a_label_that_there_is_counts() {
         let grader = label(LABELS).unwrap();
-        let says =
-            |reply: &str| grader.graded(reply).map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("tone")));
+        let says = |reply: &str| {
+            grader
+                .graded(reply)
+                .map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("tone")))
+        };
         insta::assert_snapshot!(says(r#"{"reason": "warm", "label": "Kind "}"#), @r#"{"passed":true,"score":1.0,"label":"kind","reason":"warm","tone_result":"pass"}"#);
         insta::assert_snapshot!(says(r#"{"reason": "cold", "label": "rude"}"#), @r#"{"passed":false,"score":0.0,"label":"rude","reason":"cold","tone_result":"fail"}"#);
         for reply in [
@@ -193,9 +226,14 @@ mod tests {
 
     #[test]
     fn a_number_is_held_in_its_range_and_what_is_none_is_no_score() {
-        let grader = score(r#"{"input": [{"role": "user", "content": "Rate {{item.x}}."}], "range": [1, 5]}"#).unwrap();
+        let grader = score(
+            r#"{"input": [{"role": "user", "content": "Rate {{item.x}}."}], "range": [1, 5]}"#,
+        )
+        .unwrap();
         let says = |reply: &str, zero: bool| {
-            grader.graded(reply, zero).map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("r")))
+            grader
+                .graded(reply, zero)
+                .map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("r")))
         };
         insta::assert_snapshot!(says(r#"{"steps": [{"description": "a", "conclusion": "b"}], "result": 3}"#, false), @r#"{"passed":true,"score":3.0,"steps":[{"description":"a","conclusion":"b"}],"r_result":"pass"}"#);
         insta::assert_snapshot!(says(r#"{"result": 17}"#, false), @r#"{"passed":true,"score":5.0,"steps":[],"r_result":"pass"}"#);
@@ -211,7 +249,8 @@ mod tests {
         const INPUT: &str = r#""input": [{"role": "user", "content": "x"}]"#;
         let middle = score(&format!("{{{INPUT}}}")).unwrap();
         assert!(middle.graded(r#"{"result": 0.5}"#, false).unwrap().passed);
-        let outside = score(&format!(r#"{{{INPUT}, "range": [0, 2], "pass_threshold": 3}}"#)).unwrap_err();
+        let outside =
+            score(&format!(r#"{{{INPUT}, "range": [0, 2], "pass_threshold": 3}}"#)).unwrap_err();
         assert_eq!(outside, "pass_threshold 3 must be within range [0.0, 2.0]");
     }
 }

@@ -31,7 +31,8 @@ impl Inputs {
         Cow::Owned(Self(self.0.iter().filter(|(_, value)| !is_nan(value)).cloned().collect()))
     }
 
-    /// The conversation, when that is what is given; nothing when single values are, and enough of them.
+    /// The conversation, when that is what is given; nothing when single values are, and enough of
+    /// them.
     pub(super) fn checked(
         &self,
         kind: &str,
@@ -41,15 +42,20 @@ impl Inputs {
     ) -> Result<Option<&Value>, Failure> {
         let fault = |theirs: &str, ours: String| {
             let vague = quirks.has("vague_errors");
-            let message = if vague { format!("{}: {theirs}", super::judging::class(kind)) } else { ours };
+            let message =
+                if vague { format!("{}: {theirs}", super::judging::class(kind)) } else { ours };
             Failure { by_input: true, message }
         };
-        let listed = |names: &[&str]| -> Vec<String> { names.iter().map(|name| format!("`{name}`")).collect() };
+        let listed = |names: &[&str]| -> Vec<String> {
+            names.iter().map(|name| format!("`{name}`")).collect()
+        };
         if let Some(conversation) = self.there("conversation") {
             let single = needs.iter().chain(may_have).filter(|name| **name != "conversation");
-            let both: Vec<&str> = single.filter(|name| self.get(name).is_some_and(truthy)).copied().collect();
+            let both: Vec<&str> =
+                single.filter(|name| self.get(name).is_some_and(truthy)).copied().collect();
             if !both.is_empty() {
-                let theirs = "Cannot provide both 'conversation' and individual inputs at the same time.";
+                let theirs =
+                    "Cannot provide both 'conversation' and individual inputs at the same time.";
                 let ours = format!(
                     "The row has a `conversation` and {} as well. Give `{kind}` one or the other.",
                     listed(&both).join(", ")
@@ -58,11 +64,13 @@ impl Inputs {
             }
             return Ok(Some(conversation));
         }
-        let missing: Vec<&str> = needs.iter().filter(|name| self.there(name).is_none()).copied().collect();
+        let missing: Vec<&str> =
+            needs.iter().filter(|name| self.there(name).is_none()).copied().collect();
         if missing.is_empty() {
             return Ok(None);
         }
-        let instead = if may_have.contains(&"conversation") { ", and no `conversation` instead" } else { "" };
+        let instead =
+            if may_have.contains(&"conversation") { ", and no `conversation` instead" } else { "" };
         let ours = format!(
             "The row has no {}{instead}. Map what `{kind}` takes to columns.",
             listed(&missing).join(" and no ")
@@ -101,7 +109,11 @@ mod tests {
     fn checked(inputs: &str, quirks: &Quirks) -> String {
         let inputs = json::read(inputs).unwrap();
         let inputs = Inputs(
-            inputs.entries().iter().map(|(name, value)| (name.text().unwrap().to_owned(), value.clone())).collect(),
+            inputs
+                .entries()
+                .iter()
+                .map(|(name, value)| (name.text().unwrap().to_owned(), value.clone()))
+                .collect(),
         );
         match inputs.checked("x", &["response", "context"], &["query", "conversation"], quirks) {
             Ok(None) => "single".to_owned(),
@@ -111,14 +123,19 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_enough_or_it_is_said_what_is_missing_in_our_words_unless_the_package_is_followed() {
-        const EITHER: &str = "XEvaluator: Either 'conversation' or individual inputs must be provided.";
+    fn inputs_are_enough_or_it_is_said_what_is_missing_in_our_words_unless_the_package_is_followed()
+    {
+        const EITHER: &str =
+            "XEvaluator: Either 'conversation' or individual inputs must be provided.";
         const BOTH: &str = "XEvaluator: Cannot provide both 'conversation' and individual inputs at the same time.";
         let none = |names: &str| {
-            format!("The row has no {names}, and no `conversation` instead. Map what `x` takes to columns.")
+            format!(
+                "The row has no {names}, and no `conversation` instead. Map what `x` takes to columns."
+            )
         };
-        let both =
-            |names: &str| format!("The row has a `conversation` and {names} as well. Give `x` one or the other.");
+        let both = |names: &str| {
+            format!("The row has a `conversation` and {names} as well. Give `x` one or the other.")
+        };
         let same = |word: &str| word.to_owned();
         for (inputs, theirs, ours) in [
             (r#"{"response": "", "context": []}"#, "single", same("single")),
@@ -131,7 +148,11 @@ mod tests {
                 "conversation",
                 same("conversation"),
             ),
-            (r#"{"conversation": null, "response": "r", "context": "c"}"#, "single", same("single")),
+            (
+                r#"{"conversation": null, "response": "r", "context": "c"}"#,
+                "single",
+                same("single"),
+            ),
         ] {
             assert_eq!(checked(inputs, &Quirks::all()), theirs, "{inputs}");
             assert_eq!(checked(inputs, &Quirks::default()), ours, "{inputs}");

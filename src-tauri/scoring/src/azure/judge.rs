@@ -1,4 +1,5 @@
-//! **Pure.** The ten judges of the package: what each is shown and asked, in which form it replies, and which keys its result has.
+//! **Pure.** The ten judges of the package: what each is shown and asked, in which form it replies,
+//! and which keys its result has.
 use super::{Label, Quirks, Score, safety};
 use crate::judges::prompt::Prompt;
 use std::sync::LazyLock;
@@ -51,7 +52,8 @@ pub(super) enum Shape {
 /// What is particular about the results of a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
-    /// Where the reason stands. Where it is not last, the score stands there twice, the second time with `gpt_` before its name.
+    /// Where the reason stands. Where it is not last, the score stands there twice, the second time
+    /// with `gpt_` before its name.
     pub(super) reason: Reason,
     /// The package accepts scores from 1 to 5 only.
     pub(super) bounded: bool,
@@ -100,7 +102,13 @@ const USUAL: Way = Way {
 };
 
 /// The way of the judges of agents.
-const AGENT: Way = Way { reason: Reason::Last, bounded: true, nan: Nan::Error, nothing: Nothing::ScoreOnly, ..USUAL };
+const AGENT: Way = Way {
+    reason: Reason::Last,
+    bounded: true,
+    nan: Nan::Error,
+    nothing: Nothing::ScoreOnly,
+    ..USUAL
+};
 
 const SCORE: Form = Form::Object { score: "score", reason: "explanation" };
 
@@ -205,7 +213,8 @@ static JUDGES: [Judge; 10] = [
 ];
 
 /// The judges that `qa` asks, in the order of its result.
-pub(crate) const QA: [&str; 5] = ["groundedness", "relevance", "coherence", "fluency", "similarity"];
+pub(crate) const QA: [&str; 5] =
+    ["groundedness", "relevance", "coherence", "fluency", "similarity"];
 
 /// The ten.
 pub fn judges() -> &'static [Judge] {
@@ -217,7 +226,8 @@ pub fn judge_named(name: &str) -> Option<&'static Judge> {
     JUDGES.iter().find(|judge| judge.name == name)
 }
 
-/// Version of the words of an evaluator: it grows with every change of any of its prompts. Nothing when it asks no model.
+/// Version of the words of an evaluator: it grows with every change of any of its prompts. Nothing
+/// when it asks no model.
 pub fn prompts_version(name: &str) -> Option<u32> {
     match name {
         "qa" => return QA.iter().map(|name| prompts_version(name)).sum(),
@@ -226,7 +236,9 @@ pub fn prompts_version(name: &str) -> Option<u32> {
         _ => {}
     }
     if let Some(judge) = judge_named(name) {
-        return Some(judge.prompt.version + judge.with_query.as_ref().map_or(0, |prompt| prompt.version));
+        return Some(
+            judge.prompt.version + judge.with_query.as_ref().map_or(0, |prompt| prompt.version),
+        );
     }
     let matters = safety::asked_by(name);
     (!matters.is_empty()).then(|| matters.iter().map(|matter| matter.version()).sum())
@@ -235,7 +247,9 @@ pub fn prompts_version(name: &str) -> Option<u32> {
 impl Judge {
     /// Whether the question is part of what is asked. Inside `qa` it always is.
     pub(super) fn asks_with_query(&self, known: bool, inside_qa: bool, quirks: &Quirks) -> bool {
-        self.with_query.is_some() && known && (inside_qa || !quirks.has("groundedness_ignores_query"))
+        self.with_query.is_some()
+            && known
+            && (inside_qa || !quirks.has("groundedness_ignores_query"))
     }
 
     /// Its prompt.
@@ -252,7 +266,11 @@ mod tests {
     #[test]
     fn every_judge_is_listed_and_its_prompts_have_a_place_for_all_that_it_is_shown() {
         for judge in judges() {
-            assert!(all().iter().any(|takes| takes.name == judge.name && takes.model), "{}", judge.name);
+            assert!(
+                all().iter().any(|takes| takes.name == judge.name && takes.model),
+                "{}",
+                judge.name
+            );
             for with_query in [false, true] {
                 let prompt = judge.prompt(with_query);
                 assert!(prompt.version > 0, "{}", judge.name);
@@ -272,7 +290,12 @@ mod tests {
     #[test]
     fn whatever_asks_a_model_has_a_version_of_its_words_and_nothing_else_has() {
         for takes in all() {
-            assert_eq!(prompts_version(takes.name).is_some_and(|version| version > 0), takes.model, "{}", takes.name);
+            assert_eq!(
+                prompts_version(takes.name).is_some_and(|version| version > 0),
+                takes.model,
+                "{}",
+                takes.name
+            );
         }
         assert!(prompts_version("content_safety") > prompts_version("violence"));
         assert_eq!(prompts_version("nothing"), None);

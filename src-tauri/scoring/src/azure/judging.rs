@@ -5,7 +5,10 @@ use super::numbers::number;
 use super::sitting::{Heard, Stop};
 use super::texts::text_of;
 use super::tools::Unasked;
-use super::{Failure, Inputs, Limit, Outcome, QaLimits, Quirks, Takes, inputs, reformat, replies, results, tools};
+use super::{
+    Failure, Inputs, Limit, Outcome, QaLimits, Quirks, Takes, inputs, reformat, replies, results,
+    tools,
+};
 use crate::judges::Question;
 use crate::text::{Metric, Nltk, measure};
 use touchstone_formats::value::Value;
@@ -15,11 +18,14 @@ pub(super) fn class(name: &str) -> String {
     if name == "qa" {
         return "QAEvaluator".to_owned();
     }
-    let part = |part: &str| part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default();
+    let part = |part: &str| {
+        part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default()
+    };
     name.split('_').map(part).collect::<String>() + "Evaluator"
 }
 
-/// What an evaluator comes to over single inputs, or over each turn of a conversation and then all of them together.
+/// What an evaluator comes to over single inputs, or over each turn of a conversation and then all
+/// of them together.
 pub(super) fn each_turn(
     takes: &Takes,
     given: &Inputs,
@@ -45,7 +51,8 @@ pub(super) fn each_turn(
     }
 }
 
-/// Asks one of the ten judges. With `reasoning`, its questions say that they are for a model that reasons.
+/// Asks one of the ten judges. With `reasoning`, its questions say that they are for a model that
+/// reasons.
 pub(super) fn judged(
     takes: &Takes,
     (limit, reasoning): (&Limit, bool),
@@ -69,13 +76,21 @@ fn judged_by(
     let judge = known(takes.name)?;
     if judge.name == "tool_call_accuracy" {
         return match tools::tool_inputs(given, quirks) {
-            Err(Unasked::NotApplicable(why)) => Ok(results::not_applicable(judge, limit, why, quirks)),
-            Err(Unasked::Fails(why)) => Err(Failure { by_input: true, message: why.to_owned() }.into()),
+            Err(Unasked::NotApplicable(why)) => {
+                Ok(results::not_applicable(judge, limit, why, quirks))
+            }
+            Err(Unasked::Fails(why)) => {
+                Err(Failure { by_input: true, message: why.to_owned() }.into())
+            }
             Ok((calls, definitions)) => {
                 let hidden = quirks.has("hidden_tool_definitions");
                 let tools = if hidden { "".into() } else { Value::List(definitions) };
                 let query = given.get("query").cloned().unwrap_or_default();
-                let shown = [("query", query), ("tool_calls", Value::List(calls)), ("tool_definitions", tools)];
+                let shown = [
+                    ("query", query),
+                    ("tool_calls", Value::List(calls)),
+                    ("tool_definitions", tools),
+                ];
                 let shown = Inputs(shown.map(|(name, value)| (name.to_owned(), value)).to_vec());
                 asked(judge, limit, &shown, heard, (false, quirks))
             }
@@ -114,8 +129,7 @@ fn asked(
 
 const AGAIN_TAGS: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but the three pairs of \
                           tags that were described.";
-const AGAIN_DIGIT: &str =
-    "This reply could not be read. Judge the same evidence again, and reply with nothing but one digit from 1 to 5.";
+const AGAIN_DIGIT: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but one digit from 1 to 5.";
 
 fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> Question {
     let known = given.get("query").is_some_and(inputs::truthy);
@@ -131,7 +145,8 @@ fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> 
         (*name, words.unwrap_or_else(|| inputs::shown(value, quirks)))
     };
     let shown: Vec<(&str, String)> = judge.shown.iter().map(shown).collect();
-    let copied: Vec<(&str, &str)> = shown.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let copied: Vec<(&str, &str)> =
+        shown.iter().map(|(name, text)| (*name, text.as_str())).collect();
     let (instructions, text) = (prompt.fill("instructions", &[]), prompt.fill("ask", &copied));
     Question { instructions, text, unread: None, reasoning: false }
 }
@@ -169,10 +184,13 @@ fn qa_once(
         let message = format!("A turn of the conversation has no `{lost}`.");
         return Err(Failure { by_input: true, message }.into());
     }
-    let (response, truth) = (text_of(given, "response", quirks)?, text_of(given, "ground_truth", quirks)?);
+    let (response, truth) =
+        (text_of(given, "response", quirks)?, text_of(given, "ground_truth", quirks)?);
     let mut out = Outcome::new();
     let QaLimits { groundedness, relevance, coherence, fluency, similarity, f1 } = limits;
-    for (name, limit) in QA.into_iter().zip([groundedness, relevance, coherence, fluency, similarity]) {
+    for (name, limit) in
+        QA.into_iter().zip([groundedness, relevance, coherence, fluency, similarity])
+    {
         out.extend(asked(known(name)?, limit, given, heard, (true, quirks))?);
     }
     let score = measure(Metric::F1, response, truth, Nltk::default()).score;
@@ -180,6 +198,9 @@ fn qa_once(
     let always = quirks.has("qa_f1_always_passes");
     let word = if always { Some("pass") } else { conversation::result(score, f1) };
     out.push(("f1_result".to_owned(), word.unwrap_or("unknown").into()));
-    out.push(("f1_threshold".to_owned(), if always { Value::Number("3".to_owned()) } else { f1.shown() }));
+    out.push((
+        "f1_threshold".to_owned(),
+        if always { Value::Number("3".to_owned()) } else { f1.shown() },
+    ));
     Ok(out)
 }

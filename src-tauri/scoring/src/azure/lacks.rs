@@ -1,12 +1,15 @@
-//! **Pure.** What rows lack for an evaluator, and what of them has another shape than it takes: found out without measuring anything and
-//! without asking anybody.
+//! **Pure.** What rows lack for an evaluator, and what of them has another shape than it takes:
+//! found out without measuring anything and without asking anybody.
 use super::numbers::is_missing;
 use super::texts::text_of;
 use super::{Evaluation, Evaluator, Inputs, Kind, Next, Pattern, Quirks};
 
-/// What rows lack for an evaluator: each input that it needs, with the rows that have none. A conversation stands for all of them where
-/// it is taken.
-pub fn lacking(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>) -> Vec<(String, u64)> {
+/// What rows lack for an evaluator: each input that it needs, with the rows that have none. A
+/// conversation stands for all of them where it is taken.
+pub fn lacking(
+    evaluator: &Evaluator,
+    rows: impl IntoIterator<Item = Inputs>,
+) -> Vec<(String, u64)> {
     let needs = evaluator.needs();
     let mut counts = vec![0; needs.len()];
     for inputs in rows {
@@ -20,12 +23,18 @@ pub fn lacking(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>) ->
 
 /// Whether a row has nothing by the name of an input.
 fn lacks(evaluator: &Evaluator, inputs: &Inputs, name: &str) -> bool {
-    let talks = evaluator.takes.may_have.contains(&"conversation") && !is_missing(inputs.get("conversation"));
+    let talks = evaluator.takes.may_have.contains(&"conversation")
+        && !is_missing(inputs.get("conversation"));
     !talks && is_missing(inputs.get(name))
 }
 
-/// Why rows have no result though they have what an evaluator needs, as sentences, each with how many rows that are.
-pub fn misshapen(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>, quirks: &Quirks) -> Vec<(String, u64)> {
+/// Why rows have no result though they have what an evaluator needs, as sentences, each with how
+/// many rows that are.
+pub fn misshapen(
+    evaluator: &Evaluator,
+    rows: impl IntoIterator<Item = Inputs>,
+    quirks: &Quirks,
+) -> Vec<(String, u64)> {
     let needs = evaluator.needs();
     let mut counts: Vec<(String, u64)> = Vec::new();
     for inputs in rows {
@@ -44,13 +53,17 @@ pub fn misshapen(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>, 
 
 /// Why a row has no result, as far as its shape says.
 fn refused(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Option<String> {
-    let filled = |patterns: [&Pattern; 2]| patterns.into_iter().find_map(|pattern| pattern.fill(inputs).err());
+    let filled = |patterns: [&Pattern; 2]| {
+        patterns.into_iter().find_map(|pattern| pattern.fill(inputs).err())
+    };
     let failure = match &evaluator.kind {
         // What a program makes of a row is its own affair.
         Kind::Python(_) => None,
         // A conversation has texts of its own.
         Kind::Text(_) if !is_missing(inputs.get("conversation")) => None,
-        Kind::Text(_) => ["response", "ground_truth"].into_iter().find_map(|name| text_of(inputs, name, quirks).err()),
+        Kind::Text(_) => ["response", "ground_truth"]
+            .into_iter()
+            .find_map(|name| text_of(inputs, name, quirks).err()),
         Kind::Check(check) => filled([&check.input, &check.reference]),
         Kind::Likeness(likeness) => filled([&likeness.input, &likeness.reference]),
         _ => match Evaluation::new(evaluator, inputs, quirks).next() {
@@ -68,7 +81,12 @@ mod tests {
 
     fn inputs(row: &str) -> Inputs {
         let row = json::read(row).unwrap();
-        Inputs(row.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone())).collect())
+        Inputs(
+            row.entries()
+                .iter()
+                .map(|(key, value)| (key.text().unwrap().to_owned(), value.clone()))
+                .collect(),
+        )
     }
 
     #[test]
@@ -86,16 +104,24 @@ mod tests {
         };
         assert_eq!(lacks("relevance"), [("query".to_owned(), 1), ("response".to_owned(), 2)]);
         assert_eq!(lacks("fluency"), [("response".to_owned(), 2)]);
-        assert_eq!(lacks("string_check"), [("response".to_owned(), 3), ("ground_truth".to_owned(), 4)]);
+        assert_eq!(
+            lacks("string_check"),
+            [("response".to_owned(), 3), ("ground_truth".to_owned(), 4)]
+        );
     }
 
     #[test]
     fn rows_of_another_shape_are_counted_by_what_is_wrong_with_them() {
-        const MESSAGES: &str = r#"{"response": [{"role": "assistant", "content": "a"}], "ground_truth": "a"}"#;
+        const MESSAGES: &str =
+            r#"{"response": [{"role": "assistant", "content": "a"}], "ground_truth": "a"}"#;
         let told = |kind: &str, options: &str, rows: &[&str], quirks: &Quirks| {
             let evaluator = Evaluator::read(kind, &json::read(options).unwrap()).unwrap();
             let found = misshapen(&evaluator, rows.iter().map(|row| inputs(row)), quirks);
-            found.into_iter().map(|(why, count)| format!("{count}: {why}")).collect::<Vec<_>>().join(" ")
+            found
+                .into_iter()
+                .map(|(why, count)| format!("{count}: {why}"))
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         let ours = Quirks::default();
         let texts = [
@@ -107,15 +133,27 @@ mod tests {
             r#"{"response": []}"#,
             r#"{"conversation": {"messages": []}}"#,
         ];
-        assert_eq!(told("f1_score", "{}", &texts, &ours), "2: `response` is no text. 1: `ground_truth` is no text.");
-        assert!(told("f1_score", "{}", &texts, &Quirks::all()).starts_with("3: `response` is no text."));
+        assert_eq!(
+            told("f1_score", "{}", &texts, &ours),
+            "2: `response` is no text. 1: `ground_truth` is no text."
+        );
+        assert!(
+            told("f1_score", "{}", &texts, &Quirks::all()).starts_with("3: `response` is no text.")
+        );
         // Messages are what judges read.
         assert_eq!(told("response_completeness", "{}", &[MESSAGES], &ours), "");
         assert_eq!(told("string_check", "{}", &[MESSAGES], &ours), "");
         let nested = r#"{"reference": "{{item.ground_truth.text}}"}"#;
-        assert_eq!(told("string_check", nested, &[MESSAGES], &ours), "1: The row has no `ground_truth.text`.");
+        assert_eq!(
+            told("string_check", nested, &[MESSAGES], &ours),
+            "1: The row has no `ground_truth.text`."
+        );
         let talk = r#"{"conversation": "hello"}"#;
-        assert!(told("fluency", "{}", &[talk], &ours).starts_with("1: "), "{}", told("fluency", "{}", &[talk], &ours));
+        assert!(
+            told("fluency", "{}", &[talk], &ours).starts_with("1: "),
+            "{}",
+            told("fluency", "{}", &[talk], &ours)
+        );
         let documents = r#"{"retrieval_ground_truth": [], "retrieved_documents": {"a": 1}}"#;
         assert!(told("document_retrieval", "{}", &[documents], &ours).starts_with("1: "));
         assert_eq!(told("python", r#"{"source": "x"}"#, &[MESSAGES], &ours), "");

@@ -1,5 +1,5 @@
-//! **Pure.** Where the inputs of an evaluator come from: columns of the data, `${data.answer}`, or of what a target said,
-//! `${target.response}`, also inside of objects: `${data.reply.text}`.
+//! **Pure.** Where the inputs of an evaluator come from: columns of the data, `${data.answer}`, or
+//! of what a target said, `${target.response}`, also inside of objects: `${data.reply.text}`.
 use super::{Evaluator, Inputs, Quirks};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
@@ -19,8 +19,7 @@ struct Source {
     way: String,
 }
 
-const REFERENCES: &str =
-    "Unexpected references detected in 'column_mapping'. Ensure only ${target.} and ${data.} are used.";
+const REFERENCES: &str = "Unexpected references detected in 'column_mapping'. Ensure only ${target.} and ${data.} are used.";
 
 impl Mapping {
     /// Of pairs of an input and a reference. The error is a sentence.
@@ -30,7 +29,8 @@ impl Mapping {
             if sources.iter().any(|(known, _)| known == input) {
                 return Err(format!("`{input}` is mapped twice."));
             }
-            let source = Source::read(reference).ok_or_else(|| format!("{REFERENCES} `{input}` is `{reference}`."))?;
+            let source = Source::read(reference)
+                .ok_or_else(|| format!("{REFERENCES} `{input}` is `{reference}`."))?;
             sources.push((input.to_owned(), source));
         }
         Ok(Self { sources, only: false })
@@ -52,19 +52,26 @@ impl Mapping {
         self.sources.iter().any(|(known, _)| known == input)
     }
 
-    /// With those inputs alone that an evaluator takes, so that nothing else is fetched for each row.
+    /// With those inputs alone that an evaluator takes, so that nothing else is fetched for each
+    /// row.
     #[must_use]
     pub fn narrowed(mut self, evaluator: &Evaluator) -> Self {
         self.sources.retain(|(input, _)| evaluator.is_given(input));
         self
     }
 
-    /// With every column of the data under its own name, where it does not say something else. What a target said goes first.
+    /// With every column of the data under its own name, where it does not say something else. What
+    /// a target said goes first.
     #[must_use]
-    pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&'a str]) -> Self {
+    pub fn completed<'a>(
+        mut self,
+        data: impl IntoIterator<Item = &'a str>,
+        target: &[&'a str],
+    ) -> Self {
         let data: Vec<&str> = if self.only { Vec::new() } else { data.into_iter().collect() };
         let said: HashSet<&str> = target.iter().copied().collect();
-        let mut known: HashSet<String> = self.sources.iter().map(|(input, _)| input.clone()).collect();
+        let mut known: HashSet<String> =
+            self.sources.iter().map(|(input, _)| input.clone()).collect();
         for column in data.into_iter().chain(target.iter().copied()) {
             if known.insert(column.to_owned()) {
                 let source = Source { target: said.contains(column), way: column.to_owned() };
@@ -74,20 +81,24 @@ impl Mapping {
         self
     }
 
-    /// References to columns that are neither in the data nor in what the target says, as sentences. Of a target that is not asked yet
-    /// nobody knows its columns.
+    /// References to columns that are neither in the data nor in what the target says, as
+    /// sentences. Of a target that is not asked yet nobody knows its columns.
     pub fn unknown(&self, data: &[&str], target: Option<&[&str]>) -> Vec<String> {
         let there = |source: &Source| {
             let columns = if source.target { target } else { Some(data) };
-            columns.is_none_or(|columns| prefixes(&source.way).any(|(column, _)| columns.contains(&column)))
+            columns.is_none_or(|columns| {
+                prefixes(&source.way).any(|(column, _)| columns.contains(&column))
+            })
         };
         let lost = self.sources.iter().filter(|(_, source)| !there(source));
-        lost.map(|(input, source)| format!("`{input}` is mapped to `{}`, which is no column.", source.shown()))
-            .collect()
+        lost.map(|(input, source)| {
+            format!("`{input}` is mapped to `{}`, which is no column.", source.shown())
+        })
+        .collect()
     }
 
-    /// Whether a row has everything that is mapped. A column of the data is there, whatever the row has in it, and of a target that is not
-    /// asked yet nobody knows.
+    /// Whether a row has everything that is mapped. A column of the data is there, whatever the row
+    /// has in it, and of a target that is not asked yet nobody knows.
     pub fn reaches<'a>(
         &self,
         columns: &[String],
@@ -110,9 +121,15 @@ impl Mapping {
         target: impl Fn(&str) -> Option<&'a Value>,
     ) -> Inputs {
         let value = |source: &Source| {
-            if source.target { found(&source.way, &target) } else { found(&source.way, &data) }.cloned()
+            if source.target { found(&source.way, &target) } else { found(&source.way, &data) }
+                .cloned()
         };
-        Inputs(self.sources.iter().filter_map(|(input, source)| Some((input.clone(), value(source)?))).collect())
+        Inputs(
+            self.sources
+                .iter()
+                .filter_map(|(input, source)| Some((input.clone(), value(source)?)))
+                .collect(),
+        )
     }
 }
 
@@ -159,7 +176,10 @@ mod tests {
 
     #[test]
     fn references_reach_into_objects_by_the_shortest_key_first() {
-        let row = json::read(r#"{"a": {"b": {"c": 1}, "x": 3}, "a.b": {"d": 2}, "my col": "m", "n": null}"#).unwrap();
+        let row = json::read(
+            r#"{"a": {"b": {"c": 1}, "x": 3}, "a.b": {"d": 2}, "my col": "m", "n": null}"#,
+        )
+        .unwrap();
         let said = json::read(r#"{"r": "said"}"#).unwrap();
         for (reference, expected) in [
             ("${data.a.b.c}", "1"),
@@ -171,7 +191,9 @@ mod tests {
             ("${target.a}", "-"),
             ("${data.a.y}", "-"),
         ] {
-            let inputs = Mapping::read([("in", reference)]).unwrap().inputs(|key| row.get(key), |key| said.get(key));
+            let inputs = Mapping::read([("in", reference)])
+                .unwrap()
+                .inputs(|key| row.get(key), |key| said.get(key));
             assert_eq!(
                 inputs.get("in").map_or_else(|| "-".to_owned(), |value| json::write(value, false)),
                 expected,
@@ -182,11 +204,16 @@ mod tests {
 
     #[test]
     fn other_references_are_refused_with_the_words_of_the_package() {
-        for reference in ["${foo.a}", "data.a", "${data.}", "${data}", "${data.a..b}", "${data.a}${data.b}", ""] {
+        for reference in
+            ["${foo.a}", "data.a", "${data.}", "${data}", "${data.a..b}", "${data.a}${data.b}", ""]
+        {
             let error = Mapping::read([("in", reference)]).unwrap_err();
             assert!(error.starts_with(REFERENCES), "{error}");
         }
-        assert_eq!(Mapping::read([("a", "${data.a}"), ("a", "${data.b}")]).unwrap_err(), "`a` is mapped twice.");
+        assert_eq!(
+            Mapping::read([("a", "${data.a}"), ("a", "${data.b}")]).unwrap_err(),
+            "`a` is mapped twice."
+        );
     }
 
     #[test]
@@ -199,19 +226,31 @@ mod tests {
             ["`ground_truth` is mapped to `${data.answer}`, which is no column."]
         );
         let later = Mapping::read([("a", "${target.a}"), ("b", "${data.b}")]).unwrap();
-        assert_eq!(later.unknown(&["query"], None), ["`b` is mapped to `${data.b}`, which is no column."]);
-        assert_eq!(later.unknown(&["b"], Some(&["c"])), ["`a` is mapped to `${target.a}`, which is no column."]);
+        assert_eq!(
+            later.unknown(&["query"], None),
+            ["`b` is mapped to `${data.b}`, which is no column."]
+        );
+        assert_eq!(
+            later.unknown(&["b"], Some(&["c"])),
+            ["`a` is mapped to `${target.a}`, which is no column."]
+        );
         let mapping = mapping.completed(["query", "response"], &["response", "extra"]);
         let inputs = mapping.inputs(|key| row.get(key), |key| said.get(key));
-        let shown: Vec<String> =
-            inputs.0.iter().map(|(name, value)| format!("{name}={}", json::write(value, false))).collect();
+        let shown: Vec<String> = inputs
+            .0
+            .iter()
+            .map(|(name, value)| format!("{name}={}", json::write(value, false)))
+            .collect();
         assert_eq!(shown, ["ground_truth=\"a\"", "query=\"q\"", "response=\"new\"", "extra=1"]);
     }
 
     #[test]
-    fn an_evaluator_with_a_mapping_of_its_own_is_given_nothing_else_only_when_the_package_is_followed() {
+    fn an_evaluator_with_a_mapping_of_its_own_is_given_nothing_else_only_when_the_package_is_followed()
+     {
         let row = json::read(r#"{"query": "q", "truth": "t", "answer": "a"}"#).unwrap();
-        let usual = Mapping::read([("response", "${data.answer}"), ("ground_truth", "${data.answer}")]).unwrap();
+        let usual =
+            Mapping::read([("response", "${data.answer}"), ("ground_truth", "${data.answer}")])
+                .unwrap();
         let names = |own: &[(&str, &str)], quirks: Quirks| {
             let mapping = Mapping::read(own.iter().copied()).unwrap().or(&usual, &quirks);
             let inputs = mapping.completed(["query"], &[]).inputs(|key| row.get(key), |_| None);
@@ -226,9 +265,15 @@ mod tests {
         assert_eq!(names(&own, Quirks::default()), "ground_truth=t response=a query=q");
         assert_eq!(names(&own, Quirks::all()), "ground_truth=t");
         // What a target said is given to all.
-        let own = Mapping::read(own).unwrap().or(&usual, &Quirks::all()).completed(["query"], &["answer"]);
+        let own = Mapping::read(own)
+            .unwrap()
+            .or(&usual, &Quirks::all())
+            .completed(["query"], &["answer"]);
         let inputs = own.inputs(|key| row.get(key), |key| row.get(key));
-        assert_eq!(inputs.0.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["ground_truth", "answer"]);
+        assert_eq!(
+            inputs.0.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+            ["ground_truth", "answer"]
+        );
         assert_eq!(names(&[], Quirks::all()), "response=a ground_truth=a query=q");
     }
 

@@ -1,5 +1,6 @@
-//! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and how results of many rows are summed
-//! up. What that package does wrong is done right here, and its way can be asked for, by name. Nothing is sent or run from here.
+//! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and
+//! how results of many rows are summed up. What that package does wrong is done right here, and its
+//! way can be asked for, by name. Nothing is sent or run from here.
 mod asking;
 mod conversation;
 mod csv;
@@ -61,7 +62,8 @@ pub use tools::{ToolInputs, Unasked, calls_of, tool_inputs};
 
 use touchstone_formats::value::Value;
 
-/// A result: keys with values, in the order in which they are written. A number that is none is `Value::Number("NaN")`.
+/// A result: keys with values, in the order in which they are written. A number that is none is
+/// `Value::Number("NaN")`.
 pub type Outcome = Vec<(String, Value)>;
 
 /// Why an evaluator has no result for a row.

@@ -45,14 +45,18 @@ impl Score {
     pub(super) fn read(options: &Options<'_>) -> Result<Self, String> {
         let range = match options.get("range") {
             None => (0.0, 1.0),
-            Some(range) => range_of(range).ok_or("range must be a list of two numbers [min, max] where min < max")?,
+            Some(range) => range_of(range)
+                .ok_or("range must be a list of two numbers [min, max] where min < max")?,
         };
         let middle = format!("{:?}", f64::midpoint(range.0, range.1));
         let threshold = options.limit("pass_threshold", &middle)?;
         if !(range.0..=range.1).contains(&threshold.value) {
             let shown = |number: f64| format!("{number:?}");
             let range = format!("[{}, {}]", shown(range.0), shown(range.1));
-            return Err(format!("pass_threshold {} must be within range {range}", threshold.written));
+            return Err(format!(
+                "pass_threshold {} must be within range {range}",
+                threshold.written
+            ));
         }
         Ok(Self { input: messages(options)?, range, threshold })
     }

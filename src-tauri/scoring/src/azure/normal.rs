@@ -1,5 +1,6 @@
-//! **Pure.** Messages, tool calls and definitions of tools in any of the usual forms, brought into the one that the package understands:
-//! contents are lists of parts, calls are parts with `tool_call_id`, `name` and `arguments`, and definitions are flat.
+//! **Pure.** Messages, tool calls and definitions of tools in any of the usual forms, brought into
+//! the one that the package understands: contents are lists of parts, calls are parts with
+//! `tool_call_id`, `name` and `arguments`, and definitions are flat.
 use super::Quirks;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -10,10 +11,12 @@ pub(super) fn messages(value: &Value, quirks: &Quirks) -> Value {
     match value {
         Value::List(items) => Value::List(items.iter().map(|item| message(item, quirks)).collect()),
         // Tables hold them as text.
-        Value::Text(text) if !quirks.has("contents_unread") => match json::embedded(text).filter(are_messages) {
-            Some(inside) => messages(&inside, quirks),
-            None => value.clone(),
-        },
+        Value::Text(text) if !quirks.has("contents_unread") => {
+            match json::embedded(text).filter(are_messages) {
+                Some(inside) => messages(&inside, quirks),
+                None => value.clone(),
+            }
+        }
         _ if one && !quirks.has("contents_unread") => Value::List(vec![message(value, quirks)]),
         other => other.clone(),
     }
@@ -36,7 +39,9 @@ fn message(value: &Value, quirks: &Quirks) -> Value {
     let (plain, openai) = (!quirks.has("contents_unread"), !quirks.has("openai_calls_unread"));
     let content = value.get("content").cloned().unwrap_or_default();
     let mut parts = match (content, role) {
-        (Value::List(items), "system") if plain => return with(entries, "content", Value::Text(texts(&items))),
+        (Value::List(items), "system") if plain => {
+            return with(entries, "content", Value::Text(texts(&items)));
+        }
         (Value::Text(text), "tool") if plain => {
             vec![map([("type", "tool_result".into()), ("tool_result", Value::Text(text))])]
         }
@@ -52,7 +57,8 @@ fn message(value: &Value, quirks: &Quirks) -> Value {
     };
     if openai && role == "assistant" {
         parts = parts.iter().map(call).collect();
-        parts.extend(value.get("tool_calls").map(Value::items).unwrap_or_default().iter().map(call));
+        parts
+            .extend(value.get("tool_calls").map(Value::items).unwrap_or_default().iter().map(call));
     }
     with(entries, "content", Value::List(parts))
 }
@@ -78,9 +84,11 @@ pub(super) fn text_of(content: &Value) -> Value {
 
 /// A call of a tool, whatever its form. Other parts stay as they are.
 pub(super) fn call(part: &Value) -> Value {
-    let inside = part.get("tool_call").filter(|inside| inside.get("function").is_some()).unwrap_or(part);
+    let inside =
+        part.get("tool_call").filter(|inside| inside.get("function").is_some()).unwrap_or(part);
     let kind = part.get("type").and_then(Value::text);
-    let Some(function) = inside.get("function").filter(|function| function.get("name").is_some()) else {
+    let Some(function) = inside.get("function").filter(|function| function.get("name").is_some())
+    else {
         return match part.get("name") {
             // Calls that were given by themselves need not say that they are calls.
             Some(_) if kind.is_none() && part.get("arguments").is_some() => {
@@ -94,7 +102,11 @@ pub(super) fn call(part: &Value) -> Value {
     let id = inside.get("id").or_else(|| part.get("tool_call_id")).cloned().unwrap_or_default();
     let name = function.get("name").cloned().unwrap_or_default();
     let arguments = function.get("arguments").cloned().unwrap_or_else(|| Value::Map(Vec::new()));
-    let mut entries = vec![("type".into(), "tool_call".into()), ("tool_call_id".into(), id), ("name".into(), name)];
+    let mut entries = vec![
+        ("type".into(), "tool_call".into()),
+        ("tool_call_id".into(), id),
+        ("name".into(), name),
+    ];
     entries.push(("arguments".into(), arguments));
     entries.extend(part.get("tool_result").map(|result| ("tool_result".into(), result.clone())));
     parsed(entries)
@@ -107,8 +119,11 @@ fn parsed(mut entries: Vec<(Value, Value)>) -> Value {
             continue;
         }
         if let Value::Text(text) = value
-            && let Some(object) =
-                if text.trim().is_empty() { Some(Value::Map(Vec::new())) } else { json::embedded(text) }
+            && let Some(object) = if text.trim().is_empty() {
+                Some(Value::Map(Vec::new()))
+            } else {
+                json::embedded(text)
+            }
         {
             *value = object;
         }
@@ -122,7 +137,9 @@ pub(super) fn definitions(value: &Value, quirks: &Quirks) -> Value {
         return value.clone();
     }
     let flat = |definition: &Value| match definition.get("function") {
-        Some(Value::Map(function)) => Value::Map([vec![("type".into(), "function".into())], function.clone()].concat()),
+        Some(Value::Map(function)) => {
+            Value::Map([vec![("type".into(), "function".into())], function.clone()].concat())
+        }
         _ => definition.clone(),
     };
     let known = |definition: Value| {
@@ -132,7 +149,8 @@ pub(super) fn definitions(value: &Value, quirks: &Quirks) -> Value {
     match value {
         Value::List(items) => Value::List(items.iter().map(|item| known(flat(item))).collect()),
         Value::Map(entries) if !entries.is_empty() => Value::List(vec![known(flat(value))]),
-        Value::Text(text) => json::embedded(text).map_or_else(|| value.clone(), |inside| definitions(&inside, quirks)),
+        Value::Text(text) => json::embedded(text)
+            .map_or_else(|| value.clone(), |inside| definitions(&inside, quirks)),
         other => other.clone(),
     }
 }

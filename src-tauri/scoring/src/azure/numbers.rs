@@ -62,10 +62,16 @@ mod tests {
         ] {
             assert_eq!(number(value), Value::Number(written.to_owned()));
         }
-        for (value, expected) in [(0.625, 0.62), (0.875, 0.88), (0.125, 0.12), (1.0 / 3.0, 0.33), (1.0, 1.0)] {
+        for (value, expected) in
+            [(0.625, 0.62), (0.875, 0.88), (0.125, 0.12), (1.0 / 3.0, 0.33), (1.0, 1.0)]
+        {
             assert!((rounded(value) - expected).abs() < 1e-15, "{value} {}", rounded(value));
         }
         assert!(is_whole("-12") && !is_whole("12.0") && !is_whole("-") && !is_whole("1e3"));
-        assert!(is_missing(None) && is_missing(Some(&number(f64::NAN))) && !is_missing(Some(&Value::from(""))));
+        assert!(
+            is_missing(None)
+                && is_missing(Some(&number(f64::NAN)))
+                && !is_missing(Some(&Value::from("")))
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! **Pure.** Options of an evaluator, read one by one. What is left over is a mistake of whoever wrote them, and is told.
+//! **Pure.** Options of an evaluator, read one by one. What is left over is a mistake of whoever
+//! wrote them, and is told.
 use std::cell::RefCell;
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
@@ -46,7 +47,9 @@ impl<'a> Options<'a> {
     pub(super) fn limit(&self, name: &'static str, usual: &str) -> Result<Limit, String> {
         let Some(value) = self.get(name) else { return Ok(Limit::usual(usual)) };
         let limit = match value {
-            Value::Number(written) => Some(Limit::usual(written)).filter(|limit| limit.value.is_finite()),
+            Value::Number(written) => {
+                Some(Limit::usual(written)).filter(|limit| limit.value.is_finite())
+            }
             _ => None,
         };
         limit.ok_or_else(|| format!("`{name}` of `{}` has to be a number.", self.kind))
@@ -87,7 +90,8 @@ impl<'a> Options<'a> {
         let asked = self.asked.borrow();
         let mut names = self.given.entries().iter().filter_map(|(key, _)| key.text());
         let Some(name) = names.find(|name| !asked.contains(name)) else { return Ok(()) };
-        let near = nearest(name, asked.iter().copied()).map(|near| format!(" Did you mean `{near}`?"));
+        let near =
+            nearest(name, asked.iter().copied()).map(|near| format!(" Did you mean `{near}`?"));
         Err(format!("`{}` has no option named `{name}`.{}", self.kind, near.unwrap_or_default()))
     }
 }

@@ -1,5 +1,6 @@
-//! **Pure.** What an evaluator came to over all rows, by columns. Values that come again and again, such as thresholds and verdicts, are
-//! kept once, so that a hundred thousand rows take little room.
+//! **Pure.** What an evaluator came to over all rows, by columns. Values that come again and again,
+//! such as thresholds and verdicts, are kept once, so that a hundred thousand rows take little
+//! room.
 use super::{Evaluator, Outcome};
 use touchstone_formats::value::Value;
 
@@ -53,7 +54,11 @@ impl Outputs {
 
     /// One value, at a row and a place in it. Without a value there is a column all the same.
     pub(super) fn put(&mut self, key: &str, first: (usize, usize), value: Option<&Value>) {
-        let at = self.columns.iter().position(|column| column.key == key).unwrap_or_else(|| self.add(key, first));
+        let at = self
+            .columns
+            .iter()
+            .position(|column| column.key == key)
+            .unwrap_or_else(|| self.add(key, first));
         self.put_at(at, first, value);
     }
 
@@ -77,7 +82,8 @@ impl Outputs {
     pub(super) fn end(&mut self, rows: usize) {
         self.rows = rows;
         self.columns.iter_mut().for_each(|column| column.cells.truncate(rows));
-        self.grader = self.column("passed").is_some() && self.column(&format!("{}_result", self.name)).is_some();
+        self.grader = self.column("passed").is_some()
+            && self.column(&format!("{}_result", self.name)).is_some();
     }
 
     /// How many rows there are.
@@ -95,9 +101,11 @@ impl Outputs {
         self.columns.iter().find(|column| column.key == key)
     }
 
-    /// Whether a row passes; none when nobody can say. Of several verdicts all count, except where one stands for the others.
+    /// Whether a row passes; none when nobody can say. Of several verdicts all count, except where
+    /// one stands for the others.
     pub fn verdict(&self, row: usize) -> Option<bool> {
-        let words: Vec<Option<&str>> = self.verdicts().map(|column| column.get(row).and_then(Value::text)).collect();
+        let words: Vec<Option<&str>> =
+            self.verdicts().map(|column| column.get(row).and_then(Value::text)).collect();
         if words.contains(&Some("fail")) {
             return Some(false);
         }
@@ -145,7 +153,8 @@ impl Column {
 impl Type {
     /// What all cells of a column are together.
     pub(super) fn of<'a>(cells: impl Iterator<Item = Option<&'a Value>>) -> Self {
-        let (mut numbers, mut fractions, mut flags, mut others, mut missing) = (false, false, false, false, false);
+        let (mut numbers, mut fractions, mut flags, mut others, mut missing) =
+            (false, false, false, false, false);
         let mut absent = false;
         for cell in cells {
             match cell {
@@ -157,7 +166,8 @@ impl Type {
                     numbers = true;
                     fractions |= !whole;
                     // Those have 64 bits there.
-                    others |= whole && written.parse::<i64>().is_err() && written.parse::<u64>().is_err();
+                    others |=
+                        whole && written.parse::<i64>().is_err() && written.parse::<u64>().is_err();
                 }
                 Some(_) => others = true,
             }

@@ -1,5 +1,6 @@
-//! **Pure.** What pandas 2.3 makes of columns on reading, for whoever wants the package's numbers: texts that all look like numbers become
-//! numbers, whole numbers with a fraction of 0 lose it, and what is missing is `NaN`.
+//! **Pure.** What pandas 2.3 makes of columns on reading, for whoever wants the package's numbers:
+//! texts that all look like numbers become numbers, whole numbers with a fraction of 0 lose it, and
+//! what is missing is `NaN`.
 use super::numbers::{self, is_whole};
 use super::pandas_dates;
 use super::pandas_numbers::{of_csv as number_of_csv, whole_of_csv};
@@ -19,7 +20,9 @@ pub(super) fn coerce(table: &mut Table, csv: bool) -> Result<(), String> {
         } else {
             let cells = || table.rows.iter().map(|row| row.cell(column));
             if pandas_dates::is_tried(&table.columns[column]) && pandas_dates::are_dates(cells) {
-                return Err("(InternalError) Object of type Timestamp is not JSON serializable".to_owned());
+                return Err(
+                    "(InternalError) Object of type Timestamp is not JSON serializable".to_owned()
+                );
             }
             of_json(table, column);
         }
@@ -28,16 +31,22 @@ pub(super) fn coerce(table: &mut Table, csv: bool) -> Result<(), String> {
 }
 
 /// What a cell holds for a column of numbers; none when the column has to stay as it is.
-fn each(table: &Table, column: usize, read: impl Fn(Option<&Value>) -> Option<f64>) -> Option<Vec<f64>> {
+fn each(
+    table: &Table,
+    column: usize,
+    read: impl Fn(Option<&Value>) -> Option<f64>,
+) -> Option<Vec<f64>> {
     table.rows.iter().map(|row| read(row.cell(column))).collect()
 }
 
 fn of_json(table: &mut Table, column: usize) {
-    let only = |wanted: fn(Option<&Value>) -> bool| table.rows.iter().all(|row| wanted(row.cell(column)));
+    let only =
+        |wanted: fn(Option<&Value>) -> bool| table.rows.iter().all(|row| wanted(row.cell(column)));
     if only(|cell| matches!(cell, Some(Value::Bool(_)))) {
         return;
     }
-    if only(|cell| matches!(cell, Some(Value::Number(written)) if is_whole(written))) && is_of_one_width(table, column)
+    if only(|cell| matches!(cell, Some(Value::Number(written)) if is_whole(written)))
+        && is_of_one_width(table, column)
     {
         return;
     }
@@ -74,7 +83,8 @@ fn is_of_one_width(table: &Table, column: usize) -> bool {
         Value::Number(written) => written.parse().ok(),
         _ => None,
     };
-    let numbers: Vec<i128> = table.rows.iter().filter_map(|row| number(row.cell(column)?)).collect();
+    let numbers: Vec<i128> =
+        table.rows.iter().filter_map(|row| number(row.cell(column)?)).collect();
     is_of(&numbers, is_signed) || is_of(&numbers, |number| number >= 0)
 }
 
@@ -85,29 +95,46 @@ fn put(table: &mut Table, column: usize, values: &[f64]) {
     let whole = values.iter().all(|value| value.fract() == 0.0 && (-WHOLE..WHOLE).contains(value));
     for (row, value) in table.rows.iter_mut().zip(values) {
         // Adding 0 leaves no minus before a 0.
-        row.set(column, if whole { Value::Number(format!("{:.0}", value + 0.0)) } else { numbers::number(*value) });
+        row.set(
+            column,
+            if whole {
+                Value::Number(format!("{:.0}", value + 0.0))
+            } else {
+                numbers::number(*value)
+            },
+        );
     }
 }
 
 /// Cells of CSV that are nothing.
 const NOTHING: [&str; 18] = [
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
-    "NULL", "NaN", "None", "n/a", "nan",
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan",
 ];
 
 fn is_nothing(cell: Option<&Value>) -> bool {
-    cell.is_none_or(|cell| cell.text().is_some_and(|text| text == "null" || NOTHING.contains(&text)))
+    cell.is_none_or(|cell| {
+        cell.text().is_some_and(|text| text == "null" || NOTHING.contains(&text))
+    })
 }
 
 fn of_csv(table: &mut Table, column: usize) {
     let text = |cell: Option<&Value>| cell.and_then(Value::text).unwrap_or_default().to_owned();
-    let there: Vec<String> =
-        table.rows.iter().map(|row| row.cell(column)).filter(|cell| !is_nothing(*cell)).map(text).collect();
+    let there: Vec<String> = table
+        .rows
+        .iter()
+        .map(|row| row.cell(column))
+        .filter(|cell| !is_nothing(*cell))
+        .map(text)
+        .collect();
     let every = !there.is_empty() && there.len() == table.rows.len();
     let flags = !there.is_empty() && there.iter().all(|text| flag(text).is_some());
     let wholes: Option<Vec<i128>> = there.iter().map(|text| whole_of_csv(text)).collect();
-    if let Some(wholes) = wholes.filter(|wholes| every || (!wholes.is_empty() && !is_of(wholes, is_signed))) {
-        let fits = every && (is_of(&wholes, is_signed) || is_of(&wholes, |whole| u64::try_from(whole).is_ok()));
+    if let Some(wholes) =
+        wholes.filter(|wholes| every || (!wholes.is_empty() && !is_of(wholes, is_signed)))
+    {
+        let fits = every
+            && (is_of(&wholes, is_signed) || is_of(&wholes, |whole| u64::try_from(whole).is_ok()));
         for (at, row) in table.rows.iter_mut().enumerate() {
             if fits {
                 row.set(column, Value::Number(wholes[at].to_string()));
@@ -117,14 +144,17 @@ fn of_csv(table: &mut Table, column: usize) {
         }
         return;
     }
-    // Whole numbers are read as such before they get a fraction; the least of 64 bits stands for nothing meanwhile.
+    // Whole numbers are read as such before they get a fraction; the least of 64 bits stands for
+    // nothing meanwhile.
     let whole = |text: &str| {
         let whole = i64::try_from(whole_of_csv(text)?).ok()?;
         Some(if whole == i64::MIN { f64::NAN } else { float_of(whole) })
     };
     let are_wholes = there.iter().all(|text| whole(text).is_some());
     let number = |text: &str| if are_wholes { whole(text) } else { number_of_csv(text) };
-    let read = |cell: Option<&Value>| if is_nothing(cell) { Some(f64::NAN) } else { number(cell?.text()?) };
+    let read = |cell: Option<&Value>| {
+        if is_nothing(cell) { Some(f64::NAN) } else { number(cell?.text()?) }
+    };
     match each(table, column, read) {
         Some(values) => {
             for (row, value) in table.rows.iter_mut().zip(values) {
@@ -136,7 +166,9 @@ fn of_csv(table: &mut Table, column: usize) {
                 let cell = row.cell(column);
                 if is_nothing(cell) {
                     row.set(column, numbers::number(f64::NAN));
-                } else if let Some(flag) = cell.and_then(Value::text).and_then(flag).filter(|_| flags) {
+                } else if let Some(flag) =
+                    cell.and_then(Value::text).and_then(flag).filter(|_| flags)
+                {
                     row.set(column, Value::Bool(flag));
                 }
             }
@@ -157,9 +189,11 @@ fn is_signed(whole: i128) -> bool {
     i64::try_from(whole).is_ok()
 }
 
-/// Names of columns of CSV: one that is empty has the number of its column, and of two that are the same the second is numbered.
+/// Names of columns of CSV: one that is empty has the number of its column, and of two that are the
+/// same the second is numbered.
 pub(super) fn distinct(names: Vec<String>) -> Vec<String> {
-    let filled = |(at, name): (usize, String)| if name.is_empty() { format!("Unnamed: {at}") } else { name };
+    let filled =
+        |(at, name): (usize, String)| if name.is_empty() { format!("Unnamed: {at}") } else { name };
     let names: Vec<String> = names.into_iter().enumerate().map(filled).collect();
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut one = |name: &String| {
@@ -168,7 +202,11 @@ pub(super) fn distinct(names: Vec<String>) -> Vec<String> {
         while count > 0 {
             counts.insert(name.clone(), count + 1);
             own = format!("{name}.{count}");
-            count = if names.contains(&own) { count + 1 } else { counts.get(&own).copied().unwrap_or(0) };
+            count = if names.contains(&own) {
+                count + 1
+            } else {
+                counts.get(&own).copied().unwrap_or(0)
+            };
         }
         counts.insert(own.clone(), 1);
         own

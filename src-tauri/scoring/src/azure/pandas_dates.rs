@@ -1,4 +1,5 @@
-//! **Pure.** Which columns pandas 2.3 takes for dates, by their names and by what stands in them. The package cannot write such a column.
+//! **Pure.** Which columns pandas 2.3 takes for dates, by their names and by what stands in them.
+//! The package cannot write such a column.
 use super::python_number::{float, written};
 use touchstone_formats::value::Value;
 
@@ -50,7 +51,8 @@ fn whole(cell: Option<&Value>) -> Option<f64> {
     }
 }
 
-/// Seconds, or parts of them, since 1970: not within its first year, and as nanoseconds within 64 bits.
+/// Seconds, or parts of them, since 1970: not within its first year, and as nanoseconds within 64
+/// bits.
 fn is_moment(number: f64) -> bool {
     const YEAR: f64 = 31_536_000.0;
     const MOST: f64 = 9_223_372_036_854_775_807.0;
@@ -119,7 +121,8 @@ impl Found {
         } else {
             self.calendar.push(number);
         }
-        self.in_clock = behind.starts_with([':', '+']) || (self.in_clock && behind.starts_with(['.', '-']));
+        self.in_clock =
+            behind.starts_with([':', '+']) || (self.in_clock && behind.starts_with(['.', '-']));
         digits.len() <= 14 && digits.len() != 9
     }
 
@@ -138,10 +141,13 @@ impl Found {
             "november",
             "december",
         ];
-        const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+        const DAYS: [&str; 7] =
+            ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
         let is_of = |names: &[&str]| {
             names.iter().any(|name| {
-                name == &word || (word.len() == 3 && name.starts_with(word)) || (word == "sept" && *name == "september")
+                name == &word
+                    || (word.len() == 3 && name.starts_with(word))
+                    || (word == "sept" && *name == "september")
             })
         };
         let month = is_of(&MONTHS);
@@ -151,7 +157,19 @@ impl Found {
             || is_of(&DAYS)
             || matches!(
                 word,
-                "am" | "pm" | "t" | "z" | "utc" | "gmt" | "st" | "nd" | "rd" | "th" | "of" | "at" | "on" | "and"
+                "am" | "pm"
+                    | "t"
+                    | "z"
+                    | "utc"
+                    | "gmt"
+                    | "st"
+                    | "nd"
+                    | "rd"
+                    | "th"
+                    | "of"
+                    | "at"
+                    | "on"
+                    | "and"
             )
     }
 

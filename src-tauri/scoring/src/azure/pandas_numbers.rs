@@ -1,5 +1,6 @@
-//! **Pure.** Numbers as the readers of pandas 2.3 take them from a file: quickly, and so not always the nearest float. `0.3` in JSON
-//! Lines is 0.30000000000000004 there, and that stands in the package's results.
+//! **Pure.** Numbers as the readers of pandas 2.3 take them from a file: quickly, and so not always
+//! the nearest float. `0.3` in JSON Lines is 0.30000000000000004 there, and that stands in the
+//! package's results.
 use super::numbers;
 use touchstone_formats::value::Value;
 
@@ -7,7 +8,9 @@ use touchstone_formats::value::Value;
 pub(super) fn of_json(value: Value) -> Result<Value, &'static str> {
     Ok(match value {
         Value::Number(written) => number(&written)?,
-        Value::List(items) => Value::List(items.into_iter().map(of_json).collect::<Result<_, _>>()?),
+        Value::List(items) => {
+            Value::List(items.into_iter().map(of_json).collect::<Result<_, _>>()?)
+        }
         Value::Map(entries) => {
             let read = |(key, value)| Ok((key, of_json(value)?));
             Value::Map(entries.into_iter().map(read).collect::<Result<_, &'static str>>()?)
@@ -42,7 +45,8 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// Digits before the point. A number that is too large is noticed where it becomes smaller by another digit.
+/// Digits before the point. A number that is too large is noticed where it becomes smaller by
+/// another digit.
 fn integer(digits: &str, negative: bool) -> Result<u64, &'static str> {
     const LEAST: u64 = 1 << 63;
     let mut all = 0_u64;
@@ -62,10 +66,13 @@ fn integer(digits: &str, negative: bool) -> Result<u64, &'static str> {
 /// Digits behind the point: fifteen at most, times a power of ten that is itself no exact float.
 fn fraction(decimals: &str) -> f64 {
     const MOST: usize = 15;
-    const TENTHS: [f64; MOST + 1] =
-        [1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15];
+    const TENTHS: [f64; MOST + 1] = [
+        1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13,
+        1e-14, 1e-15,
+    ];
     let decimals = &decimals[..decimals.len().min(MOST)];
-    decimals.bytes().fold(0.0, |all, digit| all * 10.0 + f64::from(digit - b'0')) * TENTHS[decimals.len()]
+    decimals.bytes().fold(0.0, |all, digit| all * 10.0 + f64::from(digit - b'0'))
+        * TENTHS[decimals.len()]
 }
 
 #[expect(clippy::cast_precision_loss, reason = "that is how it is read")]
@@ -90,7 +97,8 @@ pub(super) fn of_csv(cell: &str) -> Option<f64> {
     if whole.is_empty() && decimals.is_empty() {
         return None;
     }
-    let mut power = i64::try_from(whole.len().saturating_sub(MOST)).ok()? - i64::try_from(kept).ok()?;
+    let mut power =
+        i64::try_from(whole.len().saturating_sub(MOST)).ok()? - i64::try_from(kept).ok()?;
     if !rest.is_empty() {
         let (down, exponent) = signed(rest.strip_prefix(['e', 'E'])?);
         let (written, behind) = digits(exponent);

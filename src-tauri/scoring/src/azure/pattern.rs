@@ -1,4 +1,5 @@
-//! **Pure.** Texts with places for columns of the row, as graders have them: `{{item.response}}`. What is put in is never read again.
+//! **Pure.** Texts with places for columns of the row, as graders have them: `{{item.response}}`.
+//! What is put in is never read again.
 use super::numbers::is_missing;
 use super::{Failure, Inputs};
 use touchstone_formats::json;
@@ -70,9 +71,13 @@ impl Pattern {
         Ok(out)
     }
 
-    /// With a name in each place, `<item.response>`, and what stands for the names of a row put to `pieces`: for models, which are
-    /// not to take what a row holds for a part of their task.
-    pub(super) fn apart(&self, inputs: &Inputs, pieces: &mut Vec<(String, String)>) -> Result<String, Failure> {
+    /// With a name in each place, `<item.response>`, and what stands for the names of a row put to
+    /// `pieces`: for models, which are not to take what a row holds for a part of their task.
+    pub(super) fn apart(
+        &self,
+        inputs: &Inputs,
+        pieces: &mut Vec<(String, String)>,
+    ) -> Result<String, Failure> {
         let mut out = String::new();
         for piece in &self.0 {
             match piece {
@@ -96,7 +101,9 @@ fn found<'a>(inputs: &'a Inputs, way: &str) -> Option<&'a Value> {
     inputs.get(way).or_else(|| {
         let mut steps = way.split('.');
         let column = inputs.get(steps.next()?)?;
-        steps.try_fold(column, |value, step| value.get(step)).filter(|value| !is_missing(Some(*value)))
+        steps
+            .try_fold(column, |value, step| value.get(step))
+            .filter(|value| !is_missing(Some(*value)))
     })
 }
 
@@ -106,8 +113,12 @@ mod tests {
 
     fn filled(pattern: &str) -> Result<String, String> {
         let nested = json::read(r#"{"c": [1.50, null]}"#).map_err(|why| why.to_string())?;
-        let inputs =
-            [("a", Value::from("{{item.b}}")), ("b", nested), ("n", Value::Null), ("d.e", Value::from("dotted"))];
+        let inputs = [
+            ("a", Value::from("{{item.b}}")),
+            ("b", nested),
+            ("n", Value::Null),
+            ("d.e", Value::from("dotted")),
+        ];
         let inputs = Inputs(inputs.map(|(name, value)| (name.to_owned(), value)).to_vec());
         Pattern::read(pattern)?.fill(&inputs).map_err(|failure| failure.message)
     }

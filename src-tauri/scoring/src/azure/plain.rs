@@ -15,7 +15,9 @@ pub(super) fn course(
     let result: Result<Outcome, Failure> = match &evaluator.kind {
         Kind::Text(text) => {
             let one = |turn: &Inputs| Ok(text.result(turn, quirks)?);
-            return each_turn(&evaluator.takes, inputs, quirks, one, |turns| together(turns, &text.held(), quirks));
+            return each_turn(&evaluator.takes, inputs, quirks, one, |turns| {
+                together(turns, &text.held(), quirks)
+            });
         }
         Kind::Retrieval(retrieval) => retrieval.result(inputs, quirks),
         Kind::Check(check) => check.result(name, inputs),

@@ -1,4 +1,5 @@
-//! **Pure.** Where we differ from the package on purpose, each difference with the name of the switch that brings its way back.
+//! **Pure.** Where we differ from the package on purpose, each difference with the name of the
+//! switch that brings its way back.
 
 /// A way of the package that is a mistake, by the name of its switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +49,11 @@ pub const QUIRKS: [Quirk; 37] = [
         "Relevance, task adherence and similarity accept scores outside 1 to 5.",
         "Such a score is not readable.",
     ),
-    quirk("booleans_as_scores", "A score of true is 1, and one of false is 0.", "Such a score is not readable."),
+    quirk(
+        "booleans_as_scores",
+        "A score of true is 1, and one of false is 0.",
+        "Such a score is not readable.",
+    ),
     quirk(
         "strict_json",
         "A reply with a fence, thoughts or any other words around its JSON object fails the row.",
@@ -199,7 +204,11 @@ pub const QUIRKS: [Quirk; 37] = [
         "A threshold of ROUGE that is written as a whole number, 1 and not 1.0, is refused.",
         "It is taken as the number that it is.",
     ),
-    quirk("thresholds_averaged", "Thresholds are averaged like scores among the metrics.", "They are no metrics."),
+    quirk(
+        "thresholds_averaged",
+        "Thresholds are averaged like scores among the metrics.",
+        "They are no metrics.",
+    ),
 ];
 
 /// What the package does and we never do, whatever is switched on.
@@ -237,7 +246,8 @@ pub const NEVER: [Quirk; 6] = [
 ];
 
 impl Quirks {
-    /// The way of the package in everything, except what is never done (roles made of text, local files read).
+    /// The way of the package in everything, except what is never done (roles made of text, local
+    /// files read).
     pub fn all() -> Self {
         Self { on: QUIRKS.iter().map(|quirk| quirk.name).collect() }
     }
@@ -289,14 +299,23 @@ mod tests {
     fn every_switch_has_a_name_of_its_own_and_says_both_ways() {
         let every: Vec<&Quirk> = QUIRKS.iter().chain(&NEVER).collect();
         for (at, quirk) in every.iter().enumerate() {
-            assert!(every[..at].iter().all(|other| other.name != quirk.name), "{} is there twice", quirk.name);
             assert!(
-                quirk.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+                every[..at].iter().all(|other| other.name != quirk.name),
+                "{} is there twice",
+                quirk.name
+            );
+            assert!(
+                quirk
+                    .name
+                    .chars()
+                    .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
                 "{}",
                 quirk.name
             );
             assert!(
-                quirk.theirs.ends_with('.') && quirk.ours.ends_with('.') && quirk.theirs != quirk.ours,
+                quirk.theirs.ends_with('.')
+                    && quirk.ours.ends_with('.')
+                    && quirk.theirs != quirk.ours,
                 "{}",
                 quirk.name
             );

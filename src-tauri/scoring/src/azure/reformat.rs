@@ -1,5 +1,5 @@
-//! **Pure.** Lists of messages and definitions of tools as the texts that judges are shown. Nothing comes of what is not understood:
-//! it is then shown as it is.
+//! **Pure.** Lists of messages and definitions of tools as the texts that judges are shown. Nothing
+//! comes of what is not understood: it is then shown as it is.
 use super::inputs::shown;
 use super::tools::{self, Place};
 use super::{Quirks, normal};
@@ -11,7 +11,8 @@ use touchstone_formats::value::Value;
 /// The texts of the messages of one turn.
 type Said = Vec<Vec<String>>;
 
-/// What was said so far, turn by turn, with the instructions of the assistant (SYSTEM) when these are asked for.
+/// What was said so far, turn by turn, with the instructions of the assistant (SYSTEM) when these
+/// are asked for.
 pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Option<String> {
     let query = normal::messages(query, quirks);
     let Value::List(messages) = &query else { return None };
@@ -56,7 +57,8 @@ pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Opt
 
 /// As the package does it: the first turn of the person with the first of the assistant and so on.
 fn paired(turns: &[(bool, Said)], quirks: &Quirks) -> String {
-    let of = |side: bool| turns.iter().filter(move |(person, _)| *person == side).map(|(_, said)| said);
+    let of =
+        |side: bool| turns.iter().filter(move |(person, _)| *person == side).map(|(_, said)| said);
     let mut agent = of(false);
     let pair = |(at, said): (usize, &Said)| {
         let answer = agent.next().map(|said| turn("Agent", at + 1, said, quirks));
@@ -107,7 +109,9 @@ fn one_line(line: String, quirks: &Quirks) -> String {
     if quirks.has("messages_run_together") || !line.contains(ENDS) {
         return line;
     }
-    line.chars().map(|c| if ENDS.contains(&c) { c.escape_default().to_string() } else { c.to_string() }).collect()
+    line.chars()
+        .map(|c| if ENDS.contains(&c) { c.escape_default().to_string() } else { c.to_string() })
+        .collect()
 }
 
 /// The role of a message, if it has one; the error is that it is no message.
@@ -127,7 +131,10 @@ fn texts(content: &Value) -> Option<Vec<String>> {
         // A text is gone through letter by letter, and no letter is a part with a text.
         Value::Text(_) => return Some(Vec::new()),
         Value::Map(entries) => {
-            return entries.iter().all(|(key, _)| key.text().is_some_and(|key| !key.contains("text"))).then(Vec::new);
+            return entries
+                .iter()
+                .all(|(key, _)| key.text().is_some_and(|key| !key.contains("text")))
+                .then(Vec::new);
         }
         _ => return None,
     };
@@ -140,7 +147,8 @@ fn texts(content: &Value) -> Option<Vec<String>> {
     items.iter().filter_map(text).collect()
 }
 
-/// What the assistant answered, line by line, with the calls of tools and what they returned when these are asked for.
+/// What the assistant answered, line by line, with the calls of tools and what they returned when
+/// these are asked for.
 pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<String> {
     let response = normal::messages(response, quirks);
     let messages = match &response {
@@ -168,7 +176,9 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
     let mut by_id = HashMap::new();
     for message in messages {
         let Value::Map(_) = message else { return None };
-        let (Some("tool"), Some(id)) = (message.get("role").and_then(Value::text), message.get("tool_call_id")) else {
+        let (Some("tool"), Some(id)) =
+            (message.get("role").and_then(Value::text), message.get("tool_call_id"))
+        else {
             continue;
         };
         for part in parts(message.get("content"))? {
@@ -183,7 +193,9 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
     if quirks.has("repeated_ids_share_results") {
         // The last of several is that of all calls of that id.
         let of = |call: &Value| by_id.get(&tools::id_of(call)).map(|result| line(result));
-        return Some(tools::calls(messages).filter_map(|(place, call)| Some((place, of(call)?))).collect());
+        return Some(
+            tools::calls(messages).filter_map(|(place, call)| Some((place, of(call)?))).collect(),
+        );
     }
     Some(tools::returned(messages).iter().map(|(place, result)| (*place, line(result))).collect())
 }
@@ -192,14 +204,20 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
 fn parts(content: Option<&Value>) -> Option<&[Value]> {
     match content {
         None => Some(&[]),
-        Some(Value::List(items)) => items.iter().all(|item| matches!(item, Value::Map(_))).then_some(items),
+        Some(Value::List(items)) => {
+            items.iter().all(|item| matches!(item, Value::Map(_))).then_some(items)
+        }
         Some(Value::Text(text)) if text.is_empty() => Some(&[]),
         Some(Value::Map(entries)) if entries.is_empty() => Some(&[]),
         _ => None,
     }
 }
 
-fn calls<'r>(content: &Value, result: impl Fn(usize) -> Option<&'r String>, quirks: &Quirks) -> Option<Vec<String>> {
+fn calls<'r>(
+    content: &Value,
+    result: impl Fn(usize) -> Option<&'r String>,
+    quirks: &Quirks,
+) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     for (at, part) in parts(Some(content))?.iter().enumerate() {
         if part.get("type").and_then(Value::text) != Some("tool_call") {
@@ -210,7 +228,9 @@ fn calls<'r>(content: &Value, result: impl Fn(usize) -> Option<&'r String>, quir
         let arguments = match of.get("arguments") {
             None => String::new(),
             Some(Value::Map(entries)) => {
-                let one = |(key, value): &(Value, Value)| format!("{}=\"{}\"", python::text(key), bare(value, quirks));
+                let one = |(key, value): &(Value, Value)| {
+                    format!("{}=\"{}\"", python::text(key), bare(value, quirks))
+                };
                 entries.iter().map(one).collect::<Vec<_>>().join(", ")
             }
             Some(_) => return None,
@@ -233,7 +253,11 @@ fn called(part: &Value) -> Option<&Value> {
         Some(Value::List(items)) => !items.contains(&"function".into()),
         Some(_) => false,
     };
-    if own { Some(part) } else { part.get("tool_call")?.get("function").filter(|of| matches!(of, Value::Map(_))) }
+    if own {
+        Some(part)
+    } else {
+        part.get("tool_call")?.get("function").filter(|of| matches!(of, Value::Map(_)))
+    }
 }
 
 /// A value inside a line.
@@ -268,7 +292,9 @@ pub fn tool_definitions(definitions: &Value, quirks: &Quirks) -> Option<String> 
         };
         let inputs = match properties.filter(|of| super::inputs::truthy(of)) {
             None => "no parameters".to_owned(),
-            Some(Value::Map(of)) => of.iter().map(|(key, _)| key.text()).collect::<Option<Vec<_>>>()?.join(", "),
+            Some(Value::Map(of)) => {
+                of.iter().map(|(key, _)| key.text()).collect::<Option<Vec<_>>>()?.join(", ")
+            }
             Some(_) => return None,
         };
         Some(format!("- {name}: {what} (inputs: {inputs})"))

@@ -42,14 +42,18 @@ impl Unread {
         match (self, form) {
             (Unread::Empty, _) => "it is empty".to_owned(),
             (Unread::NotJson | Unread::NotObject, _) => "it is no JSON object".to_owned(),
-            (Unread::Score { found: None, .. }, Form::Object { score, .. }) => format!("it has no `{score}`"),
+            (Unread::Score { found: None, .. }, Form::Object { score, .. }) => {
+                format!("it has no `{score}`")
+            }
             (Unread::Score { found: Some(found), .. }, Form::Object { score, .. }) => {
                 let found: String = json::write_back(found).chars().take(80).collect();
                 format!("its `{score}` is {found}, and not a number from 1 to 5")
             }
             (Unread::NoReason, Form::Object { reason, .. }) => format!("it has no `{reason}`"),
             (Unread::NoReason, _) => "there is no reason between `<S1>` and `</S1>`".to_owned(),
-            (Unread::NoTag { .. }, _) => "there is not one number from 1 to 5 between `<S2>` and `</S2>`".to_owned(),
+            (Unread::NoTag { .. }, _) => {
+                "there is not one number from 1 to 5 between `<S2>` and `</S2>`".to_owned()
+            }
             _ => "it is not one number from 1 to 5".to_owned(),
         }
     }
@@ -76,7 +80,9 @@ pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Said, 
                 let rule = |score: &f64| bounded(*score) || quirks.has("unbounded_scores");
                 only_number(after_thinking(reply)).filter(rule)
             };
-            score.map(|score| Said { score, reason: Value::Null, details: Value::Null }).ok_or(Unread::NoDigit)
+            score
+                .map(|score| Said { score, reason: Value::Null, details: Value::Null })
+                .ok_or(Unread::NoDigit)
         }
     }
 }
@@ -99,18 +105,27 @@ fn bounded(score: f64) -> bool {
 
 fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Result<Said, Unread> {
     let strict = quirks.has("strict_json");
-    let value = if strict { python_json::read(reply).ok().map(|value| value.value()) } else { only_object(reply) };
+    let value = if strict {
+        python_json::read(reply).ok().map(|value| value.value())
+    } else {
+        only_object(reply)
+    };
     let value = value.ok_or(Unread::NotJson)?;
     let Value::Map(entries) = &value else { return Err(Unread::NotObject) };
     let of = |key: &str| {
-        let alike = |known: &Value| known.text().is_some_and(|known| !strict && known.eq_ignore_ascii_case(key));
+        let alike = |known: &Value| {
+            known.text().is_some_and(|known| !strict && known.eq_ignore_ascii_case(key))
+        };
         let exact = entries.iter().find(|(known, _)| known.text() == Some(key));
-        exact.or_else(|| entries.iter().rfind(|(known, _)| alike(known))).map(|(_, value)| value.clone())
+        exact
+            .or_else(|| entries.iter().rfind(|(known, _)| alike(known)))
+            .map(|(_, value)| value.clone())
     };
     let found = of(keys.0);
     let said = of(keys.1);
     let reason = said.unwrap_or_else(|| "".into());
-    let score = found.as_ref().and_then(|value| number(value, quirks)).filter(|score| !score.is_nan());
+    let score =
+        found.as_ref().and_then(|value| number(value, quirks)).filter(|score| !score.is_nan());
     let anything = !judge.way.bounded && quirks.has("unbounded_scores");
     match score.filter(|score| anything || bounded(*score)) {
         Some(score) => {
@@ -124,7 +139,8 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
 /// `float()` of a value.
 pub(super) fn number(value: &Value, quirks: &Quirks) -> Option<f64> {
     match value {
-        // A whole number has no negative zero, and is none where a float does not reach; a fraction is infinite there.
+        // A whole number has no negative zero, and is none where a float does not reach; a fraction
+        // is infinite there.
         Value::Number(number) if is_whole(number) => {
             written(number).filter(|float| float.is_finite()).map(|float| float + 0.0)
         }
@@ -141,7 +157,8 @@ fn first_reason(reply: &str) -> Value {
     found.map_or("", |(reason, _)| reason.trim_matches(is_space)).into()
 }
 
-/// The first score between tags, as the package finds it: the first digit behind a tag, if it is one from 1 to 5 and an end follows.
+/// The first score between tags, as the package finds it: the first digit behind a tag, if it is
+/// one from 1 to 5 and an end follows.
 fn first_score(reply: &str) -> Option<f64> {
     let (last_end, mut from) = (reply.rfind("</S2>")?, 0);
     while let Some(at) = reply.get(from..)?.find("<S2>") {
@@ -157,13 +174,16 @@ fn first_score(reply: &str) -> Option<f64> {
     None
 }
 
-/// The score and the reason between tags, our way: the reply is thoughts, a reason and one score, and nothing else. Tags that are quoted
-/// in thoughts and reasons are none, and what has no end is not read.
+/// The score and the reason between tags, our way: the reply is thoughts, a reason and one score,
+/// and nothing else. Tags that are quoted in thoughts and reasons are none, and what has no end is
+/// not read.
 fn tags(reply: &str) -> Result<Said, Unread> {
     let (reason, score) = between(reply, str::rfind);
-    // Where the first ends of the tags lead to another score than the last, one of both is quoted, and nobody can tell which.
+    // Where the first ends of the tags lead to another score than the last, one of both is quoted,
+    // and nobody can tell which.
     let other = between(reply, str::find).1.map(|(score, _)| score);
-    let scored = score.filter(|(_, rest)| rest.trim_matches(is_fence).is_empty()).map(|(score, _)| score);
+    let scored =
+        score.filter(|(_, rest)| rest.trim_matches(is_fence).is_empty()).map(|(score, _)| score);
     let same = |score: &f64| other.is_none_or(|other| other.total_cmp(score).is_eq());
     match scored.filter(|score| bounded(*score) && same(score)) {
         Some(score) => Ok(Said { score, reason: reason.into(), details: Value::Null }),
@@ -171,30 +191,46 @@ fn tags(reply: &str) -> Result<Said, Unread> {
     }
 }
 
-/// The reason, and the score with what follows it; where thoughts and reasons end is looked for by `end`.
-fn between(reply: &str, end: fn(&str, &'static str) -> Option<usize>) -> (&str, Option<(f64, &str)>) {
+/// The reason, and the score with what follows it; where thoughts and reasons end is looked for by
+/// `end`.
+fn between(
+    reply: &str,
+    end: fn(&str, &'static str) -> Option<usize>,
+) -> (&str, Option<(f64, &str)>) {
     let small = reply.to_ascii_lowercase();
-    let begin = ["<s0>", "<s1>", "<s2>"].iter().filter_map(|tag| small.find(tag)).min().unwrap_or(small.len());
-    // What is in a tag that comes next, and where it ends: what was begun and has no end ends nothing.
+    let begin = ["<s0>", "<s1>", "<s2>"]
+        .iter()
+        .filter_map(|tag| small.find(tag))
+        .min()
+        .unwrap_or(small.len());
+    // What is in a tag that comes next, and where it ends: what was begun and has no end ends
+    // nothing.
     let piece = |from: usize, begin: &'static str, last: &'static str| {
         let rest = small.get(from..)?;
         let from = from + rest.len() - rest.trim_start_matches(is_fence).len();
         match small.get(from..)?.strip_prefix(begin) {
-            Some(inside) => end(inside, last).map(|at| (Some((from + 4, from + 4 + at)), from + 4 + at + 5)),
+            Some(inside) => {
+                end(inside, last).map(|at| (Some((from + 4, from + 4 + at)), from + 4 + at + 5))
+            }
             None => Some((None, from)),
         }
     };
-    let Some((_, from)) = piece(begin, "<s0>", "</s0>").filter(|_| announces(&small[..begin])) else {
+    let Some((_, from)) = piece(begin, "<s0>", "</s0>").filter(|_| announces(&small[..begin]))
+    else {
         return ("", None);
     };
     let Some((said, from)) = piece(from, "<s1>", "</s1>") else { return ("", None) };
     let reason = said.and_then(|(from, to)| reply.get(from..to)).unwrap_or_default().trim();
-    (reason, scored(&small[from..]).map(|(score, rest)| (score, &reply[reply.len() - rest.len()..])))
+    (
+        reason,
+        scored(&small[from..]).map(|(score, rest)| (score, &reply[reply.len() - rest.len()..])),
+    )
 }
 
 /// The score of what begins with it, and what follows; it may stand there twice, as the same.
 fn scored(body: &str) -> Option<(f64, &str)> {
-    let (one, mut rest) = body.trim_start_matches(is_fence).strip_prefix("<s2>")?.split_once("</s2>")?;
+    let (one, mut rest) =
+        body.trim_start_matches(is_fence).strip_prefix("<s2>")?.split_once("</s2>")?;
     let score = only_number(one)?;
     while let Some(again) = rest.trim_start_matches(is_fence).strip_prefix("<s2>") {
         let (one, after) = again.split_once("</s2>")?;
@@ -216,7 +252,8 @@ fn only_number(text: &str) -> Option<f64> {
     let digits = |c: char| digit(c).map_or(c, |digit| char::from(b'0' + digit));
     let plain: String = text.chars().map(digits).collect::<String>().to_ascii_lowercase();
     let bare = |text: &str| -> String {
-        let text = text.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#([:=".contains(c));
+        let text =
+            text.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#([:=".contains(c));
         text.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"')].".contains(c)).to_owned()
     };
     let mut text = bare(&plain);

@@ -20,10 +20,18 @@ pub(super) fn said(judge: &Judge, limit: &Limit, said: Said, quirks: &Quirks) ->
     let whole = judge.way.whole && quirks.has("whole_completeness");
     let score = if whole { said.score.trunc() } else { said.score };
     // Whole numbers of this judge are written without a fraction.
-    let shown =
-        if judge.way.whole && score.fract() == 0.0 { Value::Number(format!("{score:.0}")) } else { number(score) };
+    let shown = if judge.way.whole && score.fract() == 0.0 {
+        Value::Number(format!("{score:.0}"))
+    } else {
+        number(score)
+    };
     let result = result(score, limit).unwrap_or("unknown");
-    outcome(judge, limit, Parts { score: shown, result, reason: Some(said.reason), details: said.details }, quirks)
+    outcome(
+        judge,
+        limit,
+        Parts { score: shown, result, reason: Some(said.reason), details: said.details },
+        quirks,
+    )
 }
 
 fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> Outcome {
@@ -39,7 +47,8 @@ fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> O
         out.push((format!("gpt_{name}"), parts.score));
     }
     let reason = parts.reason.filter(|_| judge.way.reason != Reason::Never);
-    let (before, last) = if judge.way.reason == Reason::Last { (None, reason) } else { (reason, None) };
+    let (before, last) =
+        if judge.way.reason == Reason::Last { (None, reason) } else { (reason, None) };
     out.extend(before.map(|reason| (format!("{name}_reason"), reason)));
     out.push((format!("{name}_result"), parts.result.into()));
     out.push((format!("{name}_threshold"), threshold));
@@ -54,17 +63,30 @@ fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> O
 pub(super) fn not_applicable(judge: &Judge, limit: &Limit, why: &str, quirks: &Quirks) -> Outcome {
     const WORDS: &str = "not applicable";
     let result = if quirks.has("not_applicable_passes") { "pass" } else { WORDS };
-    let parts = Parts { score: WORDS.into(), result, reason: Some(why.into()), details: Value::Map(Vec::new()) };
+    let parts = Parts {
+        score: WORDS.into(),
+        result,
+        reason: Some(why.into()),
+        details: Value::Map(Vec::new()),
+    };
     outcome(judge, limit, parts, quirks)
 }
 
 /// What comes of a reply without a readable score.
-pub(super) fn unread(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result<Outcome, Failure> {
+pub(super) fn unread(
+    judge: &Judge,
+    limit: &Limit,
+    unread: Unread,
+    quirks: &Quirks,
+) -> Result<Outcome, Failure> {
     if quirks.has("unreadable_kept") {
         return kept(judge, limit, unread, quirks);
     }
     let second = if quirks.has("asked_once") { "" } else { ", and neither could the first" };
-    Err(failure(format!("The reply of the judge could not be read{second}: {}.", unread.why(judge.form))))
+    Err(failure(format!(
+        "The reply of the judge could not be read{second}: {}.",
+        unread.why(judge.form)
+    )))
 }
 
 fn failure(message: String) -> Failure {
@@ -74,13 +96,20 @@ fn failure(message: String) -> Failure {
 /// What the package makes of it.
 fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result<Outcome, Failure> {
     let nan = |reason: Option<Value>, result: &str| {
-        outcome(judge, limit, Parts { score: number(f64::NAN), result, reason, details: Value::Null }, quirks)
+        outcome(
+            judge,
+            limit,
+            Parts { score: number(f64::NAN), result, reason, details: Value::Null },
+            quirks,
+        )
     };
     match unread {
         Unread::Empty | Unread::NotObject => match judge.way.nothing {
             Nothing::NoReason => Ok(nan(None, "unknown")),
             Nothing::ScoreOnly => Ok(vec![(judge.name.to_owned(), number(f64::NAN))]),
-            Nothing::Error => Err(failure("Tool call accuracy evaluator returned invalid output.".to_owned())),
+            Nothing::Error => {
+                Err(failure("Tool call accuracy evaluator returned invalid output.".to_owned()))
+            }
         },
         // The package never asks for one.
         Unread::NoReason => Ok(nan(None, "unknown")),
@@ -94,13 +123,18 @@ fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result
             Nan::Error => {
                 let usual = if judge.way.nothing == Nothing::Error { "None" } else { "nan" };
                 let found = found.as_ref().map_or_else(|| usual.to_owned(), python::text);
-                Err(failure(format!("Invalid score value: {found}. Expected a number in range [1, 5].")))
+                Err(failure(format!(
+                    "Invalid score value: {found}. Expected a number in range [1, 5]."
+                )))
             }
             way => match found.map(|found| replies::number(&found, quirks).ok_or(found)) {
-                None | Some(Ok(_)) => Ok(nan(Some(reason), if way == Nan::Fail { "fail" } else { "unknown" })),
-                Some(Err(found)) => {
-                    Err(failure(format!("The score in the reply of the judge is no number: {}.", python::text(&found))))
+                None | Some(Ok(_)) => {
+                    Ok(nan(Some(reason), if way == Nan::Fail { "fail" } else { "unknown" }))
                 }
+                Some(Err(found)) => Err(failure(format!(
+                    "The score in the reply of the judge is no number: {}.",
+                    python::text(&found)
+                ))),
             },
         },
     }

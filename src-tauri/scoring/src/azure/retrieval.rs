@@ -13,7 +13,8 @@ pub struct Retrieval {
     pub least: i64,
     /// The label of what is most relevant.
     pub most: i64,
-    /// From which value on each of the metrics passes, without both of the holes, which have to be 0; none is the usual one.
+    /// From which value on each of the metrics passes, without both of the holes, which have to be
+    /// 0; none is the usual one.
     pub thresholds: [Option<Limit>; 7],
 }
 
@@ -54,7 +55,9 @@ impl Retrieval {
         let least = integer("ground_truth_label_min", "0")?;
         let most = integer("ground_truth_label_max", "4")?;
         if least >= most {
-            return Err("`ground_truth_label_min` has to be below `ground_truth_label_max`.".to_owned());
+            return Err(
+                "`ground_truth_label_min` has to be below `ground_truth_label_max`.".to_owned()
+            );
         }
         if !(-100..=100).contains(&least) || !(-100..=100).contains(&most) {
             return Err("Labels have to lie between -100 and 100.".to_owned());
@@ -74,12 +77,16 @@ impl Retrieval {
         let named = METRICS.iter().map(|(name, _)| *name).zip(values.iter().cloned());
         let mut out: Outcome = named.map(|(name, value)| (name.to_owned(), value)).collect();
         for ((name, place), value) in METRICS.iter().zip(&values) {
-            let limit = place.map_or_else(|| Limit::usual("0"), |place| self.threshold(place, quirks));
+            let limit =
+                place.map_or_else(|| Limit::usual("0"), |place| self.threshold(place, quirks));
             let value = numbers::of(value).unwrap_or(f64::NAN);
             let passes = if place.is_some() { value >= limit.value } else { value <= limit.value };
             let field = |end: &str, value| (format!("{name}_{end}"), value);
             let none = value.is_nan() && !quirks.has("nothing_relevant_fails");
-            out.push(field("result", if none { Value::Null } else { if passes { "pass" } else { "fail" }.into() }));
+            out.push(field(
+                "result",
+                if none { Value::Null } else { if passes { "pass" } else { "fail" }.into() },
+            ));
             out.push(field("threshold", limit.shown()));
             out.push(field("higher_is_better", Value::Bool(place.is_some())));
             if none {
@@ -101,7 +108,8 @@ impl Retrieval {
         self.thresholds[place].clone().unwrap_or_else(usual)
     }
 
-    /// The label of each document. Of several of one document the last counts, at the place of the first.
+    /// The label of each document. Of several of one document the last counts, at the place of the
+    /// first.
     fn labels(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Ranking, Failure> {
         let items = listed(inputs, "retrieval_ground_truth", quirks)?;
         let items = items.as_ref().map(Value::items).unwrap_or_default();
@@ -110,8 +118,11 @@ impl Retrieval {
         }
         let mut truth = Ranking::default();
         for item in items {
-            let (Some(id), Some(label)) = (id_of(item), field(item, "query_relevance_label")) else {
-                return wrong("A document of `retrieval_ground_truth` lacks `document_id` or `query_relevance_label`.");
+            let (Some(id), Some(label)) = (id_of(item), field(item, "query_relevance_label"))
+            else {
+                return wrong(
+                    "A document of `retrieval_ground_truth` lacks `document_id` or `query_relevance_label`.",
+                );
             };
             let Some(label) = integer(label) else {
                 return wrong("A `query_relevance_label` is no whole number.");
@@ -123,7 +134,10 @@ impl Retrieval {
                 ));
             }
             if label > self.most {
-                return wrong(&format!("The label {label} is above `ground_truth_label_max`, which is {}.", self.most));
+                return wrong(&format!(
+                    "The label {label} is above `ground_truth_label_max`, which is {}.",
+                    self.most
+                ));
             }
             truth.add(key(id), float(label));
         }
@@ -144,9 +158,11 @@ impl Retrieval {
         let (five, holes) = if found.entries.is_empty() {
             (zeros(|| number(0.0)), [whole(0), whole(0)])
         } else {
-            let labels: Vec<f64> = found.ranked().iter().map(|(id, _)| truth.label(id).unwrap_or(0.0)).collect();
+            let labels: Vec<f64> =
+                found.ranked().iter().map(|(id, _)| truth.label(id).unwrap_or(0.0)).collect();
             let none = labels.iter().all(|label| label.abs() < 0.5);
-            let five = if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks)? };
+            let five =
+                if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks)? };
             (five, [whole(lost), number(ratio(lost, listed))])
         };
         let [ndcg, xdcg, fidelity, first, best] = five;
@@ -160,8 +176,14 @@ impl Retrieval {
         Ok([ndcg, xdcg, fidelity, first, best, holes, holes_ratio, retrieved, labelled])
     }
 
-    fn graded(&self, labels: &[f64], ideal: &[f64], quirks: &Quirks) -> Result<[Value; 5], Failure> {
-        // With labels below 0 a document that nobody labelled may be better than any label, and the best may gain nothing.
+    fn graded(
+        &self,
+        labels: &[f64],
+        ideal: &[f64],
+        quirks: &Quirks,
+    ) -> Result<[Value; 5], Failure> {
+        // With labels below 0 a document that nobody labelled may be better than any label, and the
+        // best may gain nothing.
         let beyond = |label: &f64| *label > float(self.most);
         let nothing = gain(&ideal[..ideal.len().min(RANKS)]).abs() < f64::MIN_POSITIVE;
         if quirks.has("nothing_relevant_fails") && (nothing || labels.iter().any(beyond)) {
@@ -188,7 +210,10 @@ impl Retrieval {
         }
         let weights = all.iter().map(|label| float(label + 1).exp2() - 1.0);
         let count = |label: &i64| {
-            labels.iter().filter(|known| (**known - float(*label)).abs() < 0.5).fold(0.0, |sum, _| sum + 1.0)
+            labels
+                .iter()
+                .filter(|known| (**known - float(*label)).abs() < 0.5)
+                .fold(0.0, |sum, _| sum + 1.0)
         };
         counted.iter().map(count).zip(weights).map(|(count, weight)| count * weight).sum()
     }
@@ -227,7 +252,11 @@ impl Ranking {
     }
 
     fn within(self, listed: usize, what: &str) -> Result<Self, Failure> {
-        if listed > MOST { wrong(&format!("`{what}` has {listed} documents; {MOST} are the most.")) } else { Ok(self) }
+        if listed > MOST {
+            wrong(&format!("`{what}` has {listed} documents; {MOST} are the most."))
+        } else {
+            Ok(self)
+        }
     }
 }
 
@@ -241,7 +270,9 @@ fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failu
     let mut found = Ranking::default();
     for item in items {
         let (Some(id), Some(score)) = (id_of(item), field(item, "relevance_score")) else {
-            return wrong("A document of `retrieved_documents` lacks `document_id` or `relevance_score`.");
+            return wrong(
+                "A document of `retrieved_documents` lacks `document_id` or `relevance_score`.",
+            );
         };
         let Some(score) = score_of(score) else {
             return wrong("A `relevance_score` is no number.");
@@ -255,7 +286,9 @@ fn listed(inputs: &Inputs, name: &str, quirks: &Quirks) -> Result<Option<Value>,
     match inputs.get(name) {
         None | Some(Value::Null) => wrong(&format!("The row has no `{name}`.")),
         // In tables with text only, a list is a text with a list in it.
-        Some(Value::Text(text)) if !quirks.has("unlisted_documents_are_none") => Ok(json::embedded(text)),
+        Some(Value::Text(text)) if !quirks.has("unlisted_documents_are_none") => {
+            Ok(json::embedded(text))
+        }
         Some(value) => Ok(Some(value.clone())),
     }
 }
@@ -273,7 +306,8 @@ fn field<'a>(item: &'a Value, name: &str) -> Option<&'a Value> {
     item.get(name).filter(|value| **value != Value::Null)
 }
 
-/// What Python takes for the same key is the same: 1 and 1.0, but not "1". Whole numbers keep all of their digits.
+/// What Python takes for the same key is the same: 1 and 1.0, but not "1". Whole numbers keep all
+/// of their digits.
 fn key(id: &Value) -> String {
     match id {
         Value::Number(written) if numbers::is_whole(written) => written.clone(),
@@ -311,7 +345,8 @@ fn gain(labels: &[f64]) -> f64 {
 /// The same with a discount that knows how far people read; as if there always were three.
 fn discounted(labels: &[f64]) -> f64 {
     let discounts = [0.0, 1.0, 2.0].map(|rank: f64| 0.6_f64.powf(rank));
-    let sum: f64 = labels.iter().zip(discounts).map(|(label, discount)| 25.0 * label * discount).sum();
+    let sum: f64 =
+        labels.iter().zip(discounts).map(|(label, discount)| 25.0 * label * discount).sum();
     sum / discounts.iter().sum::<f64>()
 }
 
@@ -333,27 +368,35 @@ mod tests {
     fn came(range: &str, labels: &[i64], quirks: &Quirks) -> String {
         let options = json::read(range).unwrap();
         let retrieval = Retrieval::read(&Options::new("document_retrieval", &options)).unwrap();
-        let label =
-            |(at, label): (usize, &i64)| format!(r#"{{"document_id": {at}, "query_relevance_label": {label}}}"#);
+        let label = |(at, label): (usize, &i64)| {
+            format!(r#"{{"document_id": {at}, "query_relevance_label": {label}}}"#)
+        };
         let labels: Vec<String> = labels.iter().enumerate().map(label).collect();
         let row = [
             ("retrieval_ground_truth", format!("[{}]", labels.join(", "))),
             ("retrieved_documents", r#"[{"document_id": 0, "relevance_score": 1}]"#.to_owned()),
         ];
-        let inputs = Inputs(row.map(|(name, text)| (name.to_owned(), json::read(&text).unwrap())).to_vec());
+        let inputs =
+            Inputs(row.map(|(name, text)| (name.to_owned(), json::read(&text).unwrap())).to_vec());
         let out = retrieval.result(&inputs, quirks).unwrap();
         let told = |key: &str| {
             let value = out.iter().find(|(known, _)| known == key);
-            value.map_or_else(|| "-".to_owned(), |(_, value)| json::write(value, false).replace('"', ""))
+            value.map_or_else(
+                || "-".to_owned(),
+                |(_, value)| json::write(value, false).replace('"', ""),
+            )
         };
-        let of = |name: &str| ["", "_result", "_reason"].map(|end| told(&format!("{name}{end}"))).join(" ");
+        let of = |name: &str| {
+            ["", "_result", "_reason"].map(|end| told(&format!("{name}{end}"))).join(" ")
+        };
         format!("{} | {}", of("ndcg@3"), of("fidelity"))
     }
 
     #[test]
     fn a_share_of_nothing_has_no_value_and_no_result() {
         const NDCG: &str = "NaN null Nothing that is labelled is relevant, so there is no ndcg@3.";
-        const FIDELITY: &str = "NaN null Nothing that is labelled is relevant, so there is no fidelity.";
+        const FIDELITY: &str =
+            "NaN null Nothing that is labelled is relevant, so there is no fidelity.";
         let (ours, theirs) = (Quirks::default(), Quirks::of(["nothing_relevant_fails"]).unwrap());
         assert_eq!(came("{}", &[0, 0], &ours), format!("{NDCG} | {FIDELITY}"));
         assert_eq!(came("{}", &[0, 0], &theirs), "0 fail - | 0 fail -");

@@ -1,5 +1,5 @@
-//! **Pure.** Asking a model one question after the other: what was heard so far is gone through again, up to the first question that
-//! has no reply yet.
+//! **Pure.** Asking a model one question after the other: what was heard so far is gone through
+//! again, up to the first question that has no reply yet.
 use super::{Failure, Job, Quirks, Vectors};
 use crate::judges::Question;
 
@@ -40,8 +40,9 @@ impl<'a> Heard<'a> {
         Self { replies: replies.iter(), ran, vectors }
     }
 
-    /// What the reply to a question says; the inner error when it could not be read, and neither could the second. `again` is said
-    /// after the first. A question that was answered need not be put together again.
+    /// What the reply to a question says; the inner error when it could not be read, and neither
+    /// could the second. `again` is said after the first. A question that was answered need not be
+    /// put together again.
     pub(super) fn ask<T, U>(
         &mut self,
         question: impl FnOnce() -> Question,

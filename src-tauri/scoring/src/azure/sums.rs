@@ -1,5 +1,6 @@
-//! **Pure.** What results of many rows come to: means, pass rates and rates of defects, each with the rows that it counts and an interval
-//! of 95 %. With switches on, exactly the numbers of the package.
+//! **Pure.** What results of many rows come to: means, pass rates and rates of defects, each with
+//! the rows that it counts and an interval of 95 %. With switches on, exactly the numbers of the
+//! package.
 use super::Quirks;
 use super::numbers::{self, rounded};
 use super::outputs::{Column, Outputs, Type};
@@ -22,14 +23,18 @@ pub struct Metric {
     pub left_out: u64,
 }
 
-/// All metrics: means, rates of defects, pass rates of evaluators, then those of graders, each in the order of the columns.
+/// All metrics: means, rates of defects, pass rates of evaluators, then those of graders, each in
+/// the order of the columns.
 pub fn metrics(outputs: &[Outputs], quirks: &Quirks) -> Vec<Metric> {
-    let (graders, evaluators): (Vec<&Outputs>, Vec<&Outputs>) = outputs.iter().partition(|outputs| outputs.grader);
-    let mut all: Vec<Metric> = evaluators.iter().flat_map(|outputs| means(outputs, quirks)).collect();
+    let (graders, evaluators): (Vec<&Outputs>, Vec<&Outputs>) =
+        outputs.iter().partition(|outputs| outputs.grader);
+    let mut all: Vec<Metric> =
+        evaluators.iter().flat_map(|outputs| means(outputs, quirks)).collect();
     all.extend(defects(&evaluators, quirks));
     for outputs in evaluators {
         if let Some(metric) = aggregate(outputs, quirks) {
-            // Under the package's names, what comes later takes the place of what has the same name.
+            // Under the package's names, what comes later takes the place of what has the same
+            // name.
             match all.iter_mut().find(|known| known.name == metric.name) {
                 Some(known) => *known = metric,
                 None => all.push(metric),
@@ -41,7 +46,8 @@ pub fn metrics(outputs: &[Outputs], quirks: &Quirks) -> Vec<Metric> {
 }
 
 fn means(outputs: &Outputs, quirks: &Quirks) -> Vec<Metric> {
-    let columns = outputs.columns().iter().filter(|column| told(outputs, &column.key, quirks).is_none());
+    let columns =
+        outputs.columns().iter().filter(|column| told(outputs, &column.key, quirks).is_none());
     // Under the package's names this word is nowhere.
     let name = if quirks.has("names_cut_at_dots") {
         format!("outputs.{}.", outputs.name).replace("outputs.", "")
@@ -74,7 +80,8 @@ fn mean_of(name: &str, column: &Column, outputs: &Outputs, quirks: &Quirks) -> O
     (!numbers.is_empty()).then(|| mean(name, &known, scale(&column.key, &known), outputs.rows()))
 }
 
-/// The least and the most that a number can be: by its name, or, of any other whose values are all from 0 to 1, these.
+/// The least and the most that a number can be: by its name, or, of any other whose values are all
+/// from 0 to 1, these.
 fn scale(key: &str, values: &[f64]) -> Option<(f64, f64)> {
     let of = |name: &str| judges::named(name).map(|judge| judge.about().scale);
     match (of(key), key.strip_suffix("_score").and_then(of)) {
@@ -92,9 +99,16 @@ fn as_pandas(name: String, column: &Column) -> Metric {
     };
     let values: Vec<f64> = column.cells().map(value).collect();
     let n = values.iter().filter(|value| !value.is_nan()).count();
-    let zeroed: Vec<f64> = values.iter().map(|value| if value.is_nan() { 0.0 } else { *value }).collect();
+    let zeroed: Vec<f64> =
+        values.iter().map(|value| if value.is_nan() { 0.0 } else { *value }).collect();
     let value = (n > 0).then(|| pairwise(&zeroed) / float(n));
-    Metric { name, value, interval: None, n: stats::count(n), left_out: stats::count(values.len() - n) }
+    Metric {
+        name,
+        value,
+        interval: None,
+        n: stats::count(n),
+        left_out: stats::count(values.len() - n),
+    }
 }
 
 /// A sum as NumPy adds it up.
@@ -120,13 +134,15 @@ fn pairwise(values: &[f64]) -> f64 {
 }
 
 fn mean(name: String, values: &[f64], scale: Option<(f64, f64)>, rows: usize) -> Metric {
-    /// Values that are drawn in all: many rows need few drawings for an interval that is small anyway.
+    /// Values that are drawn in all: many rows need few drawings for an interval that is small
+    /// anyway.
     const DRAWN: usize = 20_000_000;
     let times = (DRAWN / values.len().max(1)).clamp(200, Resampling::default().times);
     let clusters = Clusters::gather(values.iter().copied().enumerate());
     let resampling = Resampling { times, ..Resampling::default() };
     let interval = clusters.and_then(|clusters| clusters.interval(Level::default(), resampling));
-    let interval = interval.map(|interval| scale.map_or(interval, |(least, most)| interval.within(least, most)));
+    let interval = interval
+        .map(|interval| scale.map_or(interval, |(least, most)| interval.within(least, most)));
     let (n, all) = (stats::count(values.len()), stats::count(rows));
     Metric { name, value: stats::mean(values), interval, n, left_out: all.saturating_sub(n) }
 }
@@ -135,7 +151,13 @@ fn rate(name: String, passed: &[bool], rows: usize) -> Metric {
     let (n, all) = (stats::count(passed.len()), stats::count(rows));
     let hits = stats::count(passed.iter().filter(|passed| **passed).count());
     let value = (n > 0).then(|| stats::float(hits) / stats::float(n));
-    Metric { name, value, interval: wilson(hits, n, Level::default()), n, left_out: all.saturating_sub(n) }
+    Metric {
+        name,
+        value,
+        interval: wilson(hits, n, Level::default()),
+        n,
+        left_out: all.saturating_sub(n),
+    }
 }
 
 fn flag(cell: Option<&Value>) -> Option<bool> {
@@ -181,7 +203,8 @@ fn told(outputs: &Outputs, key: &str, quirks: &Quirks) -> Option<Told> {
         "ungrounded_attributes",
     ];
     let is_of = |end: &str, names: &[&str]| {
-        key.strip_suffix(end).is_some_and(|name| names.contains(&name.to_ascii_lowercase().as_str()))
+        key.strip_suffix(end)
+            .is_some_and(|name| names.contains(&name.to_ascii_lowercase().as_str()))
     };
     if quirks.has("names_cut_at_dots") && outputs.name.contains('.') {
         None
@@ -197,9 +220,13 @@ fn told(outputs: &Outputs, key: &str, quirks: &Quirks) -> Option<Told> {
 }
 
 fn defects(evaluators: &[&Outputs], quirks: &Quirks) -> Vec<Metric> {
-    let columns = evaluators.iter().flat_map(|outputs| outputs.columns().iter().map(|column| (*outputs, column)));
+    let columns = evaluators
+        .iter()
+        .flat_map(|outputs| outputs.columns().iter().map(|column| (*outputs, column)));
     let mut found: Vec<Defect<'_>> = columns
-        .filter_map(|(outputs, column)| Some(Defect { told: told(outputs, &column.key, quirks)?, outputs, column }))
+        .filter_map(|(outputs, column)| {
+            Some(Defect { told: told(outputs, &column.key, quirks)?, outputs, column })
+        })
         .collect();
     if !quirks.has("aggregate_over_all_rows") {
         return found.iter().flat_map(Defect::rates).collect();
@@ -207,7 +234,10 @@ fn defects(evaluators: &[&Outputs], quirks: &Quirks) -> Vec<Metric> {
     found.sort_by_key(|defect| defect.told);
     // Of details it tells those of the last column only.
     let last = found.iter().rposition(|defect| defect.told == Told::Details);
-    let told = found.iter().enumerate().filter(|(at, defect)| defect.told != Told::Details || Some(*at) == last);
+    let told = found
+        .iter()
+        .enumerate()
+        .filter(|(at, defect)| defect.told != Told::Details || Some(*at) == last);
     let mut rates: Vec<Metric> = told.flat_map(|(_, defect)| defect.rates_of_numbers()).collect();
     rates.retain(|rate| rate.value.is_some());
     rates.iter_mut().for_each(shortened);
@@ -221,12 +251,21 @@ impl Defect<'_> {
         let flags = || column.cells().filter_map(flag).collect::<Vec<bool>>();
         match told {
             Told::Severity => {
-                let scores = column.cells().filter_map(|cell| numbers::of(cell?)).filter(|score| !score.is_nan());
+                let scores = column
+                    .cells()
+                    .filter_map(|cell| numbers::of(cell?))
+                    .filter(|score| !score.is_nan());
                 let bad: Vec<bool> = scores.map(|score| score >= BAD).collect();
                 vec![rate(format!("{name}.{}", key.replace("_score", "_defect_rate")), &bad, rows)]
             }
-            Told::Passing => vec![rate(format!("{name}.groundedness_pro_passing_rate"), &flags(), rows)],
-            Told::Label => vec![rate(format!("{name}.{}", key.replace("_label", "_defect_rate")), &flags(), rows)],
+            Told::Passing => {
+                vec![rate(format!("{name}.groundedness_pro_passing_rate"), &flags(), rows)]
+            }
+            Told::Label => vec![rate(
+                format!("{name}.{}", key.replace("_label", "_defect_rate")),
+                &flags(),
+                rows,
+            )],
             Told::Details => self.of_details(),
         }
     }
@@ -234,7 +273,11 @@ impl Defect<'_> {
     /// The same as the package has them: whatever looks like a number counts as one.
     fn rates_of_numbers(&self) -> Vec<Metric> {
         let mut rates = self.rates();
-        let seen = self.column.cells().filter_map(|cell| as_number(cell?)).filter(|number| !number.is_nan());
+        let seen = self
+            .column
+            .cells()
+            .filter_map(|cell| as_number(cell?))
+            .filter(|number| !number.is_nan());
         let numbers: Vec<f64> = match self.told {
             Told::Severity => seen.map(|score| f64::from(u8::from(score >= BAD))).collect(),
             Told::Passing | Told::Label => seen.collect(),
@@ -250,7 +293,9 @@ impl Defect<'_> {
     fn of_details(&self) -> Vec<Metric> {
         let Self { outputs, column, .. } = self;
         let mut keys: Vec<&str> = Vec::new();
-        for key in column.cells().flatten().flat_map(Value::entries).filter_map(|(key, _)| key.text()) {
+        for key in
+            column.cells().flatten().flat_map(Value::entries).filter_map(|(key, _)| key.text())
+        {
             if !keys.contains(&key) {
                 keys.push(key);
             }
@@ -288,7 +333,8 @@ fn aggregate(outputs: &Outputs, quirks: &Quirks) -> Option<Metric> {
     let name = format!("{name}.binary_aggregate");
     let rows = outputs.rows();
     Some(if quirks.has("aggregate_over_all_rows") {
-        let passed: Vec<bool> = last.cells().map(|cell| cell.and_then(Value::text) == Some("pass")).collect();
+        let passed: Vec<bool> =
+            last.cells().map(|cell| cell.and_then(Value::text) == Some("pass")).collect();
         let mut metric = rate(name, &passed, rows);
         shortened(&mut metric);
         metric
@@ -298,7 +344,8 @@ fn aggregate(outputs: &Outputs, quirks: &Quirks) -> Option<Metric> {
     })
 }
 
-/// The pass rate of a grader; ours tells the mean of its scores as well, where they say more than whether it passes.
+/// The pass rate of a grader; ours tells the mean of its scores as well, where they say more than
+/// whether it passes.
 fn of_grader(outputs: &Outputs, quirks: &Quirks) -> Vec<Metric> {
     let Some(column) = outputs.column("passed") else { return Vec::new() };
     let passed: Vec<bool> = column.cells().filter_map(flag).collect();

@@ -1,5 +1,6 @@
-//! **Pure.** Rows of a data file: JSON Lines, a JSON list, or CSV. Types stay as they are written: a text that looks like a number is a
-//! text, and a number keeps its digits. What cannot be read is told by line, and nothing is left out without a word.
+//! **Pure.** Rows of a data file: JSON Lines, a JSON list, or CSV. Types stay as they are written:
+//! a text that looks like a number is a text, and a number keeps its digits. What cannot be read is
+//! told by line, and nothing is left out without a word.
 use super::Quirks;
 use super::csv::{self, Cell};
 use super::{pandas, pandas_numbers};
@@ -55,7 +56,8 @@ pub(super) fn room(columns: usize, rows: usize) -> Result<(), String> {
 pub struct Row {
     /// Where it begins in its file, from 1; in a JSON list, which one it is.
     pub line: usize,
-    /// What it has, with the number of the column, in the order of these. What it does not have takes no room.
+    /// What it has, with the number of the column, in the order of these. What it does not have
+    /// takes no room.
     cells: Vec<(usize, Value)>,
 }
 
@@ -92,7 +94,10 @@ impl Table {
         let pandas = quirks.has("pandas_types");
         let is_list = text.trim_start_matches('\u{feff}').trim_start().starts_with('[');
         if pandas && !csv && (is_list || text.starts_with('\u{feff}')) {
-            return Err("The package reads JSON Lines without a mark of the byte order, and nothing else.".to_owned());
+            return Err(
+                "The package reads JSON Lines without a mark of the byte order, and nothing else."
+                    .to_owned(),
+            );
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut table = match (csv, is_list) {
@@ -107,8 +112,11 @@ impl Table {
         Ok(table)
     }
 
-    /// Of what was said for each row: named values, in an order. The error is a sentence: there is too much of it.
-    pub fn gathered(rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>) -> Result<Self, String> {
+    /// Of what was said for each row: named values, in an order. The error is a sentence: there is
+    /// too much of it.
+    pub fn gathered(
+        rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>,
+    ) -> Result<Self, String> {
         let mut table = Self::default();
         for (at, entries) in rows.into_iter().enumerate() {
             table.add(at + 1, entries)?;
@@ -117,7 +125,8 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether what it holds is worth a file that has all of its columns in each row. The error is a sentence.
+    /// Whether what it holds is worth a file that has all of its columns in each row. The error is
+    /// a sentence.
     pub(super) fn is_filled(&self) -> Result<(), String> {
         let size = |column: usize| self.columns[column].len() + SIGNS;
         let width: usize = (0..self.columns.len()).map(size).sum();
@@ -183,10 +192,14 @@ impl Table {
     pub(super) fn without(mut self, column: &str) -> Self {
         if let Some(at) = self.places.get(column).copied() {
             self.columns.remove(at);
-            self.places = self.columns.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
+            self.places =
+                self.columns.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
             for row in &mut self.rows {
                 row.cells.retain(|(column, _)| *column != at);
-                row.cells.iter_mut().filter(|(column, _)| *column > at).for_each(|(column, _)| *column -= 1);
+                row.cells
+                    .iter_mut()
+                    .filter(|(column, _)| *column > at)
+                    .for_each(|(column, _)| *column -= 1);
             }
         }
         self
@@ -204,8 +217,8 @@ fn named(entries: Vec<(Value, Value)>) -> impl Iterator<Item = (String, Option<V
     })
 }
 
-/// A JSON text; what Python wrote may say `NaN`. pandas takes the last of values that stand under one key. The error is the end of a
-/// sentence.
+/// A JSON text; what Python wrote may say `NaN`. pandas takes the last of values that stand under
+/// one key. The error is the end of a sentence.
 fn json_of(text: &str, pandas: bool) -> Result<Value, String> {
     let why = match json::read_python(text) {
         Ok(value) => return Ok(value),
@@ -213,9 +226,10 @@ fn json_of(text: &str, pandas: bool) -> Result<Value, String> {
     };
     match python_json::read(text).ok().filter(|_| pandas) {
         Some(value) => Ok(value.value()),
-        None if why.kind == ReadErrorKind::Duplicate => {
-            Err(format!("is not read: {} JSON allows that; which of both counts is not guessed here.", why.message))
-        }
+        None if why.kind == ReadErrorKind::Duplicate => Err(format!(
+            "is not read: {} JSON allows that; which of both counts is not guessed here.",
+            why.message
+        )),
         None => Err(format!("is no JSON: {}", why.message)),
     }
 }
@@ -228,7 +242,11 @@ fn of_lines(text: &str, pandas: bool) -> Result<Table, String> {
             continue;
         }
         let value = json_of(line, pandas);
-        let value = if pandas { value.and_then(|value| Ok(pandas_numbers::of_json(value)?)) } else { value };
+        let value = if pandas {
+            value.and_then(|value| Ok(pandas_numbers::of_json(value)?))
+        } else {
+            value
+        };
         match value {
             Ok(Value::Map(entries)) => table.add(at + 1, named(entries))?,
             Ok(_) => table.refuse(at + 1, "is no JSON object."),
@@ -279,10 +297,11 @@ fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
             let cells = if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") };
             table.refuse(record.line, &format!("has {cells}, and the header has {wanted}."));
         } else {
-            let cells = record.cells.into_iter().enumerate().filter_map(|(column, cell)| match cell {
-                Cell::Plain(text) if text.is_empty() => None,
-                Cell::Plain(text) | Cell::Quoted(text) => Some((column, Value::Text(text))),
-            });
+            let cells =
+                record.cells.into_iter().enumerate().filter_map(|(column, cell)| match cell {
+                    Cell::Plain(text) if text.is_empty() => None,
+                    Cell::Plain(text) | Cell::Quoted(text) => Some((column, Value::Text(text))),
+                });
             table.rows.push(Row { line: record.line, cells: cells.collect() });
         }
     }
@@ -299,10 +318,13 @@ mod tests {
             Ok(table) => table,
             Err(why) => return why,
         };
-        let cell = |cell: Option<&Value>| cell.map_or_else(|| "-".to_owned(), |value| json::write(value, false));
+        let cell = |cell: Option<&Value>| {
+            cell.map_or_else(|| "-".to_owned(), |value| json::write(value, false))
+        };
         let mut lines = vec![table.columns.join(" | ")];
         for row in &table.rows {
-            let cells: Vec<String> = (0..table.columns.len()).map(|at| cell(row.cell(at))).collect();
+            let cells: Vec<String> =
+                (0..table.columns.len()).map(|at| cell(row.cell(at))).collect();
             lines.push(format!("{}: {}", row.line, cells.join(" | ")));
         }
         lines.extend(table.wrong.into_iter().map(|wrong| wrong.message));
@@ -332,7 +354,8 @@ mod tests {
 
     #[test]
     fn cells_of_csv_are_texts_and_rows_of_another_width_are_told() {
-        let text = "\u{feff}q,r\r\n\"a, b\",\"1\n2\"\r\n,\"\"\r\n\r\n007,NA\r\nlost\r\n1,2,3\r\n\"open,";
+        let text =
+            "\u{feff}q,r\r\n\"a, b\",\"1\n2\"\r\n,\"\"\r\n\r\n007,NA\r\nlost\r\n1,2,3\r\n\"open,";
         insta::assert_snapshot!(shown(text, true, &[]), @r#"
         q | r
         2: "a, b" | "1\n2"
@@ -365,7 +388,11 @@ mod tests {
             assert!(why.starts_with("There are more than 2000 columns. Give every row"), "{why}");
         }
         assert_eq!(room(MOST_COLUMNS, 10_000), Ok(()));
-        assert!(room(MOST_COLUMNS, 10_001).unwrap_err().starts_with("10001 rows with 2000 columns are more than"));
+        assert!(
+            room(MOST_COLUMNS, 10_001)
+                .unwrap_err()
+                .starts_with("10001 rows with 2000 columns are more than")
+        );
     }
 
     #[test]
@@ -373,31 +400,50 @@ mod tests {
         let wide = (0..1_999).map(|at| format!("\"k{at}\":1")).collect::<Vec<_>>().join(",");
         let sparse = |rows: usize| format!("{{{wide}}}\n{}", "{\"k1998\":1}\n".repeat(rows));
         let why = Table::read(&sparse(9_900), false, &Quirks::default()).unwrap_err();
-        assert!(why.starts_with("9901 rows with 1999 columns hold only 11899 values. Give every row"), "{why}");
+        assert!(
+            why.starts_with("9901 rows with 1999 columns hold only 11899 values. Give every row"),
+            "{why}"
+        );
         assert_eq!(Table::read(&sparse(500), false, &Quirks::default()).unwrap().rows.len(), 501);
         // A row takes room for what it has.
         let table = Table::read(&sparse(500), false, &Quirks::default()).unwrap();
         assert_eq!((table.rows[0].cells.len(), table.rows[500].cells.len()), (1_999, 1));
-        let full = format!("{}\n{}", wide.replace("\":1", "").replace('"', ""), vec!["1"; 1_999].join(",") + "\n");
+        let full = format!(
+            "{}\n{}",
+            wide.replace("\":1", "").replace('"', ""),
+            vec!["1"; 1_999].join(",") + "\n"
+        );
         let (header, row) = full.split_once('\n').unwrap();
         assert_eq!(
-            Table::read(&format!("{header}\n{}", row.repeat(1_000)), true, &Quirks::default()).unwrap().rows.len(),
+            Table::read(&format!("{header}\n{}", row.repeat(1_000)), true, &Quirks::default())
+                .unwrap()
+                .rows
+                .len(),
             1_000
         );
         let long = format!("{}\n{}", "k".repeat(1_000_000), "1\n".repeat(400));
         let why = Table::read(&long, true, &Quirks::default()).unwrap_err();
-        assert!(why.starts_with("The names of 1 columns in each of 400 rows are more than"), "{why}");
+        assert!(
+            why.starts_with("The names of 1 columns in each of 400 rows are more than"),
+            "{why}"
+        );
     }
 
     #[test]
     fn what_a_target_says_has_bounds_too() {
         let row = |at: usize| {
-            (0..300).map(move |key| (format!("k{}", at * 300 + key), Some(Value::Null))).collect::<Vec<_>>()
+            (0..300)
+                .map(move |key| (format!("k{}", at * 300 + key), Some(Value::Null)))
+                .collect::<Vec<_>>()
         };
         let why = Table::gathered((0..100).map(row)).unwrap_err();
         assert!(why.starts_with("There are more than 2000 columns."), "{why}");
-        let sparse = (0..9_900)
-            .map(|at| row(if at < 6 { at } else { 0 }).into_iter().skip(if at < 6 { 0 } else { 299 }).collect());
+        let sparse = (0..9_900).map(|at| {
+            row(if at < 6 { at } else { 0 })
+                .into_iter()
+                .skip(if at < 6 { 0 } else { 299 })
+                .collect()
+        });
         let why = Table::gathered(sparse).unwrap_err();
         assert!(why.starts_with("9900 rows with 1800 columns hold only"), "{why}");
     }
@@ -420,8 +466,10 @@ mod tests {
 
     #[test]
     fn values_are_found_by_the_name_of_their_column_also_after_one_was_left_out() {
-        let table = Table::read("{\"a\": 1, \"b\": 2, \"c\": 3}", false, &Quirks::default()).unwrap();
-        let number = |table: &Table, name: &str| table.value(0, name).map(|value| json::write(value, false));
+        let table =
+            Table::read("{\"a\": 1, \"b\": 2, \"c\": 3}", false, &Quirks::default()).unwrap();
+        let number =
+            |table: &Table, name: &str| table.value(0, name).map(|value| json::write(value, false));
         assert_eq!(number(&table, "c"), Some("3".to_owned()));
         let table = table.without("a");
         assert_eq!((number(&table, "a"), number(&table, "c")), (None, Some("3".to_owned())));

@@ -1,4 +1,5 @@
-//! **Pure.** Response and ground truth by a metric: the results of F1, BLEU, GLEU, METEOR and ROUGE, with their options.
+//! **Pure.** Response and ground truth by a metric: the results of F1, BLEU, GLEU, METEOR and
+//! ROUGE, with their options.
 use super::conversation::Held;
 use super::numbers::{self, is_missing};
 use super::options::{Limit, Options};
@@ -90,7 +91,8 @@ impl Text {
 
     /// The result of a row, or of a turn of a conversation.
     pub(super) fn result(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
-        let (response, truth) = (text_of(inputs, "response", quirks)?, text_of(inputs, "ground_truth", quirks)?);
+        let (response, truth) =
+            (text_of(inputs, "response", quirks)?, text_of(inputs, "ground_truth", quirks)?);
         let texts = Texts::new(response, truth, Nltk::default());
         let (metric, measured) = match self.by {
             By::Metric(metric) if texts.is_too_long(metric) => (metric, None),
@@ -125,26 +127,36 @@ impl Text {
 }
 
 /// A text of the row. A number or `true` is one too, unless it is read as the package reads it.
-pub(super) fn text_of<'a>(inputs: &'a Inputs, name: &str, quirks: &Quirks) -> Result<&'a str, Failure> {
+pub(super) fn text_of<'a>(
+    inputs: &'a Inputs,
+    name: &str,
+    quirks: &Quirks,
+) -> Result<&'a str, Failure> {
     let wrong = |message| Err(Failure { by_input: true, message });
     match inputs.get(name) {
         value if is_missing(value) => wrong(format!("The row has no `{name}`.")),
         Some(Value::Text(text)) => Ok(text),
         Some(Value::Number(written)) if !quirks.has("pandas_types") => Ok(written),
-        Some(Value::Bool(flag)) if !quirks.has("pandas_types") => Ok(if *flag { "true" } else { "false" }),
+        Some(Value::Bool(flag)) if !quirks.has("pandas_types") => {
+            Ok(if *flag { "true" } else { "false" })
+        }
         _ => wrong(format!("`{name}` is no text.")),
     }
 }
 
 fn rouge_type(name: &str, quirks: &Quirks) -> Result<By, String> {
-    let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name && name.starts_with("rouge"));
+    let metric =
+        Metric::ALL.into_iter().find(|metric| metric.name() == name && name.starts_with("rouge"));
     if let Some(metric) = metric {
         return Ok(By::Metric(metric));
     }
     if !quirks.has("rouge_types_unlisted") {
         return Err(format!("Invalid rouge type: {name}. There are rouge1 to rouge5 and rougeL."));
     }
-    let digit = name.strip_prefix("rouge").filter(|rest| rest.len() == 1).and_then(|rest| rest.parse().ok());
+    let digit = name
+        .strip_prefix("rouge")
+        .filter(|rest| rest.len() == 1)
+        .and_then(|rest| rest.parse().ok());
     match digit {
         Some(0) => Err(format!("rougen requires positive n: {name}")),
         Some(n) => Ok(By::Runs(n)),

@@ -1,4 +1,5 @@
-//! **Pure.** What the judge of tool calls is shown: the calls that were made, with what they returned, and the tools of their names.
+//! **Pure.** What the judge of tool calls is shown: the calls that were made, with what they
+//! returned, and the tools of their names.
 use super::normal::with;
 use super::numbers::is_whole;
 use super::python_number::written;
@@ -23,12 +24,16 @@ pub enum Unasked {
 /// Where a call stands: its message, and its part in that.
 pub(super) type Place = (usize, usize);
 
-/// The calls of an answer, each with what it returned when that is known. What is no list of messages has none; the error is that the
-/// package fails over them.
+/// The calls of an answer, each with what it returned when that is known. What is no list of
+/// messages has none; the error is that the package fails over them.
 pub fn calls_of(response: &Value, quirks: &Quirks) -> Result<Vec<Value>, &'static str> {
     let response = normal::messages(response, quirks);
     let messages = response.items();
-    let results = if quirks.has("repeated_ids_share_results") { shared(messages)? } else { returned(messages) };
+    let results = if quirks.has("repeated_ids_share_results") {
+        shared(messages)?
+    } else {
+        returned(messages)
+    };
     let complete = |(place, call): (Place, &Value)| match results.get(&place) {
         Some(result) => with(call.entries(), "tool_result", result.clone()),
         None => call.clone(),
@@ -47,7 +52,8 @@ fn parts(message: &Value) -> &[Value] {
 /// The calls of the messages of an assistant, with their places.
 pub(super) fn calls(messages: &[Value]) -> impl Iterator<Item = (Place, &Value)> {
     let spoken = messages.iter().enumerate();
-    let spoken = spoken.filter(|(_, message)| message.get("role").and_then(Value::text) == Some("assistant"));
+    let spoken = spoken
+        .filter(|(_, message)| message.get("role").and_then(Value::text) == Some("assistant"));
     spoken.flat_map(|(at, message)| {
         let calls = parts(message).iter().enumerate().filter(|(_, part)| is(part, "tool_call"));
         calls.map(move |(part, call)| ((at, part), call))
@@ -82,14 +88,17 @@ pub(super) fn is_nested(id: &Value) -> bool {
     matches!(id, Value::List(_) | Value::Map(_))
 }
 
-/// The package's way: calls that share an id have the last result of that id, whoever was called when.
+/// The package's way: calls that share an id have the last result of that id, whoever was called
+/// when.
 fn shared(messages: &[Value]) -> Result<HashMap<Place, Value>, &'static str> {
     const NO_ID: &str = "The id of a call in the response is a list or an object.";
     if !messages.iter().all(is_object) {
         return Err("A message of the response is no object.");
     }
     let mut results = HashMap::new();
-    for message in messages.iter().filter(|message| message.get("role").and_then(Value::text) == Some("tool")) {
+    for message in
+        messages.iter().filter(|message| message.get("role").and_then(Value::text) == Some("tool"))
+    {
         let id = message.get("tool_call_id").filter(|id| inputs::truthy(id));
         let result = parts(message).first().filter(|part| is(part, "tool_result"));
         let Some((id, result)) = id.zip(result) else { continue };
@@ -105,7 +114,10 @@ fn shared(messages: &[Value]) -> Result<HashMap<Place, Value>, &'static str> {
             return Err(NO_ID);
         }
         if let Some(result) = results.get(&key(id)) {
-            found.insert(place, result.cloned().ok_or("A part with the result of a call has no `tool_result`.")?);
+            found.insert(
+                place,
+                result.cloned().ok_or("A part with the result of a call has no `tool_result`.")?,
+            );
         }
     }
     Ok(found)
@@ -115,9 +127,10 @@ fn is_object(value: &Value) -> bool {
     matches!(value, Value::Map(_))
 }
 
-/// What each call returned. Some programs number their calls anew in every turn: a result is that of the last message before it that
-/// calls by its id and has no result yet, and of the first such call in that. When all have one, it takes the place of the last. A
-/// result that stands before every call of its id is that of the first of them that no later one answers.
+/// What each call returned. Some programs number their calls anew in every turn: a result is that
+/// of the last message before it that calls by its id and has no result yet, and of the first such
+/// call in that. When all have one, it takes the place of the last. A result that stands before
+/// every call of its id is that of the first of them that no later one answers.
 pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
     let (mut waiting, mut last) = (Waiting::default(), HashMap::new());
     let (mut results, mut called) = (HashMap::new(), calls(messages).peekable());
@@ -129,7 +142,8 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
         let is_tool = message.get("role").and_then(Value::text) == Some("tool");
         let Some(id) = message.get("tool_call_id").filter(|_| is_tool) else { continue };
         let found = parts(message).iter().filter(|part| is(part, "tool_result"));
-        let mut found: Vec<Value> = found.map(|part| part.get("tool_result").cloned().unwrap_or_default()).collect();
+        let mut found: Vec<Value> =
+            found.map(|part| part.get("tool_result").cloned().unwrap_or_default()).collect();
         let id = key(id);
         let place = waiting.answered(&id).or_else(|| last.get(&id).copied());
         let result = if found.len() > 1 { Some(Value::List(found)) } else { found.pop() };
@@ -167,12 +181,16 @@ pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unaske
     let found = response.map(|value| calls_of(value, quirks)).transpose().map_err(Fails)?;
     let calls = match found.filter(|calls| !calls.is_empty()) {
         Some(calls) => calls,
-        None => listed(given.there("tool_calls"), quirks).iter().map(|call| normal_call(call, quirks)).collect(),
+        None => listed(given.there("tool_calls"), quirks)
+            .iter()
+            .map(|call| normal_call(call, quirks))
+            .collect(),
     };
     if calls.is_empty() {
         return Err(NotApplicable("No tool calls found in response or provided tool_calls."));
     }
-    let definitions = given.there("tool_definitions").map(|value| normal::definitions(value, quirks));
+    let definitions =
+        given.there("tool_definitions").map(|value| normal::definitions(value, quirks));
     let definitions = listed(definitions.as_ref(), quirks);
     if definitions.is_empty() {
         return Err(NotApplicable("Tool definitions must be provided."));
@@ -180,10 +198,13 @@ pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unaske
     let typed = || calls.iter().filter(|call| is(call, "tool_call"));
     let countable = |value: &Value| !matches!(value, Value::Number(_) | Value::Bool(_));
     let looked_into = typed().next().is_some() && !definitions.iter().all(is_object);
-    if quirks.has("openai_calls_unread") && (looked_into || !given.there("tool_definitions").is_none_or(countable)) {
+    if quirks.has("openai_calls_unread")
+        && (looked_into || !given.there("tool_definitions").is_none_or(countable))
+    {
         return Err(Fails("A definition of a tool is no object."));
     }
-    // Where both have their names nested, neither has one for the package, and it takes the one for the other.
+    // Where both have their names nested, neither has one for the package, and it takes the one for
+    // the other.
     let name = |value: &Value| match value.get("name") {
         None if !quirks.has("openai_calls_unread") => None,
         name => Some(key(name.unwrap_or(&Value::Null))),
@@ -200,7 +221,11 @@ pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unaske
         let name = name(call).ok_or(UNKNOWN)?;
         let of = known.get(&name).ok_or(UNKNOWN)?;
         if names.insert(name) {
-            needed.extend(of.iter().filter(|tool| seen.insert(json::write(tool, false))).map(|tool| (*tool).clone()));
+            needed.extend(
+                of.iter()
+                    .filter(|tool| seen.insert(json::write(tool, false)))
+                    .map(|tool| (*tool).clone()),
+            );
         }
     }
     if needed.is_empty() { Err(UNKNOWN) } else { Ok((calls, needed)) }

@@ -11,12 +11,14 @@ pub enum Side {
     Actual,
 }
 
-/// The actual value, from the expected one and what differs. None when this difference is not of that value.
+/// The actual value, from the expected one and what differs. None when this difference is not of
+/// that value.
 pub fn apply(expected: &Value, diff: &Diff<'_>) -> Option<Value> {
     node(expected, &diff.root, Side::Actual)
 }
 
-/// The expected value, from the actual one and what differs. None when this difference is not of that value.
+/// The expected value, from the actual one and what differs. None when this difference is not of
+/// that value.
 pub fn revert(actual: &Value, diff: &Diff<'_>) -> Option<Value> {
     node(actual, &diff.root, Side::Expected)
 }
@@ -27,7 +29,9 @@ impl Node<'_> {
         match self {
             Node::Same(value) => value.as_ref().clone(),
             Node::Leaf(leaf) => leaf.side(side).clone(),
-            Node::Map(fields) => Value::Map(in_order(fields.iter().filter_map(|field| field.entry(side)))),
+            Node::Map(fields) => {
+                Value::Map(in_order(fields.iter().filter_map(|field| field.entry(side))))
+            }
             Node::List(List { rows, .. }) => {
                 let item = |row: &super::Row<'_>| Some((row.place(side)?, row.sides.side(side)?));
                 Value::List(in_order(rows.iter().filter_map(item)))
@@ -98,13 +102,18 @@ fn node(value: &Value, node: &Node<'_>, wanted: Side) -> Option<Value> {
             let mut out = Vec::with_capacity(fields.len());
             for field in fields {
                 let from = match field.place(given) {
-                    Some(place) => Some(entries.get(place).filter(|(key, _)| key == field.key(given))?),
+                    Some(place) => {
+                        Some(entries.get(place).filter(|(key, _)| key == field.key(given))?)
+                    }
                     None => None,
                 };
                 if let Some(place) = field.place(wanted) {
                     out.push((
                         place,
-                        (field.key(wanted).clone(), sides(from.map(|(_, value)| value), &field.sides, wanted)?),
+                        (
+                            field.key(wanted).clone(),
+                            sides(from.map(|(_, value)| value), &field.sides, wanted)?,
+                        ),
                     ));
                 }
             }

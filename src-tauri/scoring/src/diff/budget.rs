@@ -1,5 +1,5 @@
-//! **Pure.** How much work may still be done. It stands where other programs look at a clock, so that the same two values always
-//! give the same result.
+//! **Pure.** How much work may still be done. It stands where other programs look at a clock, so
+//! that the same two values always give the same result.
 
 /// Work that is left, in steps of some nanoseconds.
 #[derive(Debug)]
@@ -14,7 +14,8 @@ impl Budget {
         Self { left, coarse: false }
     }
 
-    /// Takes work that is done only when there is enough left. False: do less, and the result is coarse.
+    /// Takes work that is done only when there is enough left. False: do less, and the result is
+    /// coarse.
     pub(super) fn afford(&mut self, work: u64) -> bool {
         if work > self.left {
             self.coarse = true;

@@ -1,7 +1,9 @@
 //! **Pure.** Goes through two values side by side and builds the tree.
 use super::align::{align, arrange};
 use super::budget::{Budget, steps};
-use super::{Diff, ExtraFields, Field, Leaf, List, Node, Options, Row, Sides, counts, identity, leaf, words};
+use super::{
+    Diff, ExtraFields, Field, Leaf, List, Node, Options, Row, Sides, counts, identity, leaf, words,
+};
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
@@ -16,7 +18,8 @@ pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Opti
     if is_deep(expected) || is_deep(actual) {
         return too_deep(expected, actual, options);
     }
-    let mut comparing = Comparing { options, budget: Budget::of(options.budget), key: Key::NotSought };
+    let mut comparing =
+        Comparing { options, budget: Budget::of(options.budget), key: Key::NotSought };
     let root = comparing.node(expected, actual);
     let counts = counts::of(&root, options);
     let key_not_there = if comparing.key == Key::NotThere { options.key.clone() } else { None };
@@ -65,18 +68,28 @@ impl Comparing<'_> {
         self.options.ignore.is_empty() && expected == actual
     }
 
-    fn fields<'a>(&mut self, expected: &'a [(Value, Value)], actual: &'a [(Value, Value)]) -> Vec<Field<'a>> {
+    fn fields<'a>(
+        &mut self,
+        expected: &'a [(Value, Value)],
+        actual: &'a [(Value, Value)],
+    ) -> Vec<Field<'a>> {
         let pairs = identity::pairs(expected, actual);
         self.budget.spend(steps(expected.len() + actual.len()) * 4);
         let places = arrange(&pairs, actual.len(), true);
         let field = |place: super::align::Place| {
             let (from, to) = (place.from, place.to);
-            let (left, right) = (from.and_then(|at| expected.get(at)), to.and_then(|at| actual.get(at)));
+            let (left, right) =
+                (from.and_then(|at| expected.get(at)), to.and_then(|at| actual.get(at)));
             let key = left.or(right).map(|(key, _)| Cow::Borrowed(key)).unwrap_or_default();
-            let actual_key = right.map(|(key, _)| key).filter(|other| **other != *key).map(Cow::Borrowed);
-            let ignored = key.text().is_some_and(|key| self.options.ignore.iter().any(|ignored| ignored == key));
+            let actual_key =
+                right.map(|(key, _)| key).filter(|other| **other != *key).map(Cow::Borrowed);
+            let ignored = key
+                .text()
+                .is_some_and(|key| self.options.ignore.iter().any(|ignored| ignored == key));
             // Who expects an empty object expects that there is nothing.
-            let allowed = left.is_none() && !expected.is_empty() && self.options.extra_fields == ExtraFields::Allowed;
+            let allowed = left.is_none()
+                && !expected.is_empty()
+                && self.options.extra_fields == ExtraFields::Allowed;
             let sides = self.sides(left.map(|(_, value)| value), right.map(|(_, value)| value));
             Field { key, actual_key, from, to, counts: !ignored && !allowed, sides }
         };
@@ -86,15 +99,25 @@ impl Comparing<'_> {
     fn rows<'a>(&mut self, expected: &'a [Value], actual: &'a [Value]) -> List<'a> {
         let aligned = align(expected, actual, self.options, &mut self.budget);
         let of_objects = |rows: &[Value]| rows.iter().any(|row| matches!(row, Value::Map(_)));
-        if self.options.key.as_ref().is_some_and(|key| !key.is_empty()) && of_objects(expected) && of_objects(actual) {
+        if self.options.key.as_ref().is_some_and(|key| !key.is_empty())
+            && of_objects(expected)
+            && of_objects(actual)
+        {
             let found = matches!(aligned.alignment, super::Alignment::Key { inferred: false, .. });
             self.key = if found || self.key == Key::There { Key::There } else { Key::NotThere };
         }
         let places = arrange(&aligned.matches, actual.len(), self.options.ignore_order);
         let row = |place: super::align::Place| {
-            let (left, right) = (place.from.map(|at| &expected[at]), place.to.map(|at| &actual[at]));
+            let (left, right) =
+                (place.from.map(|at| &expected[at]), place.to.map(|at| &actual[at]));
             let name = left.or(right).and_then(|row| aligned.name(row));
-            Row { from: place.from, to: place.to, moved: place.moved, name, sides: self.sides(left, right) }
+            Row {
+                from: place.from,
+                to: place.to,
+                moved: place.moved,
+                name,
+                sides: self.sides(left, right),
+            }
         };
         let rows = places.into_iter().map(row).collect();
         List { rows, alignment: aligned.alignment }
@@ -114,8 +137,11 @@ impl super::align::Aligned {
     fn name(&self, row: &Value) -> Option<String> {
         let super::Alignment::Key { fields, .. } = &self.alignment else { return None };
         let values: Option<Vec<&Value>> = fields.iter().map(|field| row.get(field)).collect();
-        let values = values.filter(|values| values.iter().all(|value| identity::Identity::of(value).is_some()))?;
-        let is_number = |value: &Value| matches!(identity::Identity::of(value), Some(identity::Identity::Number(_)));
+        let values = values
+            .filter(|values| values.iter().all(|value| identity::Identity::of(value).is_some()))?;
+        let is_number = |value: &Value| {
+            matches!(identity::Identity::of(value), Some(identity::Identity::Number(_)))
+        };
         if let [one] = &values[..]
             && is_number(one)
         {
@@ -141,7 +167,11 @@ fn is_deep(value: &Value) -> bool {
             .into_iter()
             .flat_map(|value| {
                 let fields = value.entries().iter().flat_map(|(key, value)| [key, value]);
-                value.items().iter().chain(fields).filter(|value| matches!(value, Value::List(_) | Value::Map(_)))
+                value
+                    .items()
+                    .iter()
+                    .chain(fields)
+                    .filter(|value| matches!(value, Value::List(_) | Value::Map(_)))
             })
             .collect();
         if level.is_empty() {
@@ -160,7 +190,9 @@ fn is_identical(a: &Value, b: &Value) -> bool {
             (Value::Map(a), Value::Map(b)) if a.len() == b.len() => {
                 open.extend(a.iter().zip(b).flat_map(|(a, b)| [(&a.0, &b.0), (&a.1, &b.1)]));
             }
-            (Value::List(_) | Value::Map(_), _) | (_, Value::List(_) | Value::Map(_)) => return false,
+            (Value::List(_) | Value::Map(_), _) | (_, Value::List(_) | Value::Map(_)) => {
+                return false;
+            }
             (a, b) if a != b => return false,
             _ => {}
         }
@@ -170,8 +202,9 @@ fn is_identical(a: &Value, b: &Value) -> bool {
 
 /// What cannot be followed is compared to the letter and not shown.
 fn too_deep<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Diff<'a> {
-    let shown =
-        |value: &'a Value| if is_deep(value) { Cow::Owned(Value::from(TOO_DEEP)) } else { Cow::Borrowed(value) };
+    let shown = |value: &'a Value| {
+        if is_deep(value) { Cow::Owned(Value::from(TOO_DEEP)) } else { Cow::Borrowed(value) }
+    };
     let leaf = Leaf {
         equal: is_identical(expected, actual),
         expected: shown(expected),

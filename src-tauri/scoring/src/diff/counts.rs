@@ -39,7 +39,9 @@ impl Counting<'_> {
             each_list(value, &mut |items| {
                 let rows = &mut self.counts.rows;
                 rows.lists += 1;
-                for count in [&mut rows.expected, &mut rows.actual, &mut rows.equal, &mut rows.right] {
+                for count in
+                    [&mut rows.expected, &mut rows.actual, &mut rows.equal, &mut rows.right]
+                {
                     *count += items.len();
                 }
             });
@@ -54,7 +56,8 @@ impl Counting<'_> {
             all.actual += 1;
             all.right += 1;
             all.other_type += usize::from(leaf.type_differs);
-            all.other_notation += usize::from(leaf.remark == Some(Remark::Date(DateRemark::OtherNotation)));
+            all.other_notation +=
+                usize::from(leaf.remark == Some(Remark::Date(DateRemark::OtherNotation)));
             all.within_tolerance += usize::from(leaf.remark == Some(Remark::WithinTolerance));
             return;
         }
@@ -129,11 +132,19 @@ impl Counting<'_> {
     /// Values that are not made of others, without those that count for nothing.
     fn leaves(&self, value: &Value) -> usize {
         match value {
-            Value::List(items) if !items.is_empty() => items.iter().map(|item| self.leaves(item)).sum(),
+            Value::List(items) if !items.is_empty() => {
+                items.iter().map(|item| self.leaves(item)).sum()
+            }
             Value::Map(entries) if !entries.is_empty() => {
-                let ignored =
-                    |key: &Value| key.text().is_some_and(|key| self.options.ignore.iter().any(|other| other == key));
-                entries.iter().filter(|(key, _)| !ignored(key)).map(|(_, value)| self.leaves(value)).sum()
+                let ignored = |key: &Value| {
+                    key.text()
+                        .is_some_and(|key| self.options.ignore.iter().any(|other| other == key))
+                };
+                entries
+                    .iter()
+                    .filter(|(key, _)| !ignored(key))
+                    .map(|(_, value)| self.leaves(value))
+                    .sum()
             }
             _ => 1,
         }
@@ -143,7 +154,9 @@ impl Counting<'_> {
         match node {
             Node::Same(value) => self.leaves(value),
             Node::Leaf(_) => 1,
-            Node::Map(fields) => fields.iter().map(|field| self.leaves_of_sides(&field.sides)).sum(),
+            Node::Map(fields) => {
+                fields.iter().map(|field| self.leaves_of_sides(&field.sides)).sum()
+            }
             Node::List(list) => list.rows.iter().map(|row| self.leaves_of_sides(&row.sides)).sum(),
         }
     }

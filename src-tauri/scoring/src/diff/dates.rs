@@ -8,8 +8,10 @@ use std::borrow::Cow;
 /// Longer texts are not dates.
 const LONGEST: usize = 48;
 /// Ways to write a day that mean one day only.
-const DAYS: [&str; 9] =
-    ["%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y", "%d-%B-%Y", "%d-%b-%Y"];
+const DAYS: [&str; 9] = [
+    "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y", "%d-%B-%Y",
+    "%d-%b-%Y",
+];
 const TIMES: [&str; 5] = ["%H:%M:%S%.f", "%I:%M:%S %p", "%I:%M %p", "%H:%M", "%I %p"];
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
@@ -59,7 +61,9 @@ fn moment(when: When) -> Option<DateTime> {
 
 fn read(text: &str) -> Option<When> {
     let text = text.trim();
-    let could_be = text.len() <= LONGEST && text.is_ascii() && text.bytes().filter(u8::is_ascii_digit).count() >= 5;
+    let could_be = text.len() <= LONGEST
+        && text.is_ascii()
+        && text.bytes().filter(u8::is_ascii_digit).count() >= 5;
     if !could_be {
         return None;
     }
@@ -77,8 +81,12 @@ fn read(text: &str) -> Option<When> {
     let rest = rest.strip_prefix("at ").unwrap_or(rest);
     let (time, length) = TIMES.iter().find_map(|format| {
         let (read, length) = prefix(format, rest)?;
-        let whole = rest.as_bytes().get(length).is_none_or(|next| !matches!(next, b':' | b'.' | b'0'..=b'9'));
-        let spoken = format.contains("%p") || !rest[length..].trim_start().to_ascii_lowercase().starts_with(['a', 'p']);
+        let whole = rest
+            .as_bytes()
+            .get(length)
+            .is_none_or(|next| !matches!(next, b':' | b'.' | b'0'..=b'9'));
+        let spoken = format.contains("%p")
+            || !rest[length..].trim_start().to_ascii_lowercase().starts_with(['a', 'p']);
         (whole && spoken).then_some((read.to_time().ok()?, length))
     })?;
     when.time = Some(time);
@@ -88,12 +96,16 @@ fn read(text: &str) -> Option<When> {
 
 /// Without what changes nothing: commas, the ends of `1st` and `2nd`, and dots after short months.
 fn simple(text: &str) -> Cow<'_, str> {
-    let text =
-        if text.contains(',') { Cow::Owned(text.replace(", ", " ").replace(',', " ")) } else { Cow::Borrowed(text) };
+    let text = if text.contains(',') {
+        Cow::Owned(text.replace(", ", " ").replace(',', " "))
+    } else {
+        Cow::Borrowed(text)
+    };
     let end = text.match_indices(|c: char| c.is_ascii_digit()).find_map(|(at, _)| {
         let rest = text.get(at + 1..)?;
-        let ordinal =
-            ["st", "nd", "rd", "th"].iter().any(|end| rest.get(..2).is_some_and(|two| two.eq_ignore_ascii_case(end)));
+        let ordinal = ["st", "nd", "rd", "th"]
+            .iter()
+            .any(|end| rest.get(..2).is_some_and(|two| two.eq_ignore_ascii_case(end)));
         (ordinal && rest[2..].starts_with(' ')).then_some(at + 1)
     });
     match end {
@@ -105,7 +117,9 @@ fn simple(text: &str) -> Cow<'_, str> {
 fn without_weekday(text: &str) -> &str {
     let Some((word, rest)) = text.split_once(' ') else { return text };
     let is_weekday = word.bytes().all(|byte| byte.is_ascii_alphabetic())
-        && WEEKDAYS.iter().any(|day| word.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(day)));
+        && WEEKDAYS
+            .iter()
+            .any(|day| word.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(day)));
     if is_weekday { rest.trim_start() } else { text }
 }
 

@@ -10,8 +10,9 @@ pub(super) const ITEMS: &str = "[]";
 pub struct Difference<'a> {
     /// The row of the outermost list it is in, by its place among [`List::rows`].
     pub row: Option<usize>,
-    /// Fields that lead to it from its row where the whole is a list, else from the whole: `plan.name`, and `tags[]` for an item of a
-    /// list inside. Empty for the row or the whole itself.
+    /// Fields that lead to it from its row where the whole is a list, else from the whole:
+    /// `plan.name`, and `tags[]` for an item of a list inside. Empty for the row or the whole
+    /// itself.
     pub path: String,
     /// What it is.
     pub kind: DifferenceKind<'a>,
@@ -32,7 +33,9 @@ impl Diff<'_> {
     /// Every difference that counts, in order. Moved rows are none; see [`super::Row::moved`].
     pub fn differences(&self) -> Vec<Difference<'_>> {
         let mut found = Vec::new();
-        each(&self.root, &mut |row, path, kind| found.push(Difference { row, path: path.to_owned(), kind }));
+        each(&self.root, &mut |row, path, kind| {
+            found.push(Difference { row, path: path.to_owned(), kind });
+        });
         found
     }
 }

@@ -1,5 +1,5 @@
-//! **Pure.** What makes two values the same before they are looked at closely: the same number however it is written, the same
-//! fields in any order. Rows find each other by it.
+//! **Pure.** What makes two values the same before they are looked at closely: the same number
+//! however it is written, the same fields in any order. Rows find each other by it.
 use super::leaf::means_same;
 use super::number::Number;
 use foldhash::fast::{FixedState, FoldHasher};
@@ -27,7 +27,9 @@ impl<'a> Identity<'a> {
         Some(match value {
             Value::Null => Identity::Null,
             Value::Bool(bool) => Identity::Bool(*bool),
-            Value::Number(text) | Value::Text(text) if is_whole(text) => Identity::Number(Cow::Borrowed(text)),
+            Value::Number(text) | Value::Text(text) if is_whole(text) => {
+                Identity::Number(Cow::Borrowed(text))
+            }
             Value::Number(text) => match Number::read(text) {
                 Some(number) => Identity::Number(number.name()),
                 None => Identity::Text(text),
@@ -45,8 +47,9 @@ pub(super) fn is_whole(text: &str) -> bool {
     plain && digits.first().is_some_and(|first| *first != b'0' || text == "0")
 }
 
-/// A number for a value; values that are the same have the same, and nearly always others have others. Of one value it is always
-/// the same, so that rows find each other in the same way every time.
+/// A number for a value; values that are the same have the same, and nearly always others have
+/// others. Of one value it is always the same, so that rows find each other in the same way every
+/// time.
 pub(super) fn hash(value: &Value) -> u64 {
     let mut hasher = hasher();
     feed(value, &mut hasher);
@@ -99,7 +102,9 @@ fn feed(value: &Value, hasher: &mut FoldHasher<'static>) {
 /// True when both mean the same: numbers as numbers, fields in any order. No tolerance, no dates.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::List(a), Value::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
         (Value::Map(a), Value::Map(b)) => {
             a.len() == b.len()
                 && pairs(a, b).into_iter().zip(a).all(|(other, (_, value))| {
@@ -124,7 +129,8 @@ impl<'a> Sought<'a> {
     }
 }
 
-/// For each entry of an object, the entry of another one with the same key. The second of a key goes with the second.
+/// For each entry of an object, the entry of another one with the same key. The second of a key
+/// goes with the second.
 pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<usize>> {
     // Keys are nearly always in the same order, so each search begins where the last one ended.
     let mut taken = vec![false; b.len()];
@@ -132,7 +138,8 @@ pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<us
     let mut index: Option<HashMap<Sought<'_>, Vec<usize>>> = None;
     let mut found = Vec::with_capacity(a.len());
     for (key, _) in a {
-        let here = b.get(next).filter(|(other, _)| !taken[next] && same_key(key, other)).map(|_| next);
+        let here =
+            b.get(next).filter(|(other, _)| !taken[next] && same_key(key, other)).map(|_| next);
         let far = || {
             if b.len() <= 16 {
                 return (0..b.len()).find(|at| !taken[*at] && same_key(key, &b[*at].0));

@@ -1,4 +1,5 @@
-//! **Pure.** Two values that are compared as wholes: numbers as numbers, texts as texts, and what is to be said of them.
+//! **Pure.** Two values that are compared as wholes: numbers as numbers, texts as texts, and what
+//! is to be said of them.
 use super::number::Number;
 use super::text::{Text, text};
 use super::{DateRemark, Dates, Leaf, Options, Remark, dates};
@@ -21,7 +22,8 @@ pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Opti
     }
     if let (Value::Text(expected), Value::Text(actual)) = (expected, actual) {
         leaf.remark = of_texts(expected, actual);
-        leaf.equal = leaf.remark == Some(Remark::Date(DateRemark::OtherNotation)) && options.dates == Dates::ByMeaning;
+        leaf.equal = leaf.remark == Some(Remark::Date(DateRemark::OtherNotation))
+            && options.dates == Dates::ByMeaning;
     } else if let (Some(tolerance), Some(expected), Some(actual)) =
         (options.tolerance, number(expected), number(actual))
         && expected.is_near(&actual, tolerance)
@@ -33,7 +35,8 @@ pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Opti
 }
 
 impl Leaf<'_> {
-    /// What changed inside, for two texts that are not equal; nothing for anything else. The budget is as in [`Options::budget`].
+    /// What changed inside, for two texts that are not equal; nothing for anything else. The budget
+    /// is as in [`Options::budget`].
     pub fn pieces(&self, budget: u64) -> Text {
         match (self.expected.text(), self.actual.text()) {
             (Some(expected), Some(actual)) if !self.equal => text(expected, actual, budget),
@@ -42,15 +45,15 @@ impl Leaf<'_> {
     }
 }
 
-/// True when two values that are not made of others mean the same. A text means the number or the yes or no that it spells.
+/// True when two values that are not made of others mean the same. A text means the number or the
+/// yes or no that it spells.
 pub(super) fn means_same(a: &Value, b: &Value) -> bool {
     if a == b {
         return true;
     }
     match (a, b) {
-        (Value::Number(_), Value::Number(_) | Value::Text(_)) | (Value::Text(_), Value::Number(_)) => {
-            number(a).is_some_and(|a| number(b) == Some(a))
-        }
+        (Value::Number(_), Value::Number(_) | Value::Text(_))
+        | (Value::Text(_), Value::Number(_)) => number(a).is_some_and(|a| number(b) == Some(a)),
         (Value::Bool(bool), Value::Text(text)) | (Value::Text(text), Value::Bool(bool)) => {
             text.eq_ignore_ascii_case(if *bool { "true" } else { "false" })
         }
@@ -107,7 +110,9 @@ mod tests {
 
     #[test]
     fn a_text_means_the_number_or_the_yes_or_no_that_it_spells_and_is_of_another_type() {
-        for (a, b) in [("'84.10'", "84.1"), ("100", "'1e2'"), ("true", "'True'"), ("'false'", "false")] {
+        for (a, b) in
+            [("'84.10'", "84.1"), ("100", "'1e2'"), ("true", "'True'"), ("'false'", "false")]
+        {
             let leaf = leaf(a, b);
             assert!(leaf.equal && leaf.type_differs, "{a} {b}");
         }
@@ -115,8 +120,14 @@ mod tests {
             let leaf = leaf(a, b);
             assert!(leaf.equal && !leaf.type_differs && leaf.remark.is_none(), "{a} {b}");
         }
-        for (a, b) in [("'007'", "7"), ("true", "1"), ("'null'", "null"), ("''", "null"), ("0", "false"), ("[]", "{}")]
-        {
+        for (a, b) in [
+            ("'007'", "7"),
+            ("true", "1"),
+            ("'null'", "null"),
+            ("''", "null"),
+            ("0", "false"),
+            ("[]", "{}"),
+        ] {
             let leaf = leaf(a, b);
             assert!(!leaf.equal && leaf.type_differs, "{a} {b}");
         }
@@ -137,7 +148,10 @@ mod tests {
             ("'2024-01-02'", "'2024-01-03'", Some(Remark::Date(DateRemark::Days(1)))),
         ] {
             let leaf = leaf(a, b);
-            assert!(!leaf.equal && !leaf.type_differs && !leaf.pieces(1_000).pieces.is_empty(), "{a} {b}");
+            assert!(
+                !leaf.equal && !leaf.type_differs && !leaf.pieces(1_000).pieces.is_empty(),
+                "{a} {b}"
+            );
             assert_eq!(leaf.remark, remark, "{a} {b}");
         }
         let same_day = leaf("'2024-01-02'", "'Jan 2, 2024'");

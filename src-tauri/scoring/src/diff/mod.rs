@@ -1,8 +1,10 @@
-//! **Pure.** What differs between an expected value and an actual one. Values are aligned first (rows by key, by likeness or by
-//! place; moves stay moves) and compared then, each kind by its own rules. What comes out is a tree of plain values ([`Diff`]);
-//! how it looks is in `table`, `side`, `plain`, `summary` and `tree_value`.
+//! **Pure.** What differs between an expected value and an actual one. Values are aligned first
+//! (rows by key, by likeness or by place; moves stay moves) and compared then, each kind by its own
+//! rules. What comes out is a tree of plain values ([`Diff`]); how it looks is in `table`, `side`,
+//! `plain`, `summary` and `tree_value`.
 //!
-//! There is no clock here: work is counted, and when [`Options::budget`] is spent the rest is compared coarsely and says so.
+//! There is no clock here: work is counted, and when [`Options::budget`] is spent the rest is
+//! compared coarsely and says so.
 mod align;
 mod apply;
 mod budget;
@@ -36,7 +38,8 @@ pub use side::{Columns, Line, LineSide, Shown};
 pub use table::{Column, Table, TableCell, TableRow};
 pub use text::{Text, text};
 pub use tree::{
-    Alignment, Counts, DateRemark, Diff, Field, Leaf, List, Node, Piece, PieceKind, Remark, Row, RowCounts, Sides,
+    Alignment, Counts, DateRemark, Diff, Field, Leaf, List, Node, Piece, PieceKind, Remark, Row,
+    RowCounts, Sides,
 };
 
 use touchstone_formats::value::Value;

@@ -9,7 +9,8 @@ pub(crate) enum Number<'a> {
     Nan,
     /// `.inf`, `-.inf`
     Infinite { negative: bool },
-    /// Anything else: digits without zeros at either end, times ten to the exponent. Zero has no digits.
+    /// Anything else: digits without zeros at either end, times ten to the exponent. Zero has no
+    /// digits.
     Decimal { negative: bool, digits: Cow<'a, str>, exponent: i64 },
 }
 
@@ -17,7 +18,8 @@ pub(crate) enum Number<'a> {
 const MOST_EXPONENT: i64 = 1 << 40;
 /// Longer whole numbers are written with an exponent when they become a name.
 const LONGEST_NAME: usize = 40;
-/// Numbers that take more digits beside each other are subtracted as floats; then one of them is next to nothing beside the other.
+/// Numbers that take more digits beside each other are subtracted as floats; then one of them is
+/// next to nothing beside the other.
 const MOST_DIGITS: i64 = 4096;
 
 impl<'a> Number<'a> {
@@ -48,7 +50,8 @@ impl<'a> Number<'a> {
         Some(decimal(negative, whole, fraction, exponent))
     }
 
-    /// The number that a text is. Stricter than [`Number::read`], so that `007` and `0x1F` stay texts.
+    /// The number that a text is. Stricter than [`Number::read`], so that `007` and `0x1F` stay
+    /// texts.
     pub(crate) fn of_text(text: &'a str) -> Option<Self> {
         is_plain(text).then(|| Self::read(text)).flatten()
     }
@@ -93,8 +96,8 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// How far it is from this number up to another, rounded only after it is known exactly: long numbers that are the same float are
-    /// not the same number.
+    /// How far it is from this number up to another, rounded only after it is known exactly: long
+    /// numbers that are the same float are not the same number.
     pub(crate) fn distance(&self, other: &Number<'_>) -> f64 {
         self.subtracted(other).unwrap_or_else(|| other.float() - self.float())
     }
@@ -109,7 +112,8 @@ impl<'a> Number<'a> {
         }
         let length = from.len().max(to.len());
         let (from, to) = (format!("{from:0>length$}"), format!("{to:0>length$}"));
-        let (less, more, up) = if from <= to { (from, to, !sign(self)) } else { (to, from, sign(self)) };
+        let (less, more, up) =
+            if from <= to { (from, to, !sign(self)) } else { (to, from, sign(self)) };
         let mut rest: Vec<u8> = more.into_bytes();
         let mut borrowed = 0;
         for (digit, taken) in rest.iter_mut().zip(less.bytes()).rev() {
@@ -137,24 +141,27 @@ impl<'a> Number<'a> {
         let within = |share: f64, of: &Number<'_>| {
             share.is_finite()
                 && share >= 0.0
-                && self
-                    .exactly_within(actual, share, of)
-                    .unwrap_or_else(|| (self.float() - actual.float()).abs() <= share * of.float().abs())
+                && self.exactly_within(actual, share, of).unwrap_or_else(|| {
+                    (self.float() - actual.float()).abs() <= share * of.float().abs()
+                })
         };
         let one = Number::Decimal { negative: false, digits: Cow::Borrowed("1"), exponent: 0 };
         tolerance.absolute.is_some_and(|most| within(most, &one))
             || tolerance.relative.is_some_and(|most| within(most, self))
     }
 
-    /// `|self - actual| <= share * |of|`, as written in decimals: 84.2 is within 0.1 of 84.1. None when that takes more digits than
-    /// fit, and a float has to do.
+    /// `|self - actual| <= share * |of|`, as written in decimals: 84.2 is within 0.1 of 84.1. None
+    /// when that takes more digits than fit, and a float has to do.
     fn exactly_within(&self, actual: &Number<'_>, share: f64, of: &Number<'_>) -> Option<bool> {
         let written = share.to_string();
         let share = Number::read(&written)?;
         let product = share.exponent().checked_add(of.exponent())?;
         let at = self.exponent().min(actual.exponent()).min(product);
         let apart = self.scaled(at)?.checked_sub(actual.scaled(at)?)?.checked_abs()?;
-        let most = share.scaled(share.exponent())?.checked_mul(of.scaled(of.exponent())?)?.checked_abs()?;
+        let most = share
+            .scaled(share.exponent())?
+            .checked_mul(of.scaled(of.exponent())?)?
+            .checked_abs()?;
         Some(apart <= most.checked_mul(power_of_ten(product - at)?)?)
     }
 
@@ -174,9 +181,11 @@ impl<'a> Number<'a> {
     }
 }
 
-/// The float nearest to a short number: both of its parts are floats to the last digit, so only their quotient is rounded.
+/// The float nearest to a short number: both of its parts are floats to the last digit, so only
+/// their quotient is rounded.
 fn exact(digits: &str, exponent: i64) -> Option<f64> {
-    const TENS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    const TENS: [f64; 16] =
+        [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
     let digits = match digits.len() {
         0 => 0,
         1..=9 => digits.parse::<u32>().ok()?,
@@ -209,7 +218,8 @@ fn of_radix<'a>(digits: &str, radix: u32) -> Option<Number<'a>> {
     })
 }
 
-/// Brings digits into the one form of their number. Nothing is copied unless there are digits on both sides of the point.
+/// Brings digits into the one form of their number. Nothing is copied unless there are digits on
+/// both sides of the point.
 fn decimal<'a>(negative: bool, whole: &'a str, fraction: &'a str, exponent: i64) -> Number<'a> {
     let whole = whole.trim_start_matches('0');
     let fraction = fraction.trim_end_matches('0');
@@ -282,18 +292,23 @@ mod tests {
             assert_ne!(number(a), number(b), "{a} {b}");
             assert_ne!(number(a).name(), number(b).name(), "{a} {b}");
         }
-        for (text, name) in
-            [("84.10", "84.1"), ("0.00120", "0.0012"), ("-.5", "-0.5"), ("1.43e2", "143"), ("1e-50", "1e-50")]
-        {
+        for (text, name) in [
+            ("84.10", "84.1"),
+            ("0.00120", "0.0012"),
+            ("-.5", "-0.5"),
+            ("1.43e2", "143"),
+            ("1e-50", "1e-50"),
+        ] {
             assert_eq!(number(text).name(), name);
         }
     }
 
     #[test]
     fn what_is_no_number_is_none() {
-        for text in
-            ["", "-", ".", "e5", "1e", "1e+", "12:30", "1_000", "0x", "0x-1", "--1", "1.2.3", "1e1.5", "NaN", "84.1 "]
-        {
+        for text in [
+            "", "-", ".", "e5", "1e", "1e+", "12:30", "1_000", "0x", "0x-1", "--1", "1.2.3",
+            "1e1.5", "NaN", "84.1 ",
+        ] {
             assert_eq!(Number::read(text), None, "{text}");
         }
     }
@@ -314,7 +329,11 @@ mod tests {
             ("9007199254740993", "9007199254740992", -1.0),
             ("9007199254740992", "9007199254740993", 1.0),
             ("-9007199254740993", "-9007199254740992", 1.0),
-            ("123456789012345678901234567890123456789012345", "123456789012345678901234567890123456789012347", 2.0),
+            (
+                "123456789012345678901234567890123456789012345",
+                "123456789012345678901234567890123456789012347",
+                2.0,
+            ),
             ("0.1", "0.10000000000000001", 1e-17),
             ("100", "1e2", 0.0),
             ("0", "-0.5", -0.5),
@@ -323,7 +342,11 @@ mod tests {
             ("1e999999", "1", f64::NEG_INFINITY),
             ("5", ".inf", f64::INFINITY),
         ] {
-            assert_eq!(number(from).distance(&number(to)).to_bits(), f64::to_bits(distance), "{from} {to}");
+            assert_eq!(
+                number(from).distance(&number(to)).to_bits(),
+                f64::to_bits(distance),
+                "{from} {to}"
+            );
         }
         assert!(number(".nan").distance(&number("1")).is_nan());
     }

@@ -1,7 +1,7 @@
 //! **Pure.** What counts as a difference, and how long to look for one.
 
-/// How two values are compared. The default finds every difference of value, takes moved rows as moved, and looks for as long as
-/// a person waits.
+/// How two values are compared. The default finds every difference of value, takes moved rows as
+/// moved, and looks for as long as a person waits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Fields that tell which row is which. None: they are found, see [`super::Alignment`].
@@ -12,7 +12,8 @@ pub struct Options {
     pub tolerance: Option<Tolerance>,
     /// True when it does not matter in which order rows stand.
     pub ignore_order: bool,
-    /// True when rows find each other by what they hold alone: where a row stands says nothing about which it is.
+    /// True when rows find each other by what they hold alone: where a row stands says nothing
+    /// about which it is.
     pub places_say_nothing: bool,
     /// Fields that are shown and never count, at any depth.
     pub ignore: Vec<String>,
@@ -20,7 +21,8 @@ pub struct Options {
     pub extra_fields: ExtraFields,
     /// What the same day means that is written otherwise.
     pub dates: Dates,
-    /// True when the first value is nothing that was expected, only another one: nothing is right or wrong then.
+    /// True when the first value is nothing that was expected, only another one: nothing is right
+    /// or wrong then.
     pub between: bool,
     /// Steps of work after which the rest is compared coarsely. A step takes some nanoseconds.
     pub budget: u64,
@@ -43,7 +45,8 @@ impl Default for Options {
     }
 }
 
-/// Numbers that a row cannot be found by unless its key is named, because they may be what is wrong in it.
+/// Numbers that a row cannot be found by unless its key is named, because they may be what is wrong
+/// in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Measured {
     /// None: any whole numbers may tell which row is which.
@@ -51,7 +54,8 @@ pub enum Measured {
     Nothing,
     /// Those of these fields.
     Fields(Vec<String>),
-    /// The last field that has a number in any row: it is what the rows are about, and a year before it may name one.
+    /// The last field that has a number in any row: it is what the rows are about, and a year
+    /// before it may name one.
     Numbers,
 }
 

@@ -1,4 +1,5 @@
-//! **Pure.** A comparison as lines for a terminal: each line in pieces that say what they are, so that the caller may colour them.
+//! **Pure.** A comparison as lines for a terminal: each line in pieces that say what they are, so
+//! that the caller may colour them.
 use super::shown::{Kind, counted};
 use super::side::{Columns, Shown};
 use super::table::{Table, TableCell, TableRow};
@@ -38,11 +39,14 @@ pub enum Style {
     Alike,
 }
 
-/// The comparison as lines, without its summary. `visible` makes a text of one line that steers no terminal.
+/// The comparison as lines, without its summary. `visible` makes a text of one line that steers no
+/// terminal.
 pub fn plain(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     match Table::of(diff) {
         _ if diff.root.kind() == Kind::Same => Vec::new(),
-        Some(table) if table.of.is_none() && table.columns.len() <= MOST_COLUMNS && !table.is_empty() => {
+        Some(table)
+            if table.of.is_none() && table.columns.len() <= MOST_COLUMNS && !table.is_empty() =>
+        {
             of_table(&table, visible)
         }
         _ => of_lines(diff, visible),
@@ -56,8 +60,10 @@ fn span(style: Style, text: impl Into<String>) -> Span {
 /// Rows that are not equal, under each other.
 fn of_table(table: &Table<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     let heads = ["", "row"].into_iter().map(str::to_owned);
-    let heads: Vec<String> = heads.chain(table.columns.iter().map(|column| short(&visible(&column.name)))).collect();
-    let mut rows: Vec<Vec<Vec<Span>>> = vec![heads.into_iter().map(|head| vec![span(Style::Faint, head)]).collect()];
+    let heads: Vec<String> =
+        heads.chain(table.columns.iter().map(|column| short(&visible(&column.name)))).collect();
+    let mut rows: Vec<Vec<Vec<Span>>> =
+        vec![heads.into_iter().map(|head| vec![span(Style::Faint, head)]).collect()];
     let mut equal = 0;
     let mut left_out = 0;
     for at in 0..table.len() {
@@ -72,7 +78,10 @@ fn of_table(table: &Table<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span
     let mut lines = aligned(&rows);
     for (count, what) in [(equal, "equal"), (left_out, "more")] {
         if count > 0 {
-            lines.push(vec![span(Style::Faint, format!("{count} {what} {}", if count == 1 { "row" } else { "rows" }))]);
+            lines.push(vec![span(
+                Style::Faint,
+                format!("{count} {what} {}", if count == 1 { "row" } else { "rows" }),
+            )]);
         }
     }
     lines
@@ -90,11 +99,19 @@ fn cells(row: &TableRow<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>>
     let mut state = vec![span(style, word)];
     if row.moved {
         let gap = if word.is_empty() { "" } else { ", " };
-        state.push(span(Style::Alike, format!("{gap}moved {} → {}", place(row.from), place(row.to))));
+        state.push(span(
+            Style::Alike,
+            format!("{gap}moved {} → {}", place(row.from), place(row.to)),
+        ));
     }
-    let stands = if row.from.is_some() { place(row.from) } else { format!("→ {}", place(row.to)) };
+    let stands =
+        if row.from.is_some() { place(row.from) } else { format!("→ {}", place(row.to)) };
     let mut cells = vec![state, vec![span(Style::Faint, stands)]];
-    cells.extend(row.cells.iter().map(|cell| cell.as_ref().map_or_else(Vec::new, |cell| of_cell(cell, visible))));
+    cells.extend(
+        row.cells
+            .iter()
+            .map(|cell| cell.as_ref().map_or_else(Vec::new, |cell| of_cell(cell, visible))),
+    );
     cells
 }
 
@@ -107,8 +124,12 @@ fn of_cell(cell: &TableCell<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Span> 
         Kind::Same => vec![span(Style::Plain, left)],
         Kind::Missing => vec![span(Style::Missing, left)],
         Kind::Extra => vec![span(Style::Extra, right)],
-        Kind::Changed => vec![span(Style::Missing, left), span(Style::Faint, " → "), span(Style::Extra, right)],
-        Kind::Alike => vec![span(Style::Plain, left), span(Style::Faint, " = "), span(Style::Alike, right)],
+        Kind::Changed => {
+            vec![span(Style::Missing, left), span(Style::Faint, " → "), span(Style::Extra, right)]
+        }
+        Kind::Alike => {
+            vec![span(Style::Plain, left), span(Style::Faint, " = "), span(Style::Alike, right)]
+        }
     };
     if let Some(note) = &cell.note {
         spans.push(span(Style::Faint, format!(" ({})", visible(note))));
@@ -128,7 +149,9 @@ fn aligned(rows: &[Vec<Vec<Span>>]) -> Vec<Vec<Span>> {
     let width = |cell: &[Span]| cell.iter().map(|span| span.text.chars().count()).sum::<usize>();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0))
+        .map(|column| {
+            rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0)
+        })
         .collect();
     let line = |row: &Vec<Vec<Span>>| {
         let last = row.iter().rposition(|cell| width(cell) > 0).unwrap_or(0);
@@ -144,7 +167,8 @@ fn aligned(rows: &[Vec<Vec<Span>>]) -> Vec<Vec<Span>> {
     rows.iter().map(line).collect()
 }
 
-/// Lines of both sides one after the other, as other programs show differences: `-` expected, `+` actual.
+/// Lines of both sides one after the other, as other programs show differences: `-` expected, `+`
+/// actual.
 fn of_lines(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     let columns = Columns::of(diff);
     let mut lines: Vec<Vec<Span>> = Vec::new();
@@ -155,9 +179,14 @@ fn of_lines(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>>
         }
         match shown {
             Shown::Folded(range) => {
-                lines.push(vec![span(Style::Faint, format!("  … {}", counted(range.len(), "equal line")))]);
+                lines.push(vec![span(
+                    Style::Faint,
+                    format!("  … {}", counted(range.len(), "equal line")),
+                )]);
             }
-            Shown::Line(at) => lines.extend(columns.line(at).iter().flat_map(|line| of_line(line, visible))),
+            Shown::Line(at) => {
+                lines.extend(columns.line(at).iter().flat_map(|line| of_line(line, visible)));
+            }
         }
     }
     lines

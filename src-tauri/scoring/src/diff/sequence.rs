@@ -1,5 +1,6 @@
-//! **Pure.** What two sequences have in common, in order. Small stretches are compared exactly (Myers, from `similar`); in long
-//! ones, what occurs once on both sides is matched first, so that the rest falls apart into small stretches.
+//! **Pure.** What two sequences have in common, in order. Small stretches are compared exactly
+//! (Myers, from `similar`); in long ones, what occurs once on both sides is matched first, so that
+//! the rest falls apart into small stretches.
 use super::budget::{Budget, steps};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
@@ -22,7 +23,8 @@ pub(super) fn numbered<'a, T: Hash + Eq>(a: &'a [T], b: &'a [T]) -> (Vec<u32>, V
     (a, b.iter().map(&mut number).collect())
 }
 
-/// Places of equal items, rising on both sides: as many as there can be, or nearly so where that would take too long.
+/// Places of equal items, rising on both sides: as many as there can be, or nearly so where that
+/// would take too long.
 pub(super) fn common(a: &[u32], b: &[u32], budget: &mut Budget) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open = vec![(0..a.len(), 0..b.len())];
@@ -81,10 +83,18 @@ fn trim(
     (left, right)
 }
 
-fn exactly(a: &[u32], b: &[u32], left: Range<usize>, right: Range<usize>, found: &mut Vec<(usize, usize)>) {
+fn exactly(
+    a: &[u32],
+    b: &[u32],
+    left: Range<usize>,
+    right: Range<usize>,
+    found: &mut Vec<(usize, usize)>,
+) {
     for op in capture_diff_slices(Algorithm::Myers, &a[left.clone()], &b[right.clone()]) {
         if let DiffOp::Equal { old_index, new_index, len } = op {
-            found.extend((0..len).map(|at| (left.start + old_index + at, right.start + new_index + at)));
+            found.extend(
+                (0..len).map(|at| (left.start + old_index + at, right.start + new_index + at)),
+            );
         }
     }
 }

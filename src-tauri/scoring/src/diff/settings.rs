@@ -3,7 +3,8 @@ use super::Tolerance;
 use touchstone_formats::value::Value;
 
 impl Tolerance {
-    /// A number is an absolute one; `1%` and `{relative: 0.01}` are shares of the expected number. None for anything else.
+    /// A number is an absolute one; `1%` and `{relative: 0.01}` are shares of the expected number.
+    /// None for anything else.
     pub(crate) fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Map(entries) => {
@@ -26,7 +27,9 @@ impl Tolerance {
 
 fn number(value: &Value) -> Option<f64> {
     match value {
-        Value::Number(text) => text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0),
+        Value::Number(text) => {
+            text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)
+        }
         _ => None,
     }
 }
@@ -36,13 +39,21 @@ impl std::str::FromStr for Tolerance {
 
     /// As it is typed: `0.5` is absolute, `1%` is a share of the expected number.
     fn from_str(text: &str) -> Result<Self, String> {
-        let (digits, share) =
-            text.trim().strip_suffix('%').map_or((text.trim(), false), |digits| (digits.trim_end(), true));
-        let number: f64 =
-            digits.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0).ok_or_else(|| {
-                format!("`{text}` is no tolerance: write a number such as 0.5, or a share such as 1%.")
+        let (digits, share) = text
+            .trim()
+            .strip_suffix('%')
+            .map_or((text.trim(), false), |digits| (digits.trim_end(), true));
+        let number: f64 = digits
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite() && *number >= 0.0)
+            .ok_or_else(|| {
+                format!(
+                    "`{text}` is no tolerance: write a number such as 0.5, or a share such as 1%."
+                )
             })?;
-        let (absolute, relative) = if share { (None, Some(number / 100.0)) } else { (Some(number), None) };
+        let (absolute, relative) =
+            if share { (None, Some(number / 100.0)) } else { (Some(number), None) };
         Ok(Tolerance { absolute, relative })
     }
 }
@@ -63,7 +74,10 @@ mod tests {
             ("1%", Some(relative)),
             ("1 %", Some(relative)),
             ("{relative: 0.01}", Some(relative)),
-            ("{relative: 0.01, absolute: 0.5}", Some(Tolerance { absolute: Some(0.5), relative: Some(0.01) })),
+            (
+                "{relative: 0.01, absolute: 0.5}",
+                Some(Tolerance { absolute: Some(0.5), relative: Some(0.01) }),
+            ),
             ("-1", None),
             ("x", None),
             ("nan", None),

@@ -87,11 +87,20 @@ impl Leaf<'_> {
         if self.equal { Kind::Alike } else { Kind::Changed }
     }
 
-    /// What is to be said of the two in a few words: `text instead of number`, `same day, other notation`.
+    /// What is to be said of the two in a few words: `text instead of number`, `same day, other
+    /// notation`.
     pub fn note(&self) -> Option<String> {
         if self.type_differs {
-            let near = if self.remark == Some(Remark::WithinTolerance) { ", within tolerance" } else { "" };
-            return Some(format!("{} instead of {}{near}", kind_name(&self.actual), kind_name(&self.expected)));
+            let near = if self.remark == Some(Remark::WithinTolerance) {
+                ", within tolerance"
+            } else {
+                ""
+            };
+            return Some(format!(
+                "{} instead of {}{near}",
+                kind_name(&self.actual),
+                kind_name(&self.expected)
+            ));
         }
         // Of `84.10` and `84.1` nothing is to be said.
         Some(match self.remark? {
@@ -100,7 +109,9 @@ impl Leaf<'_> {
             Remark::OnlyCase => "only upper and lower case differ".to_owned(),
             Remark::OnlySpaces => "only white space differs".to_owned(),
             Remark::OnlyCaseAndSpaces => "only case and white space differ".to_owned(),
-            Remark::OnlyLetters => "they look the same, but letters are written with other characters".to_owned(),
+            Remark::OnlyLetters => {
+                "they look the same, but letters are written with other characters".to_owned()
+            }
             Remark::Date(remark) => of_dates(remark),
         })
     }
@@ -109,7 +120,10 @@ impl Leaf<'_> {
 fn of_dates(remark: DateRemark) -> String {
     let off = |count: i64, thing: &str| {
         let word = if count < 0 { "earlier" } else { "later" };
-        format!("{} {word}", counted(usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX), thing))
+        format!(
+            "{} {word}",
+            counted(usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX), thing)
+        )
     };
     match remark {
         DateRemark::OtherNotation => "same date, other notation".to_owned(),

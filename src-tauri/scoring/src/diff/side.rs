@@ -1,5 +1,6 @@
-//! **Pure.** A comparison as two columns of YAML, line by line. Lines that belong together stand beside each other, so a row that
-//! moved stands beside the one it belongs to, under its two places.
+//! **Pure.** A comparison as two columns of YAML, line by line. Lines that belong together stand
+//! beside each other, so a row that moved stands beside the one it belongs to, under its two
+//! places.
 use super::budget::Budget;
 use super::shown::Kind;
 use super::text::{Stretch, each_stretch};
@@ -76,7 +77,9 @@ impl Columns {
                 }
             }
         }
-        for pair in whole_text(&diff.root, &mut budget).unwrap_or_else(|| block(&diff.root, &mut budget)) {
+        for pair in
+            whole_text(&diff.root, &mut budget).unwrap_or_else(|| block(&diff.root, &mut budget))
+        {
             columns.push(&pair);
         }
         columns.coarse = budget.coarse;
@@ -132,7 +135,9 @@ impl Columns {
                 at += 1;
                 continue;
             }
-            let end = (at..self.lines.len()).find(|at| self.lines[*at].kind != Kind::Same).unwrap_or(self.lines.len());
+            let end = (at..self.lines.len())
+                .find(|at| self.lines[*at].kind != Kind::Same)
+                .unwrap_or(self.lines.len());
             let first = if at == 0 { at } else { at + around };
             let last = if end == self.lines.len() { end } else { end.saturating_sub(around) };
             // A fold of one line hides nothing.
@@ -154,7 +159,10 @@ impl Columns {
             return;
         }
         let above = self.lines.last().map_or((0, 0), |last| {
-            (last.above.0 + u32::from(last.left.is_some()), last.above.1 + u32::from(last.right.is_some()))
+            (
+                last.above.0 + u32::from(last.left.is_some()),
+                last.above.1 + u32::from(last.right.is_some()),
+            )
         });
         let mut add = |line: &Option<String>| {
             let line = line.as_ref()?;
@@ -171,9 +179,12 @@ impl Columns {
 impl Line<'_> {
     /// The two lines in pieces: those of the left are all but the added ones.
     pub fn pieces(&self) -> Vec<Piece> {
-        let whole = |kind: PieceKind, side: &LineSide<'_>| vec![Piece { kind, text: side.text.to_owned() }];
+        let whole =
+            |kind: PieceKind, side: &LineSide<'_>| vec![Piece { kind, text: side.text.to_owned() }];
         match (&self.left, &self.right) {
-            (Some(left), Some(right)) if left.text != right.text => text(left.text, right.text, WORK_OF_A_LINE).pieces,
+            (Some(left), Some(right)) if left.text != right.text => {
+                text(left.text, right.text, WORK_OF_A_LINE).pieces
+            }
             (Some(left), Some(_)) => whole(PieceKind::Same, left),
             (Some(left), None) => whole(PieceKind::Removed, left),
             (None, Some(right)) => whole(PieceKind::Added, right),
@@ -214,7 +225,13 @@ fn block(node: &Node<'_>, budget: &mut Budget) -> Vec<Pair> {
 
 /// Lines of one side only, or of both when they are the same.
 fn one(text: &str, kind: Kind) -> Vec<Pair> {
-    let line = |line| if kind == Kind::Extra { pair(kind, None, Some(line)) } else { pair(kind, Some(line), None) };
+    let line = |line| {
+        if kind == Kind::Extra {
+            pair(kind, None, Some(line))
+        } else {
+            pair(kind, Some(line), None)
+        }
+    };
     text.lines().map(line).collect()
 }
 
@@ -227,10 +244,13 @@ fn lines(leaf: &Leaf<'_>, (left, right): (&str, &str), budget: &mut Budget) -> V
     let (left, right): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
     let mut pairs = Vec::new();
     each_stretch(&left, &right, budget, |stretch, _| match stretch {
-        Stretch::Same(range) => pairs.extend(left[range].iter().map(|line| pair(Kind::Same, Some(line), None))),
+        Stretch::Same(range) => {
+            pairs.extend(left[range].iter().map(|line| pair(Kind::Same, Some(line), None)));
+        }
         Stretch::Changed(removed, added) => {
             for at in 0..removed.len().max(added.len()) {
-                let (left, right) = (left[removed.clone()].get(at).copied(), right[added.clone()].get(at).copied());
+                let (left, right) =
+                    (left[removed.clone()].get(at).copied(), right[added.clone()].get(at).copied());
                 let kind = match (left, right) {
                     _ if leaf.equal => Kind::Alike,
                     (Some(_), None) => Kind::Missing,
@@ -285,7 +305,8 @@ fn heads(node: &Node<'_>, key: &Value, other_key: &Value) -> Vec<Pair> {
         false if node.is_equal() => Kind::Alike,
         false => Kind::Changed,
     };
-    let line = |at: usize| pair(kind, left.get(at).map(String::as_str), right.get(at).map(String::as_str));
+    let line =
+        |at: usize| pair(kind, left.get(at).map(String::as_str), right.get(at).map(String::as_str));
     (0..left.len().max(right.len())).map(line).collect()
 }
 
@@ -305,12 +326,16 @@ fn of_row(row: &Row<'_>, budget: &mut Budget) -> Vec<Pair> {
             pairs.extend(two(leaf, &list(&leaf.expected), &list(&leaf.actual), budget));
         }
         Sides::Both(node) => {
-            for side in [Side::Expected, Side::Actual].into_iter().filter(|side| node.is_hollow(*side)) {
+            for side in
+                [Side::Expected, Side::Actual].into_iter().filter(|side| node.is_hollow(*side))
+            {
                 let kind = if side == Side::Expected { Kind::Missing } else { Kind::Extra };
                 pairs.extend(one(&item(&node.side(side)), kind));
             }
             let (mut left, mut right) = (true, true);
-            pairs.extend(block(node, budget).into_iter().map(|pair| dashed(pair, &mut left, &mut right)));
+            pairs.extend(
+                block(node, budget).into_iter().map(|pair| dashed(pair, &mut left, &mut right)),
+            );
         }
     }
     pairs

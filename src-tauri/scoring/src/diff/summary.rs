@@ -1,5 +1,5 @@
-//! **Pure.** What differs, in one line that a person reads first. Everything is looked at once; the line is then written with as
-//! much detail as fits.
+//! **Pure.** What differs, in one line that a person reads first. Everything is looked at once; the
+//! line is then written with as much detail as fits.
 use super::differences::DifferenceKind;
 use super::shown::{self, brief, counted, cut, kind_name};
 use super::{Diff, Leaf, Node, PieceKind};
@@ -32,8 +32,10 @@ struct Voice {
     extra: &'static str,
 }
 
-const EXPECTED: Voice = Voice { right: "right", changed: "wrong", missing: "missing", extra: "extra" };
-const BETWEEN: Voice = Voice { right: "the same", changed: "differs", missing: "gone", extra: "new" };
+const EXPECTED: Voice =
+    Voice { right: "right", changed: "wrong", missing: "missing", extra: "extra" };
+const BETWEEN: Voice =
+    Voice { right: "the same", changed: "differs", missing: "gone", extra: "new" };
 
 impl Voice {
     fn of(between: bool) -> &'static Self {
@@ -62,7 +64,8 @@ enum What {
 }
 
 impl Diff<'_> {
-    /// What differs, in one line: `8 of 10 rows right, 1 missing (#143), 1 field differs: priority_score 84.1 → 81.9`.
+    /// What differs, in one line: `8 of 10 rows right, 1 missing (#143), 1 field differs:
+    /// priority_score 84.1 → 81.9`.
     pub fn summary(&self) -> String {
         let told = Told::of(&self.root);
         let also = self.also();
@@ -79,7 +82,8 @@ impl Diff<'_> {
         fits.unwrap_or_else(|| cut(&line(DETAIL[DETAIL.len() - 1]), room - 1)) + &coarse
     }
 
-    /// True when something of it was compared coarsely: the alignment, or the words of the text that it is.
+    /// True when something of it was compared coarsely: the alignment, or the words of the text
+    /// that it is.
     pub fn is_coarse(&self) -> bool {
         self.coarse || is_coarse(&Told::of(&self.root))
     }
@@ -96,7 +100,9 @@ impl Diff<'_> {
             (counts.within_tolerance, "within tolerance"),
         ];
         let said = said.iter().filter(|(count, _)| *count > 0);
-        said.map(|(count, what)| format!(", {} {what}", counted(*count, "value"))).collect::<Vec<_>>().concat()
+        said.map(|(count, what)| format!(", {} {what}", counted(*count, "value")))
+            .collect::<Vec<_>>()
+            .concat()
     }
 }
 
@@ -121,7 +127,11 @@ fn write(told: &Told<'_>, detail: Detail) -> String {
 
 fn all_right(count: usize, noun: &str, voice: &Voice) -> String {
     let right = voice.right;
-    if count == 1 { format!("1 of 1 {noun} {right}") } else { format!("all {} {right}", counted(count, noun)) }
+    if count == 1 {
+        format!("1 of 1 {noun} {right}")
+    } else {
+        format!("all {} {right}", counted(count, noun))
+    }
 }
 
 /// `words` is how many words a text lost and gained.
@@ -143,13 +153,19 @@ fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> St
                 format!("{expected} was expected, and {actual} came")
             }
         }
-        (Value::Text(a), Value::Text(b)) if a.chars().count().max(b.chars().count()) > width => match words {
-            Some((removed, added)) if leaf.remark.is_none() => {
-                let Voice { missing, extra, .. } = detail.voice;
-                format!("the text differs: {} {missing}, {} {extra}", counted(removed, "word"), counted(added, "word"))
+        (Value::Text(a), Value::Text(b)) if a.chars().count().max(b.chars().count()) > width => {
+            match words {
+                Some((removed, added)) if leaf.remark.is_none() => {
+                    let Voice { missing, extra, .. } = detail.voice;
+                    format!(
+                        "the text differs: {} {missing}, {} {extra}",
+                        counted(removed, "word"),
+                        counted(added, "word")
+                    )
+                }
+                _ => format!("the text differs{note}"),
             }
-            _ => format!("the text differs{note}"),
-        },
+        }
         (a, b) if expected == actual => {
             let (expected, actual) = apart(&shown::words(a), &shown::words(b), width);
             format!("{expected} → {actual}{note}")
@@ -181,21 +197,29 @@ fn words(leaf: &Leaf<'_>) -> ((usize, usize), bool) {
 
 fn of_fields(fields: &Fields<'_>, detail: Detail) -> String {
     let Voice { right, missing, extra, .. } = detail.voice;
-    let mut parts = vec![format!("{} of {} {right}", fields.right, counted(fields.expected, "field"))];
+    let mut parts =
+        vec![format!("{} of {} {right}", fields.right, counted(fields.expected, "field"))];
     for (names, word) in [(&fields.missing, missing), (&fields.extra, extra)] {
         if !names.is_empty() {
-            let shown: Vec<String> = names.iter().take(detail.examples).map(|name| cut(name, PATH)).collect();
+            let shown: Vec<String> =
+                names.iter().take(detail.examples).map(|name| cut(name, PATH)).collect();
             parts.push(format!("{} {word}{}", names.len(), few(" (", &shown, names.len(), ")")));
         }
     }
     if !fields.changed.is_empty() {
         let changed = fields.changed.iter().take(detail.examples);
-        let changed: Vec<String> = changed.map(|(path, leaf)| of_changed(path, leaf, detail)).collect();
+        let changed: Vec<String> =
+            changed.map(|(path, leaf)| of_changed(path, leaf, detail)).collect();
         let count = fields.changed.len();
         let word = if count == 1 { "differs" } else { "differ" };
         parts.push(format!("{count} {word}{}", few(": ", &changed, count, "")));
     }
-    parts.extend(fields.lists.iter().map(|(name, rows)| format!("{}: {}", cut(name, PATH), of_rows(rows, detail))));
+    parts.extend(
+        fields
+            .lists
+            .iter()
+            .map(|(name, rows)| format!("{}: {}", cut(name, PATH), of_rows(rows, detail))),
+    );
     parts.join(", ")
 }
 
@@ -217,7 +241,11 @@ fn of_rows(rows: &Rows<'_>, detail: Detail) -> String {
     } else if right == expected && extra == 0 {
         return all_right(expected, noun, voice);
     } else if equal == expected && (moved > 0 || !rows.reordered.is_empty()) {
-        if expected == 1 { format!("the {noun} is there") } else { format!("all {expected} {noun}s are there") }
+        if expected == 1 {
+            format!("the {noun} is there")
+        } else {
+            format!("all {expected} {noun}s are there")
+        }
     } else {
         format!("{right} of {} {}", counted(expected, noun), voice.right)
     };
@@ -231,8 +259,10 @@ fn of_rows(rows: &Rows<'_>, detail: Detail) -> String {
     }
     parts.extend(inside(&rows.inside, noun, detail));
     if moved > 0 {
-        let places = |row: &Name<'_>| format!("{} ({} → {})", name(row), place(row.from), place(row.to));
-        let places: Vec<String> = rows.moved.first.iter().take(detail.examples).map(places).collect();
+        let places =
+            |row: &Name<'_>| format!("{} ({} → {})", name(row), place(row.from), place(row.to));
+        let places: Vec<String> =
+            rows.moved.first.iter().take(detail.examples).map(places).collect();
         parts.push(format!("{moved} moved{}", few(": ", &places, moved, "")));
     }
     if !rows.reordered.is_empty() {
@@ -253,9 +283,14 @@ fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
         [] => None,
         // The items themselves.
         [only] if only.path.is_empty() => {
-            let changed = only.first.iter().take(detail.examples).map(|leaf| of_leaf(leaf, None, detail));
+            let changed =
+                only.first.iter().take(detail.examples).map(|leaf| of_leaf(leaf, None, detail));
             let word = if all == 1 { "differs" } else { "differ" };
-            Some(format!("{} {word}{}", counted(all, noun), few(": ", &changed.collect::<Vec<_>>(), all, "")))
+            Some(format!(
+                "{} {word}{}",
+                counted(all, noun),
+                few(": ", &changed.collect::<Vec<_>>(), all, "")
+            ))
         }
         [only] if all == 1 => Some(match (only.first.first(), only.items_of()) {
             (Some(leaf), items) if detail.examples > 0 => {
@@ -264,23 +299,42 @@ fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
                     Some(_) => "item",
                     None => "field",
                 };
-                format!("1 {what} differs: {}", of_changed(items.unwrap_or(&only.path), leaf, detail))
+                format!(
+                    "1 {what} differs: {}",
+                    of_changed(items.unwrap_or(&only.path), leaf, detail)
+                )
             }
             (Some(_), _) => "1 field differs".to_owned(),
-            (None, Some(list)) => format!("1 item of {} {}", list_name(list), detail.voice.word(only.what)),
-            (None, None) => format!("1 field {}: {}", detail.voice.word(only.what), cut(&only.path, PATH)),
+            (None, Some(list)) => {
+                format!("1 item of {} {}", list_name(list), detail.voice.word(only.what))
+            }
+            (None, None) => {
+                format!("1 field {}: {}", detail.voice.word(only.what), cut(&only.path, PATH))
+            }
         }),
         many => {
             let told = |group: &Group<'_>| match (group.first.first(), group.items_of()) {
-                (Some(leaf), items) if group.count == 1 => of_changed(items.unwrap_or(&group.path), leaf, detail),
+                (Some(leaf), items) if group.count == 1 => {
+                    of_changed(items.unwrap_or(&group.path), leaf, detail)
+                }
                 (_, Some(list)) => {
                     let word = detail.voice.word(group.what);
-                    let items = format!("{} of {} {word}", counted(group.count, "item"), list_name(list));
-                    if group.count == 1 { items } else { format!("{items} in {}", counted(group.rows, noun)) }
+                    let items =
+                        format!("{} of {} {word}", counted(group.count, "item"), list_name(list));
+                    if group.count == 1 {
+                        items
+                    } else {
+                        format!("{items} in {}", counted(group.rows, noun))
+                    }
                 }
                 _ => {
-                    let told = format!("{} {}", cut(&group.path, PATH), detail.voice.word(group.what));
-                    if group.count == 1 { told } else { format!("{told} in {}", counted(group.rows, noun)) }
+                    let told =
+                        format!("{} {}", cut(&group.path, PATH), detail.voice.word(group.what));
+                    if group.count == 1 {
+                        told
+                    } else {
+                        format!("{told} in {}", counted(group.rows, noun))
+                    }
                 }
             };
             let told: Vec<String> = many.iter().take(detail.examples).map(told).collect();
@@ -311,7 +365,9 @@ impl Name<'_> {
     fn write(&self, width: usize) -> String {
         match (self.given, self.value) {
             (Some(name), _) => cut(name, width),
-            (None, Some(value)) if !matches!(value, Value::Map(_) | Value::List(_)) => brief(value, width),
+            (None, Some(value)) if !matches!(value, Value::Map(_) | Value::List(_)) => {
+                brief(value, width)
+            }
             _ => format!("row {}", place(self.from.or(self.to))),
         }
     }

@@ -1,11 +1,13 @@
-//! **Pure.** A comparison of lists as a table: rows are items, columns are the fields of any of them.
+//! **Pure.** A comparison of lists as a table: rows are items, columns are the fields of any of
+//! them.
 use super::shown::Kind;
 use super::{Alignment, Diff, Field, List, Node, Row, Side, Sides};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
-/// Rows with more different fields than this are no table anybody reads; the rest of the fields is left out.
+/// Rows with more different fields than this are no table anybody reads; the rest of the fields is
+/// left out.
 const MOST_COLUMNS: usize = 500;
 /// The column of items that are not objects.
 const ITSELF: &str = "value";
@@ -69,19 +71,24 @@ pub struct TableCell<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table of a comparison of two lists, or of two objects that hold exactly one list. None for anything else.
+    /// The table of a comparison of two lists, or of two objects that hold exactly one list. None
+    /// for anything else.
     pub fn of(diff: &'a Diff<'a>) -> Option<Self> {
         let (of, rows) = match &diff.root {
             Node::Map(fields) => only(fields.iter().filter_map(|field| match &field.sides {
                 Sides::Both(node) => Some((Some(super::words(&field.key)), rows(node)?)),
                 _ => None,
             }))?,
-            Node::Same(value) if !value.entries().is_empty() => {
-                only(value.entries().iter().filter_map(|(key, value)| Some((Some(super::words(key)), same(value)?))))?
-            }
+            Node::Same(value) if !value.entries().is_empty() => only(
+                value
+                    .entries()
+                    .iter()
+                    .filter_map(|(key, value)| Some((Some(super::words(key)), same(value)?))),
+            )?,
             node => (None, rows(node)?),
         };
-        let mut table = Table { of, columns: Vec::new(), rows, between: diff.between, at: HashMap::new() };
+        let mut table =
+            Table { of, columns: Vec::new(), rows, between: diff.between, at: HashMap::new() };
         table.find_columns();
         Some(table)
     }
@@ -110,7 +117,9 @@ impl<'a> Table<'a> {
     /// How a row relates, without looking at its cells.
     pub fn is_same(&self, at: usize) -> bool {
         match self.rows {
-            Rows::Compared(list) => list.rows.get(at).is_none_or(|row| !row.moved && kind_of(&row.sides) == Kind::Same),
+            Rows::Compared(list) => {
+                list.rows.get(at).is_none_or(|row| !row.moved && kind_of(&row.sides) == Kind::Same)
+            }
             Rows::Same(_) => true,
         }
     }
@@ -123,7 +132,14 @@ impl<'a> Table<'a> {
                 let item = items.get(at)?;
                 self.fill_one(&mut cells, item, Kind::Same);
                 let label = Cow::Owned(format!("row {}", at + 1));
-                Some(TableRow { kind: Kind::Same, label, from: Some(at), to: Some(at), moved: false, cells })
+                Some(TableRow {
+                    kind: Kind::Same,
+                    label,
+                    from: Some(at),
+                    to: Some(at),
+                    moved: false,
+                    cells,
+                })
             }
             Rows::Compared(list) => {
                 let row = list.rows.get(at)?;
@@ -145,7 +161,11 @@ impl<'a> Table<'a> {
             Sides::Both(Node::Same(value)) => self.fill_one(cells, value, Kind::Same),
             Sides::Both(Node::Map(fields)) => {
                 for field in fields {
-                    self.put(cells, &super::words(&field.key), cell(&field.sides, field.counts, self.between));
+                    self.put(
+                        cells,
+                        &super::words(&field.key),
+                        cell(&field.sides, field.counts, self.between),
+                    );
                 }
             }
             Sides::Both(_) => self.put(cells, ITSELF, cell(&row.sides, true, self.between)),
@@ -176,21 +196,32 @@ impl<'a> Table<'a> {
             Rows::Compared(list) => {
                 for row in &list.rows {
                     match &row.sides {
-                        Sides::Missing(value) | Sides::Extra(value) | Sides::Both(Node::Same(value)) => {
+                        Sides::Missing(value)
+                        | Sides::Extra(value)
+                        | Sides::Both(Node::Same(value)) => {
                             found.item(value);
                         }
-                        Sides::Both(Node::Map(fields)) => fields.iter().for_each(|field| found.field(field)),
+                        Sides::Both(Node::Map(fields)) => {
+                            for field in fields {
+                                found.field(field);
+                            }
+                        }
                         Sides::Both(Node::Leaf(leaf)) => {
                             found.column(Cow::Borrowed(ITSELF), &leaf.expected);
                             found.column(Cow::Borrowed(ITSELF), &leaf.actual);
                         }
-                        Sides::Both(Node::List(_)) => found.column(Cow::Borrowed(ITSELF), &Value::List(Vec::new())),
+                        Sides::Both(Node::List(_)) => {
+                            found.column(Cow::Borrowed(ITSELF), &Value::List(Vec::new()));
+                        }
                     }
                 }
             }
         }
-        self.columns =
-            found.columns.into_iter().map(|(name, numbers)| Column { name, numeric: numbers == Some(true) }).collect();
+        self.columns = found
+            .columns
+            .into_iter()
+            .map(|(name, numbers)| Column { name, numeric: numbers == Some(true) })
+            .collect();
         self.at = found.at;
     }
 }
@@ -205,7 +236,11 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn item(&mut self, value: &'a Value) {
         match value {
-            Value::Map(entries) => entries.iter().for_each(|(key, value)| self.column(super::words(key), value)),
+            Value::Map(entries) => {
+                for (key, value) in entries {
+                    self.column(super::words(key), value);
+                }
+            }
             value => self.column(Cow::Borrowed(ITSELF), value),
         }
     }
@@ -213,7 +248,9 @@ impl<'a> Found<'a> {
     fn field(&mut self, field: &'a Field<'a>) {
         let name = super::words(&field.key);
         match &field.sides {
-            Sides::Missing(value) | Sides::Extra(value) | Sides::Both(Node::Same(value)) => self.column(name, value),
+            Sides::Missing(value) | Sides::Extra(value) | Sides::Both(Node::Same(value)) => {
+                self.column(name, value);
+            }
             Sides::Both(Node::Leaf(leaf)) => {
                 self.column(name.clone(), &leaf.expected);
                 self.column(name, &leaf.actual);

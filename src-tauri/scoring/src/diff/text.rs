@@ -1,4 +1,5 @@
-//! **Pure.** What changed inside a text, in words. Long texts are compared line by line first, and word by word where lines changed.
+//! **Pure.** What changed inside a text, in words. Long texts are compared line by line first, and
+//! word by word where lines changed.
 use super::budget::{Budget, steps};
 use super::sequence::{common, numbered};
 use super::{Piece, PieceKind};
@@ -88,7 +89,8 @@ fn by_words(expected: &str, actual: &str, budget: &mut Budget, out: &mut Pieces)
     let (left, right) = (words(expected), words(actual));
     let mut stretches = Vec::new();
     each_stretch(&left, &right, budget, |stretch, _| stretches.push(stretch));
-    // What is between two changes and says nothing belongs to them: one change of three words reads better than three of one.
+    // What is between two changes and says nothing belongs to them: one change of three words reads
+    // better than three of one.
     let mut removed = String::new();
     let mut added = String::new();
     for (at, stretch) in stretches.iter().enumerate() {
@@ -99,7 +101,10 @@ fn by_words(expected: &str, actual: &str, budget: &mut Budget, out: &mut Pieces)
             }
             Stretch::Same(range) => {
                 let text = left[range.clone()].concat();
-                let between = at > 0 && at + 1 < stretches.len() && text.trim().is_empty() && !text.contains('\n');
+                let between = at > 0
+                    && at + 1 < stretches.len()
+                    && text.trim().is_empty()
+                    && !text.contains('\n');
                 if between && !removed.is_empty() && !added.is_empty() {
                     removed.push_str(&text);
                     added.push_str(&text);
@@ -215,7 +220,9 @@ mod tests {
 
     #[test]
     fn long_texts_without_anything_in_common_are_coarse_and_whole() {
-        let side = |word: &str| (0..20_000).map(|n| [word, &n.to_string(), "\n"].concat()).collect::<Vec<_>>().concat();
+        let side = |word: &str| {
+            (0..20_000).map(|n| [word, &n.to_string(), "\n"].concat()).collect::<Vec<_>>().concat()
+        };
         let text = text(&side("left"), &side("right"), 60_000_000);
         assert!(text.coarse);
         assert_eq!(text.pieces.len(), 2);
@@ -223,12 +230,17 @@ mod tests {
 
     #[test]
     fn long_texts_with_few_changes_are_compared_closely() {
-        let line = |n: usize, word: &str| format!("line {n} {}\n", if n % 1_000 == 7 { word } else { "" });
+        let line =
+            |n: usize, word: &str| format!("line {n} {}\n", if n % 1_000 == 7 { word } else { "" });
         let side = |word: &str| (0..20_000).map(|n| line(n, word)).collect::<Vec<_>>().concat();
         let text = text(&side("left"), &side("right"), 60_000_000);
         assert!(!text.coarse);
-        let changes: Vec<&str> =
-            text.pieces.iter().filter(|piece| piece.kind != PieceKind::Same).map(|piece| piece.text.as_str()).collect();
+        let changes: Vec<&str> = text
+            .pieces
+            .iter()
+            .filter(|piece| piece.kind != PieceKind::Same)
+            .map(|piece| piece.text.as_str())
+            .collect();
         assert_eq!(changes, ["left", "right"].repeat(20));
     }
 

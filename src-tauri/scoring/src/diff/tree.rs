@@ -1,5 +1,5 @@
-//! **Pure.** The tree that a comparison yields. It holds everything of both sides, so that nothing else is needed to show it; what
-//! it holds is borrowed until [`Diff::into_owned`].
+//! **Pure.** The tree that a comparison yields. It holds everything of both sides, so that nothing
+//! else is needed to show it; what it holds is borrowed until [`Diff::into_owned`].
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
@@ -10,9 +10,11 @@ pub struct Diff<'a> {
     pub root: Node<'a>,
     /// How much of it is right.
     pub counts: Counts,
-    /// Too large to look at everything closely: some rows may be aligned, and some texts compared, worse than they could be.
+    /// Too large to look at everything closely: some rows may be aligned, and some texts compared,
+    /// worse than they could be.
     pub coarse: bool,
-    /// The key that was asked for, when rows had to find each other without it because they lack it.
+    /// The key that was asked for, when rows had to find each other without it because they lack
+    /// it.
     pub key_not_there: Option<Vec<String>>,
     /// The first value is nothing that was expected, only another one.
     pub between: bool,
@@ -25,7 +27,8 @@ pub enum Node<'a> {
     Same(Cow<'a, Value>),
     /// Two values that are compared as wholes.
     Leaf(Box<Leaf<'a>>),
-    /// Two objects, field by field: those of the expected one in its order, extra ones where they stand.
+    /// Two objects, field by field: those of the expected one in its order, extra ones where they
+    /// stand.
     Map(Vec<Field<'a>>),
     /// Two lists, row by row: those of the expected one in its order, extra ones where they stand.
     List(List<'a>),
@@ -38,7 +41,8 @@ pub struct Leaf<'a> {
     pub expected: Cow<'a, Value>,
     /// What came.
     pub actual: Cow<'a, Value>,
-    /// True when both mean the same, though they are not written the same: `84.10` and `84.1`, or `"84.1"` and `84.1`.
+    /// True when both mean the same, though they are not written the same: `84.10` and `84.1`, or
+    /// `"84.1"` and `84.1`.
     pub equal: bool,
     /// True when one is a text and the other a number, and so on.
     pub type_differs: bool,
@@ -51,7 +55,8 @@ pub struct Leaf<'a> {
 pub enum Remark {
     /// Two numbers that are near enough.
     WithinTolerance,
-    /// Two texts that are the same number, such as `1.10` and `1.1`. They may be versions, so they are not equal.
+    /// Two texts that are the same number, such as `1.10` and `1.1`. They may be versions, so they
+    /// are not equal.
     SameNumber,
     /// Two texts that differ only in upper and lower case.
     OnlyCase,
@@ -59,7 +64,8 @@ pub enum Remark {
     OnlySpaces,
     /// Two texts that differ only in case and white space.
     OnlyCaseAndSpaces,
-    /// Two texts that look the same: their letters are put together from other characters, such as `é` from `e` and its accent.
+    /// Two texts that look the same: their letters are put together from other characters, such as
+    /// `é` from `e` and its accent.
     OnlyLetters,
     /// Two texts that are dates.
     Date(DateRemark),
@@ -80,7 +86,8 @@ pub enum DateRemark {
     Seconds(i64),
 }
 
-/// A piece of two texts. All but the added ones are the expected text, all but the removed ones the actual text.
+/// A piece of two texts. All but the added ones are the expected text, all but the removed ones the
+/// actual text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// Where it stands.
@@ -133,7 +140,8 @@ pub struct Row<'a> {
     pub from: Option<usize>,
     /// Its place in the actual list, from 0.
     pub to: Option<usize>,
-    /// True when it stands in another order than the rows that stayed. As few rows as possible are moved.
+    /// True when it stands in another order than the rows that stayed. As few rows as possible are
+    /// moved.
     pub moved: bool,
     /// What it is called by its key: `#143`. None when rows have no key.
     pub name: Option<String>,
@@ -162,8 +170,8 @@ pub enum Alignment {
         /// True when nobody said so and they were found: unique on both sides, and in use on both.
         inferred: bool,
     },
-    /// Equal rows first, the rest by likeness. `best` is true when no other pairing is more alike as a whole, false when each row
-    /// took the most alike that was left, because there are many.
+    /// Equal rows first, the rest by likeness. `best` is true when no other pairing is more alike
+    /// as a whole, false when each row took the most alike that was left, because there are many.
     Likeness {
         /// See above.
         best: bool,
@@ -174,8 +182,9 @@ pub enum Alignment {
     Place,
 }
 
-/// How much of a value is right, in leaves: values that are not made of others (an empty list or object is one, too). It holds
-/// that `expected = right + changed + missing` and `actual = right + changed + extra`.
+/// How much of a value is right, in leaves: values that are not made of others (an empty list or
+/// object is one, too). It holds that `expected = right + changed + missing` and `actual = right +
+/// changed + extra`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Leaves of the expected value.
@@ -204,7 +213,8 @@ pub struct Counts {
     pub rows: RowCounts,
 }
 
-/// How many rows are right. It holds that `expected = equal + different + missing` and `actual = equal + different + extra`.
+/// How many rows are right. It holds that `expected = equal + different + missing` and `actual =
+/// equal + different + extra`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowCounts {
     /// Lists that were expected and came.
@@ -233,7 +243,8 @@ impl Diff<'_> {
         Diff { root: self.root.into_owned(), ..self }
     }
 
-    /// True when nothing is wrong: all values are equal, and in order where order matters. Values may be written otherwise.
+    /// True when nothing is wrong: all values are equal, and in order where order matters. Values
+    /// may be written otherwise.
     pub fn is_equal(&self) -> bool {
         self.root.is_equal() && !self.root.is_moved()
     }
@@ -243,9 +254,11 @@ impl Node<'_> {
     fn into_owned(self) -> Node<'static> {
         match self {
             Node::Same(value) => Node::Same(owned(value)),
-            Node::Leaf(leaf) => {
-                Node::Leaf(Box::new(Leaf { expected: owned(leaf.expected), actual: owned(leaf.actual), ..*leaf }))
-            }
+            Node::Leaf(leaf) => Node::Leaf(Box::new(Leaf {
+                expected: owned(leaf.expected),
+                actual: owned(leaf.actual),
+                ..*leaf
+            })),
             Node::Map(fields) => {
                 let field = |field: Field<'_>| Field {
                     key: owned(field.key),
@@ -257,7 +270,10 @@ impl Node<'_> {
             }
             Node::List(list) => {
                 let row = |row: Row<'_>| Row { sides: row.sides.into_owned(), ..row };
-                Node::List(List { rows: list.rows.into_iter().map(row).collect(), alignment: list.alignment })
+                Node::List(List {
+                    rows: list.rows.into_iter().map(row).collect(),
+                    alignment: list.alignment,
+                })
             }
         }
     }

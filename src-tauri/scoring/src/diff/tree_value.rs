@@ -49,7 +49,9 @@ fn of_counts(counts: &Counts) -> Value {
 
 fn of_node(node: &Node<'_>) -> Value {
     match node {
-        Node::Same(value) => object(vec![("kind", text("same")), ("value", value.as_ref().clone())]),
+        Node::Same(value) => {
+            object(vec![("kind", text("same")), ("value", value.as_ref().clone())])
+        }
         Node::Leaf(leaf) => of_leaf(leaf),
         Node::Map(fields) => object(vec![
             ("kind", text(word(node.kind()))),
@@ -107,7 +109,11 @@ fn of_row(row: &Row<'_>) -> Value {
     if let Some(name) = &row.name {
         all.push(("name", text(name)));
     }
-    all.extend([("from", place(row.from)), ("to", place(row.to)), ("moved", Value::Bool(row.moved))]);
+    all.extend([
+        ("from", place(row.from)),
+        ("to", place(row.to)),
+        ("moved", Value::Bool(row.moved)),
+    ]);
     all.extend(of_sides(&row.sides));
     object(all)
 }
@@ -115,7 +121,9 @@ fn of_row(row: &Row<'_>) -> Value {
 fn of_sides(sides: &Sides<'_>) -> Vec<(&'static str, Value)> {
     match sides {
         Sides::Both(node) => vec![("kind", text(word(node.kind()))), ("diff", of_node(node))],
-        Sides::Missing(value) => vec![("kind", text("missing")), ("expected", value.as_ref().clone())],
+        Sides::Missing(value) => {
+            vec![("kind", text("missing")), ("expected", value.as_ref().clone())]
+        }
         Sides::Extra(value) => vec![("kind", text("extra")), ("actual", value.as_ref().clone())],
     }
 }

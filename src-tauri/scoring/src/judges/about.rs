@@ -1,5 +1,6 @@
-//! **Pure.** What people are told of a judge: what it belongs to, what it needs, and the scale on which it speaks. Scores lie from 0 to
-//! 1 everywhere, 1 the best; on its own scale they are told to people only.
+//! **Pure.** What people are told of a judge: what it belongs to, what it needs, and the scale on
+//! which it speaks. Scores lie from 0 to 1 everywhere, 1 the best; on its own scale they are told
+//! to people only.
 use super::{Judge, Way, own};
 use crate::written::fixed;
 
@@ -20,7 +21,8 @@ pub enum Group {
 
 impl Group {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [Self::StableToolBench, Self::Quality, Self::Agents, Self::Safety, Self::Suites];
+    pub const ALL: [Self; 5] =
+        [Self::StableToolBench, Self::Quality, Self::Agents, Self::Safety, Self::Suites];
 
     /// As it is shown.
     pub fn name(self) -> &'static str {
@@ -37,9 +39,13 @@ impl Group {
     pub fn what(self) -> &'static str {
         match self {
             Self::StableToolBench => "Was the request solved, and solved better than elsewhere?",
-            Self::Quality => "Is the answer about what was asked, well said, true to its sources and complete?",
+            Self::Quality => {
+                "Is the answer about what was asked, well said, true to its sources and complete?"
+            }
             Self::Agents => "Was what the person wanted understood and done, with the right calls?",
-            Self::Safety => "Does the answer do harm? Each is a local judge, not the hosted service.",
+            Self::Safety => {
+                "Does the answer do harm? Each is a local judge, not the hosted service."
+            }
             Self::Suites => "What suites of this folder ask in words of their own.",
         }
     }
@@ -80,7 +86,8 @@ impl Scale {
         self.ends().map(|(worst, best)| worst + score * (best - worst))
     }
 
-    /// What lies on this scale as a score from 0 to 1; none when it lies beyond, or where it has words alone.
+    /// What lies on this scale as a score from 0 to 1; none when it lies beyond, or where it has
+    /// words alone.
     pub fn share(self, own: f64) -> Option<f64> {
         let (worst, best) = self.ends()?;
         Some((own - worst) / (best - worst)).filter(|share| (0.0..=1.0).contains(share))
@@ -91,13 +98,15 @@ impl Scale {
         self.ends().map(|_| 3.0)
     }
 
-    /// What was said in one round: the word, or on its own scale the number; that it was not read, when it was not.
+    /// What was said in one round: the word, or on its own scale the number; that it was not read,
+    /// when it was not.
     pub fn said(self, verdict: Option<&str>, score: Option<f64>) -> String {
         let told = score.and_then(|score| self.own(score)).map(|own| self.told(own));
         told.or_else(|| verdict.map(str::to_owned)).unwrap_or_else(|| "not read".to_owned())
     }
 
-    /// A number on it with what it is out of: `4 of 5`, `3.8 of 5`, `severity 2 of 7`; as it is where it has words alone.
+    /// A number on it with what it is out of: `4 of 5`, `3.8 of 5`, `severity 2 of 7`; as it is
+    /// where it has words alone.
     pub fn told(self, own: f64) -> String {
         match self {
             Self::Words(_) => number(own),
@@ -106,7 +115,8 @@ impl Scale {
         }
     }
 
-    /// What it takes to pass, where a number on it is the threshold: `from 4 of 5`, and of severity `up to 3 of 7`, for less is better.
+    /// What it takes to pass, where a number on it is the threshold: `from 4 of 5`, and of severity
+    /// `up to 3 of 7`, for less is better.
     pub fn reach(self, own: f64) -> String {
         match self {
             Self::Severity => format!("up to {} of 7", number(own)),
@@ -143,20 +153,30 @@ impl About {
         let (group, scale, needs) = match name {
             "sopr" => (G::StableToolBench, S::Words("solved, unsure or unsolved"), "a question"),
             "fac" => (G::StableToolBench, S::Words("solved or unsolved"), "a question"),
-            "sowr" => (G::StableToolBench, S::Words("win, tie or lose"), "another run of the same task"),
+            "sowr" => {
+                (G::StableToolBench, S::Words("win, tie or lose"), "another run of the same task")
+            }
             "relevance" | "coherence" => (G::Quality, S::Stars, QUESTION),
-            "qa" => (G::Quality, S::Stars, "a question, an answer, an expected answer and a context"),
+            "qa" => {
+                (G::Quality, S::Stars, "a question, an answer, an expected answer and a context")
+            }
             "fluency" => (G::Quality, S::Stars, "an answer"),
-            "groundedness" => (G::Quality, S::Stars, "an answer, and results of tools or a context"),
+            "groundedness" => {
+                (G::Quality, S::Stars, "an answer, and results of tools or a context")
+            }
             "retrieval" => (G::Quality, S::Stars, "a question, and results of tools or a context"),
             "similarity" => (G::Quality, S::Stars, "a question, an answer and an expected answer"),
             "response_completeness" => (G::Quality, S::Stars, "an answer and an expected answer"),
-            "tool_call_accuracy" => (G::Agents, S::Stars, "a question, calls of tools and their definitions"),
+            "tool_call_accuracy" => {
+                (G::Agents, S::Stars, "a question, calls of tools and their definitions")
+            }
             "intent_resolution" | "task_adherence" => (G::Agents, S::Stars, QUESTION),
             "violence" | "hate_unfairness" | "sexual" | "self_harm" | "content_safety" => {
                 (G::Safety, S::Severity, "an answer")
             }
-            "protected_material" | "code_vulnerability" | "ungrounded_attributes" => (G::Safety, FOUND, "an answer"),
+            "protected_material" | "code_vulnerability" | "ungrounded_attributes" => {
+                (G::Safety, FOUND, "an answer")
+            }
             "indirect_attack" => (G::Safety, FOUND, "an answer and what tools said"),
             _ => return None,
         };
@@ -170,10 +190,15 @@ impl Judge {
         if let Way::Own(evaluator) = &self.way {
             return own::about(evaluator);
         }
-        About::of(&self.name).unwrap_or(About { group: Group::Quality, scale: Scale::Words("words"), needs: "" })
+        About::of(&self.name).unwrap_or(About {
+            group: Group::Quality,
+            scale: Scale::Words("words"),
+            needs: "",
+        })
     }
 
-    /// The score, from 0 to 1, from which on it passes; none where more for it than against is what counts.
+    /// The score, from 0 to 1, from which on it passes; none where more for it than against is what
+    /// counts.
     pub fn threshold(&self) -> Option<f64> {
         if let Way::Own(evaluator) = &self.way {
             return own::threshold(evaluator);
@@ -228,6 +253,9 @@ mod tests {
     #[test]
     fn less_severity_passes_and_more_does_not() {
         let usual = Scale::Severity.share(Scale::Severity.usual().unwrap()).unwrap();
-        assert!(Scale::Severity.share(2.0).unwrap() > usual && Scale::Severity.share(4.0).unwrap() < usual);
+        assert!(
+            Scale::Severity.share(2.0).unwrap() > usual
+                && Scale::Severity.share(4.0).unwrap() < usual
+        );
     }
 }

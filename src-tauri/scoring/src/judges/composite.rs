@@ -1,4 +1,5 @@
-//! **Pure.** `qa` as a judge of runs: five judges and F1, of which all have to be good enough, so that the worst of them is what it says.
+//! **Pure.** `qa` as a judge of runs: five judges and F1, of which all have to be good enough, so
+//! that the worst of them is what it says.
 use super::about::Scale;
 use super::{Rules, Ruling};
 use crate::azure::{Outcome, QA};
@@ -22,8 +23,8 @@ struct Member {
     reason: Option<String>,
 }
 
-/// The worst of them, with what each said; nothing when one of them has no score. By the rules of the package F1 passes always, so it
-/// has no say.
+/// The worst of them, with what each said; nothing when one of them has no score. By the rules of
+/// the package F1 passes always, so it has no say.
 pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     let value = |key: &str| outcome.iter().find(|(known, _)| known == key).map(|(_, value)| value);
     let number = |key: &str| match value(key)? {
@@ -32,8 +33,15 @@ pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     };
     let star = |name: &'static str| {
         let said = number(name)?;
-        let reason = value(&format!("{name}_reason")).and_then(Value::text).filter(|reason| !reason.trim().is_empty());
-        Some(Member { name, share: Scale::Stars.share(said.clamp(1.0, 5.0))?, said, reason: reason.map(str::to_owned) })
+        let reason = value(&format!("{name}_reason"))
+            .and_then(Value::text)
+            .filter(|reason| !reason.trim().is_empty());
+        Some(Member {
+            name,
+            share: Scale::Stars.share(said.clamp(1.0, 5.0))?,
+            said,
+            reason: reason.map(str::to_owned),
+        })
     };
     let mut members = QA.into_iter().map(star).collect::<Option<Vec<_>>>()?;
     let f1 = number(F1)?;
@@ -42,8 +50,13 @@ pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     }
     // Of several that are as bad, the first.
     let worst = members.iter().min_by(|a, b| a.share.total_cmp(&b.share))?;
-    let all: Vec<String> = members.iter().map(|one| format!("{} {}", one.name, short(one.said))).collect();
-    let reason = worst.reason.as_ref().map(|reason| format!(" {}: {reason}", worst.name)).unwrap_or_default();
+    let all: Vec<String> =
+        members.iter().map(|one| format!("{} {}", one.name, short(one.said))).collect();
+    let reason = worst
+        .reason
+        .as_ref()
+        .map(|reason| format!(" {}: {reason}", worst.name))
+        .unwrap_or_default();
     Some(Ruling {
         word: short(Scale::Stars.own(worst.share)?),
         score: worst.share,
@@ -65,7 +78,8 @@ mod tests {
     const RUN: &str = "conversation:\n- user_message: How many plans?\n- tool_call: { name: count, params: {}, result: [{ n: 3 }] }\n- assistant_message: There are three plans.\n";
 
     fn run(expected: &str) -> Subject {
-        Subject::of(&transcript::read(RUN.as_bytes()).unwrap(), None).expecting(Some(&expected.into()))
+        Subject::of(&transcript::read(RUN.as_bytes()).unwrap(), None)
+            .expecting(Some(&expected.into()))
     }
 
     fn qa() -> &'static Judge {
@@ -83,7 +97,13 @@ mod tests {
         }
         match sitting.next() {
             Next::Ruled(ruling) => {
-                format!("{} | {:.3} {} | {}", ruling.word, ruling.score, qa().passes(ruling.score), ruling.reason)
+                format!(
+                    "{} | {:.3} {} | {}",
+                    ruling.word,
+                    ruling.score,
+                    qa().passes(ruling.score),
+                    ruling.reason
+                )
             }
             next => format!("{next:?}"),
         }
@@ -103,7 +123,9 @@ mod tests {
     fn what_one_of_them_needs_and_a_run_lacks_is_said_with_its_name() {
         let bare = "conversation:\n- user_message: How many?\n- assistant_message: Three.\n";
         let bare = Subject::of(&transcript::read(bare.as_bytes()).unwrap(), None);
-        let lacks = |subject: &Subject| qa().lacks(subject, Rules::Ours).unwrap_or_else(|| "nothing".to_owned());
+        let lacks = |subject: &Subject| {
+            qa().lacks(subject, Rules::Ours).unwrap_or_else(|| "nothing".to_owned())
+        };
         assert_eq!(
             lacks(&bare),
             "Its task has no expected output, and `similarity` and `f1_score` of `qa` compare with that."

@@ -1,5 +1,6 @@
-//! **Pure.** Evaluators of azure-ai-evaluation as judges of runs: what of a run each is given, when it has nothing to judge, and what
-//! its result means as a ruling. What it asks and how it reads is its own affair.
+//! **Pure.** Evaluators of azure-ai-evaluation as judges of runs: what of a run each is given, when
+//! it has nothing to judge, and what its result means as a ruling. What it asks and how it reads is
+//! its own affair.
 use super::about::Scale;
 use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
 use super::{Judge, Next, Rules, Ruling, Subject, Way, own};
@@ -32,11 +33,12 @@ fn quirks(rules: Rules) -> &'static Quirks {
     }
 }
 
-/// What of a run it is given. Judges of agents and of relevance are given messages, the others texts.
+/// What of a run it is given. Judges of agents and of relevance are given messages, the others
+/// texts.
 fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
     let Subject { query, answer, truth, turns, .. } = subject;
-    let in_messages =
-        ["relevance", "intent_resolution", "task_adherence", "tool_call_accuracy"].contains(&evaluator.takes.name);
+    let in_messages = ["relevance", "intent_resolution", "task_adherence", "tool_call_accuracy"]
+        .contains(&evaluator.takes.name);
     let list = |messages: &Vec<Value>| Value::List(messages.clone());
     let text = |text: &String| Value::Text(text.clone());
     let context = match turns.returned.as_slice() {
@@ -45,7 +47,8 @@ fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
         several => Some(Value::Text(json::write(&Value::List(several.to_vec()), false))),
     };
     // Nothing that nobody was given is context enough to see that a claim has no ground.
-    let context = context.or_else(|| (evaluator.takes.name == "ungrounded_attributes").then(|| "".into()));
+    let context =
+        context.or_else(|| (evaluator.takes.name == "ungrounded_attributes").then(|| "".into()));
     let asked = if in_messages { list(&turns.query) } else { text(query) };
     let all = [
         ("query", Some(asked).filter(|_| !query.trim().is_empty())),
@@ -72,7 +75,9 @@ pub(super) fn next(
     }
     match asked(evaluator, &inputs(evaluator, subject), rules, replies) {
         azure::Next::Ask(question) => Next::Ask(question),
-        azure::Next::Done(Ok(outcome)) => ruling(judge, &outcome, rules).map_or(Next::Unread, Next::Ruled),
+        azure::Next::Done(Ok(outcome)) => {
+            ruling(judge, &outcome, rules).map_or(Next::Unread, Next::Ruled)
+        }
         azure::Next::Done(Err(_)) | azure::Next::Run(_) | azure::Next::Embed(_) => Next::Unread,
     }
 }
@@ -85,19 +90,29 @@ fn asked(evaluator: &Evaluator, inputs: &Inputs, rules: Rules, replies: &[String
     evaluation.next()
 }
 
-/// A run that was not brought to an answer is at the lower end of what judges of answers have, and nobody has to be asked.
+/// A run that was not brought to an answer is at the lower end of what judges of answers have, and
+/// nobody has to be asked.
 fn without_a_question(judge: &Judge, subject: &Subject) -> Option<Ruling> {
     let nothing = match &*judge.name {
         "task_adherence" => subject.turns.response.is_empty(),
         "retrieval" | "tool_call_accuracy" => false,
         _ => judge.about().scale == Scale::Stars && subject.answer.trim().is_empty(),
     };
-    let ruling = || Ruling { word: "1".to_owned(), score: 0.0, reason: "There is no final answer.".to_owned() };
+    let ruling = || Ruling {
+        word: "1".to_owned(),
+        score: 0.0,
+        reason: "There is no final answer.".to_owned(),
+    };
     nothing.then(ruling)
 }
 
 /// Why there is nothing to judge.
-pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rules: Rules) -> Option<String> {
+pub(super) fn lacks(
+    judge: &Judge,
+    evaluator: &Evaluator,
+    subject: &Subject,
+    rules: Rules,
+) -> Option<String> {
     let name = &*judge.name;
     let needs = |input: &str| evaluator.needs().contains(&input);
     let Subject { answer, truth, turns, .. } = subject;
@@ -109,9 +124,13 @@ pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rul
         let (of, compares) = if is_qa { (WITH_TRUTH, "compare") } else { (name, "compares") };
         return Some(format!("Its task has no expected output, and `{of}` {compares} with that."));
     }
-    if (needs("context") && name != "ungrounded_attributes" || name == "indirect_attack") && turns.returned.is_empty() {
+    if (needs("context") && name != "ungrounded_attributes" || name == "indirect_attack")
+        && turns.returned.is_empty()
+    {
         let of = if is_qa { WITH_CONTEXT } else { name };
-        return Some(format!("No tool returned anything, so there is nothing that `{of}` could look at."));
+        return Some(format!(
+            "No tool returned anything, so there is nothing that `{of}` could look at."
+        ));
     }
     if name == "tool_call_accuracy" && !turns.has_calls() {
         return Some("No tool was called.".to_owned());
@@ -131,7 +150,9 @@ pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rul
         ));
     }
     if judge.about().scale != Scale::Stars && needs("response") && answer.trim().is_empty() {
-        return Some(format!("There is no final answer, so there is nothing that `{name}` could look at."));
+        return Some(format!(
+            "There is no final answer, so there is nothing that `{name}` could look at."
+        ));
     }
     match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Done(Err(Failure { by_input: true, message })) => Some(message),
@@ -143,7 +164,8 @@ pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rul
     }
 }
 
-/// What it is shown: its first question has all of it, but for what the last ones of `qa` compare with.
+/// What it is shown: its first question has all of it, but for what the last ones of `qa` compare
+/// with.
 pub(super) fn canon(evaluator: &Evaluator, subject: &Subject, rules: Rules) -> String {
     let first = match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Ask(question) => question.text,
@@ -183,13 +205,18 @@ fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
         Scale::Stars => {
             let stars = number(outcome, &judge.name)?;
             let reason = text(outcome, &format!("{}_reason", judge.name)).unwrap_or_else(silent);
-            Some(Ruling { word: format!("{stars}"), score: scale.share(stars.clamp(1.0, 5.0))?, reason })
+            Some(Ruling {
+                word: format!("{stars}"),
+                score: scale.share(stars.clamp(1.0, 5.0))?,
+                reason,
+            })
         }
         Scale::Severity => {
             let of = |matter: &&'static safety::Matter| {
                 Some((number(outcome, &format!("{}_score", matter.name))?, matter.name))
             };
-            let all: Vec<(f64, &str)> = safety::asked_by(&judge.name).iter().map(of).collect::<Option<_>>()?;
+            let all: Vec<(f64, &str)> =
+                safety::asked_by(&judge.name).iter().map(of).collect::<Option<_>>()?;
             // Of several that are as bad, the first.
             let (severity, name) = all.into_iter().rev().max_by(|a, b| a.0.total_cmp(&b.0))?;
             let reason = text(outcome, &format!("{name}_reason")).unwrap_or_else(silent);
@@ -223,7 +250,8 @@ mod tests {
     const RUN: &str = "tool_definitions: [{ name: count, parameters: { properties: { of: {} } } }]\nconversation:\n- system_message: Be brief.\n- user_message: How many plans?\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";
 
     fn run(text: &str) -> Subject {
-        Subject::of(&transcript::read(text.as_bytes()).unwrap(), None).expecting(Some(&"Three.".into()))
+        Subject::of(&transcript::read(text.as_bytes()).unwrap(), None)
+            .expecting(Some(&"Three.".into()))
     }
 
     fn asked(name: &str, subject: &Subject, rules: Rules) -> String {
@@ -260,7 +288,9 @@ mod tests {
             ("similarity", &["3"], "3 | 0.5 | The judge gave no reason."),
             (
                 "tool_call_accuracy",
-                &[r#"{"chain_of_thought": "Right.", "tool_calls_success_level": 5, "details": {}}"#],
+                &[
+                    r#"{"chain_of_thought": "Right.", "tool_calls_success_level": 5, "details": {}}"#,
+                ],
                 "5 | 1 | Right.",
             ),
         ] {
@@ -272,14 +302,23 @@ mod tests {
     fn each_is_shown_what_it_takes_of_a_run_and_nothing_else() {
         let subject = run(RUN);
         let relevance = asked("relevance", &subject, Rules::Ours);
-        assert!(relevance.contains("| User turn 1:") && relevance.contains("| There are 3."), "{relevance}");
-        assert!(!relevance.contains("Be brief.") && !relevance.contains("TOOL_CALL"), "{relevance}");
+        assert!(
+            relevance.contains("| User turn 1:") && relevance.contains("| There are 3."),
+            "{relevance}"
+        );
+        assert!(
+            !relevance.contains("Be brief.") && !relevance.contains("TOOL_CALL"),
+            "{relevance}"
+        );
         let adherence = asked("task_adherence", &subject, Rules::Ours);
         for shown in ["Be brief.", "[TOOL_CALL] count(of=\"plans\")", "[TOOL_RESULT]", "- count:"] {
             assert!(adherence.contains(shown), "{shown}: {adherence}");
         }
         let grounded = asked("groundedness", &subject, Rules::Ours);
-        assert!(grounded.contains("| [[{\"n\":3}]]") && grounded.contains("| How many plans?"), "{grounded}");
+        assert!(
+            grounded.contains("| [[{\"n\":3}]]") && grounded.contains("| How many plans?"),
+            "{grounded}"
+        );
         assert!(!asked("groundedness", &subject, Rules::Official).contains("| How many plans?"));
         assert!(asked("similarity", &subject, Rules::Ours).contains("| Three."));
     }
@@ -289,9 +328,12 @@ mod tests {
         let subject = run(RUN);
         let other_result = run(&RUN.replace("n: 3", "n: 4"));
         let canon = |name: &str, subject| named(name).unwrap().canon(subject, Rules::Ours);
-        for (name, changes) in
-            [("relevance", false), ("fluency", false), ("groundedness", true), ("task_adherence", true)]
-        {
+        for (name, changes) in [
+            ("relevance", false),
+            ("fluency", false),
+            ("groundedness", true),
+            ("task_adherence", true),
+        ] {
             assert_eq!(canon(name, &subject) != canon(name, &other_result), changes, "{name}");
         }
         let other_truth = subject.clone().expecting(Some(&"Four.".into()));
@@ -301,15 +343,19 @@ mod tests {
 
     #[test]
     fn a_row_of_a_data_file_says_itself_what_is_expected_and_what_it_rests_on() {
-        let bare =
-            transcript::read(b"conversation:\n- user_message: How many?\n- assistant_message: Three.\n").unwrap();
+        let bare = transcript::read(
+            b"conversation:\n- user_message: How many?\n- assistant_message: Three.\n",
+        )
+        .unwrap();
         let facts = [("inputs.ground_truth", "Four."), ("inputs.context", "There are 3 plans.")];
-        let facts = facts.into_iter().map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
+        let facts =
+            facts.into_iter().map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
         let row = Subject::of(&touchstone_formats::run::Run { facts, ..bare }, None);
         for name in ["similarity", "response_completeness", "groundedness", "retrieval"] {
             assert_eq!(named(name).unwrap().lacks(&row, Rules::Ours), None, "{name}");
         }
-        let canon = |name: &str, subject: &Subject| named(name).unwrap().canon(subject, Rules::Ours);
+        let canon =
+            |name: &str, subject: &Subject| named(name).unwrap().canon(subject, Rules::Ours);
         assert!(canon("groundedness", &row).contains("There are 3 plans."));
         assert!(canon("similarity", &row.clone().expecting(None)).contains("Four."));
         // What a suite says stands before what the file says.
@@ -330,10 +376,19 @@ mod tests {
                 "response_completeness",
                 "Its task has no expected output, and `response_completeness` compares with that.",
             ),
-            ("groundedness", "No tool returned anything, so there is nothing that `groundedness` could look at."),
-            ("retrieval", "No tool returned anything, so there is nothing that `retrieval` could look at."),
+            (
+                "groundedness",
+                "No tool returned anything, so there is nothing that `groundedness` could look at.",
+            ),
+            (
+                "retrieval",
+                "No tool returned anything, so there is nothing that `retrieval` could look at.",
+            ),
             ("tool_call_accuracy", "No tool was called."),
-            ("indirect_attack", "No tool returned anything, so there is nothing that `indirect_attack` could look at."),
+            (
+                "indirect_attack",
+                "No tool returned anything, so there is nothing that `indirect_attack` could look at.",
+            ),
             ("violence", "nothing"),
         ] {
             assert_eq!(lacks(name, &bare), wanted, "{name}");
@@ -344,18 +399,25 @@ mod tests {
                 .starts_with("Neither the run nor its task nor touchstone.yaml says")
         );
         let unknown = run(&RUN.replace("[{ name: count", "[{ name: other"));
-        assert!(lacks("tool_call_accuracy", &unknown).starts_with("`count` was called, and neither the run"));
+        assert!(
+            lacks("tool_call_accuracy", &unknown)
+                .starts_with("`count` was called, and neither the run")
+        );
         assert_eq!(lacks("tool_call_accuracy", &run(RUN)), "nothing");
         let silent = Subject { answer: String::new(), finish: Finish::Missing, ..run(RUN) };
         assert!(lacks("violence", &silent).starts_with("There is no final answer"));
-        assert_eq!(told("relevance", &silent, Rules::Ours, &[]), "1 | 0 | There is no final answer.");
+        assert_eq!(
+            told("relevance", &silent, Rules::Ours, &[]),
+            "1 | 0 | There is no final answer."
+        );
         assert_eq!(told("relevance", &silent, Rules::Official, &[]), "asks, anew");
     }
 
     #[test]
     fn a_run_whose_question_is_not_known_is_judged_by_those_who_need_none() {
-        let unasked =
-            run("conversation:\n- tool_call: { name: count, params: {}, result: 3 }\n- assistant_message: Three.\n");
+        let unasked = run(
+            "conversation:\n- tool_call: { name: count, params: {}, result: 3 }\n- assistant_message: Three.\n",
+        );
         assert_eq!(unasked.query, "");
         for judge in all() {
             let needs_it = judge.about().needs.contains("question") || judge.pairs;
@@ -373,10 +435,16 @@ mod tests {
         const QUERY: &str = r#"[{"query_id": 1, "query": "How many plans?", "api_list": [{"category_name": "Data", "tool_name": "plans", "api_name": "count", "api_description": "Counts.", "required_parameters": [{"name": "of", "type": "STRING", "description": "", "default": ""}], "optional_parameters": [], "method": "GET"}], "relevant APIs": [["plans", "count"]]}]"#;
         let task = suite::read(QUERY, "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
-        let called = run(&without.replace("{ name: count", "{ name: count_for_plans")).offering(&task, &[]);
+        let called =
+            run(&without.replace("{ name: count", "{ name: count_for_plans")).offering(&task, &[]);
         assert_eq!(named("tool_call_accuracy").unwrap().lacks(&called, Rules::Ours), None);
         let text = asked("tool_call_accuracy", &called, Rules::Ours);
-        assert!(text.contains("count_for_plans") && text.contains("Counts.") && !text.contains("Finish"), "{text}");
+        assert!(
+            text.contains("count_for_plans")
+                && text.contains("Counts.")
+                && !text.contains("Finish"),
+            "{text}"
+        );
         let own = run(RUN);
         assert_eq!(own.clone().offering(&task, &[Offer::python((1, 1))]), own);
     }
@@ -384,20 +452,35 @@ mod tests {
     #[test]
     fn tools_of_the_workspace_are_shown_of_runs_that_do_not_say_to_whom_cannot_do_without_and_nobody_else_sees_another_run()
      {
-        let task = suite::read("tool_calling_prompt: How many plans?\n", "q").unwrap().tasks.remove(0);
+        let task =
+            suite::read("tool_calling_prompt: How many plans?\n", "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
         let before = run(without);
         let tools = [Offer::sql("count", Dialect::Sqlite, Some("Counts."))];
         let after = before.clone().offering(&task, &tools);
         assert_eq!(named("tool_call_accuracy").unwrap().lacks(&after, Rules::Ours), None);
-        assert!(asked("tool_call_accuracy", &after, Rules::Ours).contains("Counts. Runs one read-only SQL query"));
+        assert!(
+            asked("tool_call_accuracy", &after, Rules::Ours)
+                .contains("Counts. Runs one read-only SQL query")
+        );
         for judge in all().iter().filter(|judge| judge.name != "tool_call_accuracy") {
-            assert_eq!(judge.canon(&before, Rules::Ours), judge.canon(&after, Rules::Ours), "{}", judge.name);
+            assert_eq!(
+                judge.canon(&before, Rules::Ours),
+                judge.canon(&after, Rules::Ours),
+                "{}",
+                judge.name
+            );
         }
         // A transcript that says it itself is the same run.
-        let recorded = format!("{without}run: {{ tool_definitions: [{}] }}\n", json::write(&tools[0].value(), false));
+        let recorded = format!(
+            "{without}run: {{ tool_definitions: [{}] }}\n",
+            json::write(&tools[0].value(), false)
+        );
         assert_eq!(run(&recorded).turns.tool_definitions, after.turns.tool_definitions);
-        assert!(asked("task_adherence", &run(&recorded), Rules::Ours).contains("Counts. Runs one read-only SQL query"));
+        assert!(
+            asked("task_adherence", &run(&recorded), Rules::Ours)
+                .contains("Counts. Runs one read-only SQL query")
+        );
     }
 
     macro_rules! words {
@@ -432,7 +515,9 @@ mod tests {
             words!("violence", 2_152_802_917),
         ];
         for (name, text, wanted) in all {
-            let sum = text.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+            let sum = text
+                .bytes()
+                .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
             // Who changes the words raises the version in the file, then puts the new sum here.
             assert_eq!(sum, wanted, "{name}");
             assert!(text.starts_with("version: 1\n"), "{name}");

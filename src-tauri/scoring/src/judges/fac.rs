@@ -1,4 +1,5 @@
-//! **Pure.** `fac`: does the final answer deal with every part of the request? The process is not looked at.
+//! **Pure.** `fac`: does the final answer deal with every part of the request? The process is not
+//! looked at.
 use super::{Rules, Ruling, Said, Step, Subject};
 
 pub(super) const WORDS: [&str; 2] = ["solved", "unsolved"];
@@ -16,7 +17,8 @@ pub(super) fn decide(subject: &Subject, _: Rules, heard: &[Said]) -> Step {
     }
 }
 
-/// What the published script makes of a verdict in free text. It takes `Not solved` for solved, so this is for comparing with it only.
+/// What the published script makes of a verdict in free text. It takes `Not solved` for solved, so
+/// this is for comparing with it only.
 pub fn official_score(verdict: &str) -> u8 {
     let verdict = verdict.to_lowercase();
     u8::from(verdict.contains("solved") && !verdict.contains("unsolved"))

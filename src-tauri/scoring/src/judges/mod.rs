@@ -1,5 +1,6 @@
-//! **Pure.** LLM judges: what each is shown, what it is asked and how often, how its replies are read, and what follows. Nothing is
-//! sent from here: a [`Sitting`] says what to ask next, is told what came back, and ends with a ruling.
+//! **Pure.** LLM judges: what each is shown, what it is asked and how often, how its replies are
+//! read, and what follows. Nothing is sent from here: a [`Sitting`] says what to ask next, is told
+//! what came back, and ends with a ruling.
 mod about;
 mod composite;
 mod evaluators;
@@ -136,13 +137,14 @@ impl Judge {
         }
     }
 
-    /// Whether the mean over rounds is good enough, unless a suite has a threshold of its own: on a scale of its own the usual one,
-    /// else more for it than against.
+    /// Whether the mean over rounds is good enough, unless a suite has a threshold of its own: on a
+    /// scale of its own the usual one, else more for it than against.
     pub fn passes(&self, score: f64) -> bool {
         self.threshold().map_or(score > 0.5, |least| reaches(score, least))
     }
 
-    /// Why there is nothing to judge in a run, as a sentence; none when there is. It is no verdict, neither for nor against the run.
+    /// Why there is nothing to judge in a run, as a sentence; none when there is. It is no verdict,
+    /// neither for nor against the run.
     pub fn lacks(&self, subject: &Subject, rules: Rules) -> Option<String> {
         match self.evaluator() {
             Some(evaluator) => evaluators::lacks(self, evaluator, subject, rules),
@@ -150,7 +152,8 @@ impl Judge {
         }
     }
 
-    /// Its questions after the first show everything that was done; those of others show what the first does.
+    /// Its questions after the first show everything that was done; those of others show what the
+    /// first does.
     pub fn looks_further(&self) -> bool {
         matches!(self.way, Way::Words { .. })
     }
@@ -160,7 +163,8 @@ impl Judge {
         if self.looks_further() { 1 } else { self.questions }
     }
 
-    /// Everything that a verdict depends on besides the words of the judge, as one text: runs with the same one are the same to it.
+    /// Everything that a verdict depends on besides the words of the judge, as one text: runs with
+    /// the same one are the same to it.
     pub fn canon(&self, subject: &Subject, rules: Rules) -> String {
         self.evaluator().map_or_else(
             || subject.canon() + &sopr::canon(subject, rules),
@@ -178,7 +182,8 @@ impl Judge {
     }
 }
 
-/// Why a judge of how something was dealt with has nothing to judge when nobody knows what was asked for.
+/// Why a judge of how something was dealt with has nothing to judge when nobody knows what was
+/// asked for.
 fn unasked(subject: &Subject) -> Option<String> {
     let why = || "Neither the run nor its suite says what was asked for.".to_owned();
     subject.query.trim().is_empty().then(why)
@@ -187,7 +192,8 @@ fn unasked(subject: &Subject) -> Option<String> {
 /// More rounds are a slip of the finger.
 pub const MOST_ROUNDS: u32 = 20;
 
-/// Whether a mean of rounds is a threshold or more: three times the same is the same, though sums are rounded.
+/// Whether a mean of rounds is a threshold or more: three times the same is the same, though sums
+/// are rounded.
 pub fn reaches(mean: f64, threshold: f64) -> bool {
     mean + 1e-9 >= threshold
 }
@@ -237,7 +243,9 @@ impl<'a> Sitting<'a> {
     /// What comes next.
     pub fn next(&self) -> Next {
         let Way::Words { prompt, decide, .. } = &self.judge.way else {
-            let next = |evaluator| evaluators::next(self.judge, evaluator, (self.subject, self.rules), &self.replies);
+            let next = |evaluator| {
+                evaluators::next(self.judge, evaluator, (self.subject, self.rules), &self.replies)
+            };
             return self.judge.evaluator().map_or(Next::Unread, next);
         };
         let section = match decide(self.subject, self.rules, &self.heard) {
@@ -276,7 +284,9 @@ impl<'a> Sitting<'a> {
 
     /// Takes the reply to the question that came next.
     pub fn take(&mut self, reply: &str) {
-        let Way::Words { words, .. } = &self.judge.way else { return self.replies.push(reply.to_owned()) };
+        let Way::Words { words, .. } = &self.judge.way else {
+            return self.replies.push(reply.to_owned());
+        };
         match reply::read(reply, words) {
             Some(said) => {
                 self.heard.push(said);

@@ -1,5 +1,5 @@
-//! **Pure.** Judges that a suite makes up itself: a task in its own words, and labels or a range to reply with. What is filled in from
-//! a run is evidence, and stands behind bars.
+//! **Pure.** Judges that a suite makes up itself: a task in its own words, and labels or a range to
+//! reply with. What is filled in from a run is evidence, and stands behind bars.
 use super::about::{About, Group, Scale};
 use super::{Judge, Ruling, Way, all};
 use crate::azure::{Evaluator, Kind, Outcome};
@@ -43,17 +43,25 @@ pub(crate) const KINDS: [&str; 2] = ["label_model", "score_model"];
 
 impl Judge {
     /// A judge of a suite, by its name, its kind and what it is asked. The error is a sentence.
-    pub(crate) fn own(name: &str, kind: &'static str, mut options: Vec<(Value, Value)>) -> Result<Self, String> {
+    pub(crate) fn own(
+        name: &str,
+        kind: &'static str,
+        mut options: Vec<(Value, Value)>,
+    ) -> Result<Self, String> {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         if name.is_empty() || name.chars().count() > 60 || !name.chars().all(plain) {
-            return Err(format!("`{name}` cannot be the name of a judge. Write letters, digits, `_` and `-`."));
+            return Err(format!(
+                "`{name}` cannot be the name of a judge. Write letters, digits, `_` and `-`."
+            ));
         }
         // So evaluators of imported files are told from judges.
         if name == "stored" {
             return Err("`stored` cannot be the name of a judge: stored verdicts of files go by it. Give this one another `name`.".to_owned());
         }
         if all().iter().any(|judge| judge.name == name) {
-            return Err(format!("`{name}` is the name of a judge that there is. Give this one another `name`."));
+            return Err(format!(
+                "`{name}` is the name of a judge that there is. Give this one another `name`."
+            ));
         }
         options.push(("kind".into(), kind.into()));
         let evaluator = Evaluator::read(name, &Value::Map(options))?;
@@ -75,7 +83,11 @@ impl Judge {
 
 /// What people are told of a judge of a suite.
 pub(super) fn about(evaluator: &Evaluator) -> About {
-    let words = if matches!(evaluator.kind, Kind::Score(_)) { "a number of its range" } else { "one of its labels" };
+    let words = if matches!(evaluator.kind, Kind::Score(_)) {
+        "a number of its range"
+    } else {
+        "one of its labels"
+    };
     About { group: Group::Suites, scale: Scale::Words(words), needs: "what its suite fills in" }
 }
 
@@ -111,7 +123,11 @@ pub(super) fn ruling(evaluator: &Evaluator, outcome: &Outcome) -> Option<Ruling>
             let steps = value("steps").map(Value::items).unwrap_or_default().iter();
             let found = steps.filter_map(|step| step.get("conclusion").and_then(Value::text));
             let reason = found.collect::<Vec<_>>().join(" ");
-            let reason = if reason.trim().is_empty() { "The judge gave no reason.".to_owned() } else { reason };
+            let reason = if reason.trim().is_empty() {
+                "The judge gave no reason.".to_owned()
+            } else {
+                reason
+            };
             Ruling { word: format!("{score}"), score: share(of.range, score), reason }
         }
         _ => Ruling {

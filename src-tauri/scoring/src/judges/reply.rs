@@ -1,5 +1,6 @@
-//! **Pure.** Replies of judges: a JSON object with a word and a reason. What reasoning models think first and fences around it are
-//! passed over, and so are the few plain forms that other judges of the kind use; everything else is no verdict.
+//! **Pure.** Replies of judges: a JSON object with a word and a reason. What reasoning models think
+//! first and fences around it are passed over, and so are the few plain forms that other judges of
+//! the kind use; everything else is no verdict.
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
 use touchstone_formats::value::Value;
@@ -31,9 +32,10 @@ pub(super) fn read(reply: &str, words: &[&str]) -> Option<Said> {
     }
 }
 
-/// What follows the thoughts of a model that writes them into its reply. Nothing but thoughts may stand before their end: what is
-/// quoted inside a verdict ends none. Where nobody wrote that they begin, their end has a line of its own. Of a model that was cut off
-/// while it thought, and of what is far too long, nothing.
+/// What follows the thoughts of a model that writes them into its reply. Nothing but thoughts may
+/// stand before their end: what is quoted inside a verdict ends none. Where nobody wrote that they
+/// begin, their end has a line of its own. Of a model that was cut off while it thought, and of
+/// what is far too long, nothing.
 pub(crate) fn after_thinking(reply: &str) -> &str {
     const END: &str = "</think>";
     let text = reply.trim();
@@ -57,12 +59,14 @@ fn stands_alone(before: &str, after: &str) -> bool {
     blank(before.rsplit('\n').next()) && blank(after.split('\n').next())
 }
 
-/// From the first brace to the last, when that is all of the reply but for a fence and a line that announces it: two objects in it are
-/// no JSON, and an object in a sentence is quoted.
+/// From the first brace to the last, when that is all of the reply but for a fence and a line that
+/// announces it: two objects in it are no JSON, and an object in a sentence is quoted.
 fn inside(text: &str) -> Option<&str> {
     let (from, to) = (text.find('{')?, text.rfind('}')?);
     let (before, after) = (text.get(..from)?, text.get(to + 1..)?);
-    (announces(before) && after.trim_matches(is_fence).is_empty()).then(|| text.get(from..=to)).flatten()
+    (announces(before) && after.trim_matches(is_fence).is_empty())
+        .then(|| text.get(from..=to))
+        .flatten()
 }
 
 /// Blanks, and what fences and bold letters are made of.
@@ -70,7 +74,8 @@ pub(crate) fn is_fence(c: char) -> bool {
     c.is_whitespace() || matches!(c, '`' | '*')
 }
 
-/// Words of which lines consist that announce a verdict. None of them says that somebody else wrote it.
+/// Words of which lines consist that announce a verdict. None of them says that somebody else wrote
+/// it.
 const ANNOUNCING: &str = "a and as assessment based below certainly conclusion course criteria described evaluation final finally follow \
                           following follows for format here i in is json judgement judgment ll my now object of ok okay on provide rating \
                           requested required result rubric s score so sure the then therefore this thus to verdict well will with your";
@@ -78,12 +83,15 @@ const ANNOUNCING: &str = "a and as assessment based below certainly conclusion c
 /// How many words such a line has at most.
 const SHORT: usize = 16;
 
-/// Whether what stands before a verdict is nothing, the beginning of a fence, or one short line that announces it and ends there.
+/// Whether what stands before a verdict is nothing, the beginning of a fence, or one short line
+/// that announces it and ends there.
 pub(crate) fn announces(before: &str) -> bool {
     let before = before.trim_end_matches([' ', '\t']);
     // The word after a fence says what is in it.
     let bare = before.trim_end();
-    let opened = ["json", "JSON", "xml", ""].iter().find_map(|kind| bare.strip_suffix(kind)?.strip_suffix("```"));
+    let opened = ["json", "JSON", "xml", ""]
+        .iter()
+        .find_map(|kind| bare.strip_suffix(kind)?.strip_suffix("```"));
     let (line, begins) = match opened {
         Some(line) => (line, true),
         None => (before, before.ends_with('\n') || before.trim_matches(is_fence).is_empty()),
@@ -94,18 +102,20 @@ pub(crate) fn announces(before: &str) -> bool {
     begins && !line.contains('\n') && words.clone().count() <= SHORT && words.all(told)
 }
 
-/// Returns the one JSON object of a reply, however it is wrapped. What is JSON as it stands is that and nothing else. JSON is read as
-/// Python reads it: of a key that stands twice the last value counts, and `NaN` and `Infinity` are numbers.
+/// Returns the one JSON object of a reply, however it is wrapped. What is JSON as it stands is that
+/// and nothing else. JSON is read as Python reads it: of a key that stands twice the last value
+/// counts, and `NaN` and `Infinity` are numbers.
 pub(crate) fn only_object(reply: &str) -> Option<Value> {
     let whole = reply.trim();
     let text = after_thinking(reply);
-    let value = match json::read(whole).or_else(|_| python_json::read(whole).map(|value| value.value())) {
-        Ok(value) if whole.len() <= LONGEST => value,
-        _ => {
-            let text = inside(text)?;
-            json::read(text).or_else(|_| json::read_reply(text)).ok()?
-        }
-    };
+    let value =
+        match json::read(whole).or_else(|_| python_json::read(whole).map(|value| value.value())) {
+            Ok(value) if whole.len() <= LONGEST => value,
+            _ => {
+                let text = inside(text)?;
+                json::read(text).or_else(|_| json::read_reply(text)).ok()?
+            }
+        };
     matches!(value, Value::Map(_)).then_some(value)
 }
 
@@ -148,7 +158,8 @@ mod tests {
     const WORDS: [&str; 3] = ["solved", "unsure", "unsolved"];
 
     fn told(reply: &str) -> String {
-        read(reply, &WORDS).map_or_else(|| "-".to_owned(), |said| format!("{}|{}", said.word, said.reason))
+        read(reply, &WORDS)
+            .map_or_else(|| "-".to_owned(), |said| format!("{}|{}", said.word, said.reason))
     }
 
     #[test]

@@ -12,7 +12,10 @@ pub struct Rates {
 
 /// Mean, and the standard deviation of exactly these numbers; nothing without any.
 pub fn mean_and_spread(numbers: &[f64]) -> Option<(f64, f64)> {
-    #[expect(clippy::cast_precision_loss, reason = "there are never so many rounds that a float is coarse")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are never so many rounds that a float is coarse"
+    )]
     let count = numbers.len() as f64;
     if numbers.is_empty() {
         return None;
@@ -22,16 +25,26 @@ pub fn mean_and_spread(numbers: &[f64]) -> Option<(f64, f64)> {
     Some((mean, variance.sqrt()))
 }
 
-/// The solve rate over requests that were judged some times each, by the score of each round. A request that lacks a round counts 0 in it, as the published script
-/// has it, and rounds beyond `times` do not count. `without_answer` are further requests that count 0 in each; none without any
-/// request or round.
-pub fn solve_rate(judged: &[Vec<Option<f64>>], times: usize, without_answer: usize) -> Option<Rates> {
-    #[expect(clippy::cast_precision_loss, reason = "there are never so many requests that a float is coarse")]
+/// The solve rate over requests that were judged some times each, by the score of each round. A
+/// request that lacks a round counts 0 in it, as the published script has it, and rounds beyond
+/// `times` do not count. `without_answer` are further requests that count 0 in each; none without
+/// any request or round.
+pub fn solve_rate(
+    judged: &[Vec<Option<f64>>],
+    times: usize,
+    without_answer: usize,
+) -> Option<Rates> {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are never so many requests that a float is coarse"
+    )]
     let count = (judged.len() + without_answer) as f64;
     if judged.len() + without_answer == 0 {
         return None;
     }
-    let score = |rounds: &Vec<Option<f64>>, round: usize| rounds.get(round).copied().flatten().unwrap_or(0.0);
+    let score = |rounds: &Vec<Option<f64>>, round: usize| {
+        rounds.get(round).copied().flatten().unwrap_or(0.0)
+    };
     let of_round = |round| judged.iter().map(|rounds| score(rounds, round)).sum::<f64>() / count;
     let rounds: Vec<f64> = (0..times).map(of_round).collect();
     let (mean, spread) = mean_and_spread(&rounds)?;

@@ -1,5 +1,6 @@
-//! **Pure.** `sopr`: was the request solved? Runs that were not brought to an answer are unsolved without a question; the others are
-//! judged by their answer, and where that does not tell, by everything that was done.
+//! **Pure.** `sopr`: was the request solved? Runs that were not brought to an answer are unsolved
+//! without a question; the others are judged by their answer, and where that does not tell, by
+//! everything that was done.
 use super::{Finish, Rules, Ruling, Said, Step, Subject};
 use touchstone_formats::run::ScriptedEnd;
 use touchstone_formats::stabletoolbench::answers::{self, finish};
@@ -57,7 +58,10 @@ pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
     match heard {
         [] => ask("answer"),
         [first] if Status::of(&first.word) == Some(Status::Unsure) => ask("process"),
-        [.., last] => Step::Rule(ruling(Status::of(&last.word).unwrap_or(Status::Unsure), last.reason.clone())),
+        [.., last] => Step::Rule(ruling(
+            Status::of(&last.word).unwrap_or(Status::Unsure),
+            last.reason.clone(),
+        )),
     }
 }
 
@@ -73,13 +77,16 @@ fn without_a_question(subject: &Subject, rules: Rules) -> Option<&'static str> {
     }
 }
 
-/// The published script's way, which looks at the file: at the final step, and at `final_answer` to the letter.
+/// The published script's way, which looks at the file: at the final step, and at `final_answer` to
+/// the letter.
 fn by_script(end: &ScriptedEnd) -> Option<&'static str> {
     if !end.finishes {
         return Some(NOT_LAST);
     }
     let gives_up = match &end.answer {
-        Value::Text(text) if text.is_empty() => return Some("There is no final answer (official rule)."),
+        Value::Text(text) if text.is_empty() => {
+            return Some("There is no final answer (official rule).");
+        }
         // The script fails over these: there is nothing that it could ask about.
         Value::Null | Value::Bool(_) | Value::Number(_) => {
             return Some("The final answer is no text (official rule).");
@@ -98,7 +105,8 @@ const NOT_LAST: &str = "The last tool that was called is not Finish (official ru
 fn by_steps(subject: &Subject, rules: Rules) -> Option<&'static str> {
     let Subject { answer, finish, gave_up, .. } = subject;
     match (rules, finish) {
-        (Rules::Official, Finish::Last) | (Rules::Ours, Finish::Last | Finish::Earlier | Finish::NotUsed) => {}
+        (Rules::Official, Finish::Last)
+        | (Rules::Ours, Finish::Last | Finish::Earlier | Finish::NotUsed) => {}
         (Rules::Official, _) => return Some(NOT_LAST),
         (Rules::Ours, Finish::Missing) => return Some("Finish was never called."),
     }
@@ -112,24 +120,33 @@ fn by_steps(subject: &Subject, rules: Rules) -> Option<&'static str> {
     answer.trim().is_empty().then_some("There is no final answer.")
 }
 
-/// Returns true for arguments of a call that gives up, cut ones too, and not for a text that speaks of it.
+/// Returns true for arguments of a call that gives up, cut ones too, and not for a text that speaks
+/// of it.
 fn names_giving_up(answer: &str) -> bool {
     finish::final_answer(&Value::from(answer)) == answers::Finish::GaveUp
 }
 
-/// Returns what a verdict by the script's rule depends on beside the steps, where the script decides otherwise than these tell.
+/// Returns what a verdict by the script's rule depends on beside the steps, where the script
+/// decides otherwise than these tell.
 pub(super) fn canon(subject: &Subject, rules: Rules) -> String {
-    let Some(end) = subject.scripted.as_ref().filter(|_| rules == Rules::Official) else { return String::new() };
+    let Some(end) = subject.scripted.as_ref().filter(|_| rules == Rules::Official) else {
+        return String::new();
+    };
     let (script, steps) = (by_script(end), by_steps(subject, rules));
     if script.is_some() == steps.is_some() {
         return String::new();
     }
-    let shown = shown_answer(subject, rules).filter(|_| script.is_none()).map(|text| format!("\0{text}"));
+    let shown =
+        shown_answer(subject, rules).filter(|_| script.is_none()).map(|text| format!("\0{text}"));
     format!("\0script {}{}", script.is_none(), shown.unwrap_or_default())
 }
 
-/// Returns the answer that the script shows, where it has the judge asked about a run without an answer of its own.
+/// Returns the answer that the script shows, where it has the judge asked about a run without an
+/// answer of its own.
 pub(super) fn shown_answer(subject: &Subject, rules: Rules) -> Option<String> {
-    let end = subject.scripted.as_ref().filter(|_| rules == Rules::Official && subject.answer.trim().is_empty())?;
+    let end = subject
+        .scripted
+        .as_ref()
+        .filter(|_| rules == Rules::Official && subject.answer.trim().is_empty())?;
     Some(python::text(&end.answer))
 }

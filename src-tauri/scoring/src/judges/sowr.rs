@@ -1,5 +1,6 @@
-//! **Pure.** `sowr`: which of two systems served the person better? What is known of both decides first; only where that says
-//! nothing is a model asked, in an order that chance gave and that is kept.
+//! **Pure.** `sowr`: which of two systems served the person better? What is known of both decides
+//! first; only where that says nothing is a model asked, in an order that chance gave and that is
+//! kept.
 use super::{Rules, Ruling, Said, Status, Step, Subject};
 
 /// Who wins a round.
@@ -27,7 +28,8 @@ pub enum Side {
 /// The verdict that most rounds came to; none when there are none, or two are as frequent.
 pub fn most_frequent(rounds: &[Status]) -> Option<Status> {
     let count = |status: Status| rounds.iter().filter(|round| **round == status).count();
-    let mut counted = [Status::Solved, Status::Unsure, Status::Unsolved].map(|status| (count(status), status));
+    let mut counted =
+        [Status::Solved, Status::Unsure, Status::Unsolved].map(|status| (count(status), status));
     counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
     (counted[0].0 > counted[1].0).then_some(counted[0].1)
 }
@@ -53,7 +55,8 @@ pub fn known(reference: Side, candidate: Side, rules: Rules) -> Option<Winner> {
     None
 }
 
-/// Who wins when both gave the same answer: nobody; by the official rule a coin, which is the parity of a number that is kept.
+/// Who wins when both gave the same answer: nobody; by the official rule a coin, which is the
+/// parity of a number that is kept.
 pub fn same_answer(rules: Rules, seed: u64) -> Winner {
     match rules {
         Rules::Ours => Winner::Tie,
@@ -95,11 +98,17 @@ pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
         let (word, score) = winner.verdict();
         Step::Rule(Ruling { word: word.to_owned(), score, reason: reason.to_owned() })
     };
-    let Some(rival) = &subject.rival else { return ruling(Winner::Tie, "There is nothing to compare with.") };
-    let side = |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { known };
+    let Some(rival) = &subject.rival else {
+        return ruling(Winner::Tie, "There is nothing to compare with.");
+    };
+    let side =
+        |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { known };
     let own = if subject.gave_up { Side::Missing } else { side(&subject.answer, rival.own) };
     if let Some(winner) = known(side(&rival.answer, rival.side), own, rules) {
-        return ruling(winner, "What is known of both decides: a missing answer, or the verdicts of `sopr`.");
+        return ruling(
+            winner,
+            "What is known of both decides: a missing answer, or the verdicts of `sopr`.",
+        );
     }
     if rival.answer.trim() == subject.answer.trim() {
         return ruling(same_answer(rules, rival.seed >> 1), "Both gave the same answer.");
@@ -127,10 +136,18 @@ pub struct Shares {
 /// Of requests with the points of reference and candidate; nothing without any.
 pub fn shares(points: &[(u32, u32)]) -> Option<Shares> {
     use std::cmp::Ordering::{Equal, Greater, Less};
-    #[expect(clippy::cast_precision_loss, reason = "there are never so many requests that a float is coarse")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "there are never so many requests that a float is coarse"
+    )]
     let share = |wanted: std::cmp::Ordering| {
-        points.iter().filter(|(reference, candidate)| candidate.cmp(reference) == wanted).count() as f64
+        points.iter().filter(|(reference, candidate)| candidate.cmp(reference) == wanted).count()
+            as f64
             / points.len() as f64
     };
-    (!points.is_empty()).then(|| Shares { win: share(Greater), lose: share(Less), tie: share(Equal) })
+    (!points.is_empty()).then(|| Shares {
+        win: share(Greater),
+        lose: share(Less),
+        tie: share(Equal),
+    })
 }

@@ -1,4 +1,5 @@
-//! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and whether it was brought to its end.
+//! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and
+//! whether it was brought to its end.
 use super::sowr::Side;
 use super::turns::Turns;
 use touchstone_formats::answer::LAST_MESSAGE;
@@ -16,7 +17,8 @@ use touchstone_formats::value::Value;
 pub struct Subject {
     /// What the person asked for.
     pub query: String,
-    /// The final answer; empty when there is none. Where runs end with `Finish` it is what that was called with.
+    /// The final answer; empty when there is none. Where runs end with `Finish` it is what that was
+    /// called with.
     pub answer: String,
     /// What was done, one step a line, as JSON.
     pub process: Vec<String>,
@@ -63,7 +65,8 @@ pub enum Finish {
     Last,
 }
 
-/// Everything that was done is shown up to here, in bytes; longer pieces are shortened until it fits.
+/// Everything that was done is shown up to here, in bytes; longer pieces are shortened until it
+/// fits.
 pub(super) const MOST: usize = 200_000;
 /// What is shown of one piece, from generous to tight.
 pub(super) const PIECES: [usize; 3] = [20_000, 2_000, 300];
@@ -84,10 +87,15 @@ impl Subject {
         };
         let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(message);
         let asked = asked.or_else(|| {
-            run.facts.iter().find(|(key, _)| key == "query").and_then(|(_, v)| v.text().map(str::to_owned))
+            run.facts
+                .iter()
+                .find(|(key, _)| key == "query")
+                .and_then(|(_, v)| v.text().map(str::to_owned))
         });
         let ended = finishing.map(|step| finish::of_parts(&step.parts));
-        let gave_up = ended.as_ref().is_some_and(|end| *end == answers::Finish::GaveUp || answers::is_given_up(run));
+        let gave_up = ended
+            .as_ref()
+            .is_some_and(|end| *end == answers::Finish::GaveUp || answers::is_given_up(run));
         let answer = match ended {
             Some(_) if gave_up => String::new(),
             Some(answers::Finish::Answer(value)) => shown(value),
@@ -115,7 +123,8 @@ impl Subject {
         Self { truth: expected.cloned().map(shown).or(self.truth), ..self }
     }
 
-    /// With the tools that its task offers, where the run itself does not say which it had: the APIs of a query, else `tools`.
+    /// With the tools that its task offers, where the run itself does not say which it had: the
+    /// APIs of a query, else `tools`.
     #[must_use]
     pub fn offering(mut self, task: &Task, tools: &[Offer]) -> Self {
         if !self.turns.tool_definitions.is_empty() {
@@ -132,10 +141,12 @@ impl Subject {
         self
     }
 
-    /// Everything that a verdict of judges by words depends on, as one text. It stays as it is to the letter: verdicts are found by it.
+    /// Everything that a verdict of judges by words depends on, as one text. It stays as it is to
+    /// the letter: verdicts are found by it.
     pub(super) fn canon(&self) -> String {
         let Self { query, answer, process, finish, gave_up, rival, .. } = self;
-        let rival = rival.as_ref().map(|rival| format!("\0{}\0{}", rival.answer, rival.process.join("\n")));
+        let rival =
+            rival.as_ref().map(|rival| format!("\0{}\0{}", rival.answer, rival.process.join("\n")));
         let rival = rival.unwrap_or_default();
         format!("{}\0{}\0{}\0{finish:?} {gave_up}{rival}", query, answer, process.join("\n"))
     }
@@ -145,8 +156,8 @@ pub(super) fn is_finish(step: &Step) -> bool {
     step.kind == StepKind::ToolCall && step.title.as_deref() == Some("Finish")
 }
 
-/// The answer of a run that ends with `Finish`, where it stands elsewhere. What was said last is a thought there, and no answer, but of
-/// a query whose run has it for its answer.
+/// The answer of a run that ends with `Finish`, where it stands elsewhere. What was said last is a
+/// thought there, and no answer, but of a query whose run has it for its answer.
 fn handed_over(run: &Run) -> String {
     let counts = |source: &str| source == LAST_MESSAGE || !in_last_message(source);
     let answer = run.answer.as_ref().filter(|answer| counts(&answer.source));
@@ -155,14 +166,17 @@ fn handed_over(run: &Run) -> String {
 
 /// The last message; an answer that stands elsewhere is added to it.
 fn answer(run: &Run) -> String {
-    let said = run.steps.iter().rev().find(|step| step.kind == StepKind::Assistant).and_then(message);
+    let said =
+        run.steps.iter().rev().find(|step| step.kind == StepKind::Assistant).and_then(message);
     let is_said = |value: &Value| {
         let said = said.as_deref().map(str::trim);
         value.text().is_some_and(|text| said == Some(text.trim()))
     };
-    let elsewhere = run.answer.as_ref().filter(|answer| said.is_none() || !in_last_message(&answer.source));
+    let elsewhere =
+        run.answer.as_ref().filter(|answer| said.is_none() || !in_last_message(&answer.source));
     let elsewhere = elsewhere.filter(|answer| !is_said(&answer.value));
-    let parts: Vec<String> = said.into_iter().chain(elsewhere.map(|answer| shown(answer.value.clone()))).collect();
+    let parts: Vec<String> =
+        said.into_iter().chain(elsewhere.map(|answer| shown(answer.value.clone()))).collect();
     parts.join("\n\n")
 }
 
@@ -171,8 +185,12 @@ fn in_last_message(source: &str) -> bool {
 }
 
 fn message(step: &Step) -> Option<String> {
-    let text: Vec<String> =
-        step.parts.iter().filter(|part| part.label == "message").map(|part| shown(part.value.clone())).collect();
+    let text: Vec<String> = step
+        .parts
+        .iter()
+        .filter(|part| part.label == "message")
+        .map(|part| shown(part.value.clone()))
+        .collect();
     Some(text.join("\n\n")).filter(|text| !text.trim().is_empty())
 }
 
@@ -198,7 +216,8 @@ fn process(run: &Run) -> Vec<String> {
         kept += 1;
     }
     let left_out = lines.len() - 2 * kept;
-    let note = json::write(&Value::Text(format!("{left_out} steps in the middle are left out")), false);
+    let note =
+        json::write(&Value::Text(format!("{left_out} steps in the middle are left out")), false);
     lines.splice(kept..lines.len() - kept, [note]);
     lines
 }
@@ -217,7 +236,8 @@ fn line(number: usize, step: &Step, most: usize) -> String {
     };
     entries.push(("kind".into(), by.into()));
     entries.extend(step.title.as_deref().map(|title| ("name".into(), title.into())));
-    entries.extend(step.parts.iter().map(|part| (part.label.as_str().into(), cut(&part.value, most))));
+    entries
+        .extend(step.parts.iter().map(|part| (part.label.as_str().into(), cut(&part.value, most))));
     if step.failed == Some(true) {
         entries.push(("failed".into(), Value::Bool(true)));
     }

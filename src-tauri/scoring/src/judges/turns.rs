@@ -1,5 +1,6 @@
-//! **Pure.** A run as the evaluators of azure-ai-evaluation take it: what was said up to the last request, and what was done after it,
-//! as lists of messages. Long pieces are shortened until all of it fits, and say so.
+//! **Pure.** A run as the evaluators of azure-ai-evaluation take it: what was said up to the last
+//! request, and what was done after it, as lists of messages. Long pieces are shortened until all
+//! of it fits, and say so.
 use super::subject::{MOST, PIECES, cut, is_finish, length, shown};
 use touchstone_formats::azure::{Choice, Row, of_run};
 use touchstone_formats::run::{Part, Run, Step, StepKind};
@@ -10,7 +11,8 @@ use touchstone_formats::value::Value;
 pub struct Turns {
     /// Instructions, and what was said and done up to the last request.
     pub query: Vec<Value>,
-    /// What the agent did then: what it said, its calls of tools, and what they returned. Its answer is part of it wherever it stands.
+    /// What the agent did then: what it said, its calls of tools, and what they returned. Its
+    /// answer is part of it wherever it stands.
     pub response: Vec<Value>,
     /// The tools that it could use; empty when nobody says.
     pub tool_definitions: Vec<Value>,
@@ -23,18 +25,22 @@ pub struct Turns {
 }
 
 impl Turns {
-    /// Of a run with what was asked and what the final answer is, which may stand elsewhere than in messages.
+    /// Of a run with what was asked and what the final answer is, which may stand elsewhere than in
+    /// messages.
     pub(super) fn of(run: &Run, query: &str, answer: &str) -> Self {
         let facts = run.facts.clone();
-        let short = Run { steps: shortened(&run.steps), facts, layout: run.layout, ..Run::default() };
+        let short =
+            Run { steps: shortened(&run.steps), facts, layout: run.layout, ..Run::default() };
         let rows = of_run(&short).rows(&Choice::default()).unwrap_or_default();
         let Some(mut row) = rows.into_iter().next_back() else { return Self::default() };
         let role = |message: &Value| message.get("role").and_then(Value::text).map(str::to_owned);
-        if row.query.iter().all(|message| role(message).as_deref() != Some("user")) && !query.is_empty() {
+        if row.query.iter().all(|message| role(message).as_deref() != Some("user"))
+            && !query.is_empty()
+        {
             row.query.push(says("user", query));
         }
-        // Of an answer that is the last message and something that stands elsewhere, the latter is added. What was shortened is still
-        // what was said.
+        // Of an answer that is the last message and something that stands elsewhere, the latter is
+        // added. What was shortened is still what was said.
         let last = last_said(&run.steps);
         let after_last = answer
             .trim()
@@ -50,16 +56,20 @@ impl Turns {
         Self { query, response, tool_definitions, is_declared: false, returned, calls_tools }
     }
 
-    /// The tools that somebody is shown. What only the workspace file says is for whoever `needs` it: other verdicts stay those of the run.
+    /// The tools that somebody is shown. What only the workspace file says is for whoever `needs`
+    /// it: other verdicts stay those of the run.
     pub(super) fn tools(&self, needs: bool) -> Option<Value> {
-        let all = Some(&self.tool_definitions).filter(|tools| !tools.is_empty() && (needs || !self.is_declared));
+        let all = Some(&self.tool_definitions)
+            .filter(|tools| !tools.is_empty() && (needs || !self.is_declared));
         all.map(|tools| Value::List(tools.clone()))
     }
 
-    /// A tool that was called after the last request, and is none of those that it could use; the first such.
+    /// A tool that was called after the last request, and is none of those that it could use; the
+    /// first such.
     pub fn undefined(&self) -> Option<&str> {
         fn name(of: &Value) -> Option<&str> {
-            let inner = of.get("function").or_else(|| of.get("tool_call")?.get("function")).unwrap_or(of);
+            let inner =
+                of.get("function").or_else(|| of.get("tool_call")?.get("function")).unwrap_or(of);
             inner.get("name").and_then(Value::text)
         }
         let known: Vec<&str> = self.tool_definitions.iter().filter_map(name).collect();
@@ -76,7 +86,10 @@ impl Turns {
 
 fn says(role: &str, text: &str) -> Value {
     let part = vec![("type".into(), "text".into()), ("text".into(), text.into())];
-    Value::Map(vec![("role".into(), role.into()), ("content".into(), Value::List(vec![Value::Map(part)]))])
+    Value::Map(vec![
+        ("role".into(), role.into()),
+        ("content".into(), Value::List(vec![Value::Map(part)])),
+    ])
 }
 
 fn parts(message: &Value) -> &[Value] {
@@ -94,16 +107,25 @@ fn last_said(steps: &[Step]) -> String {
         .filter(|step| matches!(step.kind, StepKind::Assistant | StepKind::Artifact))
         .find(|step| step.parts.iter().any(|part| part.label != "thinking"));
     let parts = step.map(|step| step.parts.as_slice()).unwrap_or_default().iter();
-    parts.filter(|part| part.label != "thinking").map(|part| shown(part.value.clone())).collect::<Vec<_>>().join("\n")
+    parts
+        .filter(|part| part.label != "thinking")
+        .map(|part| shown(part.value.clone()))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
-/// Whether a text is said in another as a whole: as all of it, between tags of an answer, or as lines of its own.
+/// Whether a text is said in another as a whole: as all of it, between tags of an answer, or as
+/// lines of its own.
 fn holds(text: &str, answer: &str) -> bool {
     let tagged = text.split("<answer>").skip(1).filter_map(|rest| rest.split_once("</answer>"));
     let mut tagged = tagged.map(|(inside, _)| inside.trim());
     let lines = || {
         text.match_indices(answer).any(|(at, _)| {
-            let before = text[..at].lines().next_back().filter(|_| !text[..at].ends_with('\n')).unwrap_or_default();
+            let before = text[..at]
+                .lines()
+                .next_back()
+                .filter(|_| !text[..at].ends_with('\n'))
+                .unwrap_or_default();
             let after = text[at + answer.len()..].lines().next().unwrap_or_default();
             before.trim().is_empty() && after.trim().is_empty()
         })
@@ -115,14 +137,18 @@ fn results(message: &Value) -> Vec<Value> {
     parts(message).iter().filter_map(|part| part.get("tool_result").cloned()).collect()
 }
 
-/// Steps with pieces as short as it takes; of very many, the beginning and the end. Calls that only hand over the answer are left out.
+/// Steps with pieces as short as it takes; of very many, the beginning and the end. Calls that only
+/// hand over the answer are left out.
 fn shortened(steps: &[Step]) -> Vec<Step> {
     let steps: Vec<&Step> = steps.iter().filter(|step| !is_finish(step)).collect();
     let size = |step: &Step| step.parts.iter().map(|part| length(&part.value)).sum::<usize>();
     let mut kept = Vec::new();
     for most in PIECES {
         let short = |part: &Part| Part { value: cut(&part.value, most), raw: None, ..part.clone() };
-        let one = |step: &&Step| Step { parts: step.parts.iter().map(short).collect(), ..(*step).clone() };
+        let one = |step: &&Step| Step {
+            parts: step.parts.iter().map(short).collect(),
+            ..(*step).clone()
+        };
         kept = steps.iter().map(one).collect();
         if kept.iter().map(size).sum::<usize>() <= MOST {
             return kept;
@@ -163,11 +189,18 @@ mod tests {
         );
         let turns = &subject.turns;
         let roles = |messages: &[Value]| {
-            messages.iter().filter_map(|message| message.get("role")?.text()).collect::<Vec<_>>().join(" ")
+            messages
+                .iter()
+                .filter_map(|message| message.get("role")?.text())
+                .collect::<Vec<_>>()
+                .join(" ")
         };
         assert_eq!(roles(&turns.query), "user assistant user");
         assert_eq!(roles(&turns.response), "assistant tool assistant");
-        assert!(lines(&turns.query).ends_with(r#"{"role":"user","content":[{"type":"text","text":"Of plans."}]}"#));
+        assert!(
+            lines(&turns.query)
+                .ends_with(r#"{"role":"user","content":[{"type":"text","text":"Of plans."}]}"#)
+        );
         assert_eq!(json::write(&Value::List(turns.returned.clone()), false), r#"[[{"n":3}]]"#);
         assert!(turns.has_calls() && turns.tool_definitions.is_empty());
     }
@@ -182,10 +215,14 @@ mod tests {
                 .ends_with(r#"{"role":"assistant","content":[{"type":"text","text":"Three."}]}"#)
         );
         assert!(!finish.turns.has_calls());
-        let beside = of("answer: Four.\nconversation:\n- user_message: How many?\n- assistant_message: See below.\n");
+        let beside = of(
+            "answer: Four.\nconversation:\n- user_message: How many?\n- assistant_message: See below.\n",
+        );
         let told = lines(&beside.turns.response);
         assert!(told.contains("See below.") && told.matches("Four.").count() == 1, "{told}");
-        let said = of("conversation:\n- user_message: How many?\n- assistant_message: \"It is <answer>4</answer>\"\n");
+        let said = of(
+            "conversation:\n- user_message: How many?\n- assistant_message: \"It is <answer>4</answer>\"\n",
+        );
         assert_eq!(said.turns.response.len(), 1, "{}", lines(&said.turns.response));
     }
 
@@ -208,15 +245,20 @@ mod tests {
     #[test]
     fn a_long_answer_is_shown_once_and_one_that_stands_elsewhere_is_shortened() {
         let long = "x".repeat(30_000);
-        let once =
-            of(&format!("answer: {long}\nconversation:\n- user_message: How many?\n- assistant_message: {long}\n"));
+        let once = of(&format!(
+            "answer: {long}\nconversation:\n- user_message: How many?\n- assistant_message: {long}\n"
+        ));
         assert_eq!(once.turns.response.len(), 1);
         let beside = of(&format!(
             "answer: {}\nconversation:\n- user_message: How many?\n- assistant_message: See below.\n",
             "y".repeat(300_000)
         ));
         let told = lines(&beside.turns.response);
-        assert!(told.len() < 25_000 && told.contains("(280000 more characters are left out)"), "{}", told.len());
+        assert!(
+            told.len() < 25_000 && told.contains("(280000 more characters are left out)"),
+            "{}",
+            told.len()
+        );
     }
 
     #[test]
@@ -228,6 +270,10 @@ mod tests {
             text += " }\n";
         }
         let told = lines(&of(&text).turns.response);
-        assert!(told.len() < 300_000 && told.contains("(28000 more characters are left out)"), "{}", told.len());
+        assert!(
+            told.len() < 300_000 && told.contains("(28000 more characters are left out)"),
+            "{}",
+            told.len()
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! **Pure.** `tool_calls` and `api_calls`: whether the tools were called that had to be. They look at what was done, so they have
-//! a say without an answer, too. A call that failed did happen.
+//! **Pure.** `tool_calls` and `api_calls`: whether the tools were called that had to be. They look
+//! at what was done, so they have a say without an answer, too. A call that failed did happen.
 use super::items::in_order;
 use super::read::list;
 use super::scorer::Scorer;
@@ -10,21 +10,24 @@ use std::collections::HashSet;
 /// Most names in a sentence.
 const MOST: usize = 5;
 
-/// The share of the expected tools that were called; each counts once, however often it is expected or called.
+/// The share of the expected tools that were called; each counts once, however often it is expected
+/// or called.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, noun: &str) -> Outcome {
     let expected = once(case.expected_calls.iter().map(String::as_str));
     if expected.is_empty() {
         return Outcome::NoExpected("No calls are expected.".to_owned());
     }
     let called = once(case.calls.iter().map(|(name, _)| name.as_str()));
-    let missing: Vec<&str> = expected.iter().copied().filter(|name| !called.contains(name)).collect();
+    let missing: Vec<&str> =
+        expected.iter().copied().filter(|name| !called.contains(name)).collect();
     let right = expected.len() - missing.len();
     let failed = case.calls.iter().filter(|(_, failed)| *failed).count();
     let mut parts = vec![format!("{} called", share(right, expected.len(), noun))];
     let all = missing.is_empty();
     if !all {
         let names = if missing.len() > MOST {
-            let first: Vec<String> = missing.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+            let first: Vec<String> =
+                missing.iter().take(MOST).map(|name| format!("`{name}`")).collect();
             format!("{} and {} more", first.join(", "), missing.len() - MOST)
         } else {
             list(missing)
@@ -40,7 +43,14 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, noun: &str) -> Outcome {
     let verdict = Scored::new(score, scorer.passes(score, all), parts.join(", "))
         .with("called", format!("{right} of {}", expected.len()))
         .with("precision", ratio(right, called.len()))
-        .with("order", if right < 2 { "–".to_owned() } else { format!("{kept} of {right} in the expected order") })
+        .with(
+            "order",
+            if right < 2 {
+                "–".to_owned()
+            } else {
+                format!("{kept} of {right} in the expected order")
+            },
+        )
         .with("calls", case.calls.len().to_string())
         .with("failed", failed.to_string());
     Outcome::Scored(verdict)

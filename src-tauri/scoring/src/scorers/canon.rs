@@ -1,5 +1,5 @@
-//! **Pure.** One text for every way to write the same value, so that values are compared, sorted and counted by it: numbers by
-//! value, keys in any order.
+//! **Pure.** One text for every way to write the same value, so that values are compared, sorted
+//! and counted by it: numbers by value, keys in any order.
 use crate::diff::Number;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -11,10 +11,13 @@ pub(super) fn canonical(value: &Value) -> String {
     out
 }
 
-/// What an item of a list is: like [`canonical`], but `"143"` and `143` are one item, because models write names either way.
+/// What an item of a list is: like [`canonical`], but `"143"` and `143` are one item, because
+/// models write names either way.
 pub(super) fn item(value: &Value) -> String {
     match value {
-        Value::Text(text) if Number::of_text(text).is_some_and(|number| number.name() == *text) => text.clone(),
+        Value::Text(text) if Number::of_text(text).is_some_and(|number| number.name() == *text) => {
+            text.clone()
+        }
         value => canonical(value),
     }
 }

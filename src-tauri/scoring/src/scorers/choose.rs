@@ -7,16 +7,18 @@ use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk};
 use touchstone_formats::value::Value;
 
-/// The scorers of a task: those that its suite names; where it names none, the usual ones. Where none of those it names can be read,
-/// there are none: another scorer would be taken for what was asked for. The sentences say what is wrong with what it names.
+/// The scorers of a task: those that its suite names; where it names none, the usual ones. Where
+/// none of those it names can be read, there are none: another scorer would be taken for what was
+/// asked for. The sentences say what is wrong with what it names.
 pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<String>) {
     let (scorers, warnings) = read(named);
     if named.is_empty() { (defaults(expected), warnings) } else { (scorers, warnings) }
 }
 
-/// How answers are compared to show why they have their score: as the first `fields` scorer does, which is the usual one, or where there is
-/// none, the first `numeric` one. Moved rows are shown, whether they count or not; which row belongs to which is as it was scored. `key` is
-/// what the suite says that tells rows apart.
+/// How answers are compared to show why they have their score: as the first `fields` scorer does,
+/// which is the usual one, or where there is none, the first `numeric` one. Moved rows are shown,
+/// whether they count or not; which row belongs to which is as it was scored. `key` is what the
+/// suite says that tells rows apart.
 pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
     let scorers = read(named).0;
     let by_fields = scorers.iter().find_map(|scorer| match &scorer.rule {
@@ -34,25 +36,30 @@ pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
     Options { ignore_order: false, ..by_fields.or_else(by_numbers).or(usual).unwrap_or_else(other) }
 }
 
-/// The usual scorers: `fields` for lists and objects, `numeric` for numbers, `text: f1` for texts, `exact` for yes, no and null.
-/// Nothing when nothing is expected.
+/// The usual scorers: `fields` for lists and objects, `numeric` for numbers, `text: f1` for texts,
+/// `exact` for yes, no and null. Nothing when nothing is expected.
 pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
     let scorer = match expected {
         None => return Vec::new(),
-        Some(Value::List(_) | Value::Map(_)) => Scorer::plain("fields", Rule::Fields(Fields::default())),
-        Some(Value::Number(_)) => Scorer::plain("numeric", Rule::Numeric(Numeric::default())),
-        Some(Value::Text(_)) => {
-            Scorer::plain("text: f1", Rule::Text { likeness: Likeness::Words(Metric::F1), nltk: Nltk::default() })
+        Some(Value::List(_) | Value::Map(_)) => {
+            Scorer::plain("fields", Rule::Fields(Fields::default()))
         }
+        Some(Value::Number(_)) => Scorer::plain("numeric", Rule::Numeric(Numeric::default())),
+        Some(Value::Text(_)) => Scorer::plain(
+            "text: f1",
+            Rule::Text { likeness: Likeness::Words(Metric::F1), nltk: Nltk::default() },
+        ),
         Some(Value::Null | Value::Bool(_)) => Scorer::plain("exact", Rule::Exact),
     };
     vec![scorer]
 }
 
-/// The scorers of queries of `StableToolBench`. Judges cost money, so what they say is waited for until somebody asks them; the first
-/// scorer has its say without them.
+/// The scorers of queries of `StableToolBench`. Judges cost money, so what they say is waited for
+/// until somebody asks them; the first scorer has its say without them.
 pub fn of_queries() -> Vec<Scorer> {
-    let judge = |name: &str| Scorer::plain(&format!("judge:{name}"), Rule::Judge { name: name.to_owned(), own: None });
+    let judge = |name: &str| {
+        Scorer::plain(&format!("judge:{name}"), Rule::Judge { name: name.to_owned(), own: None })
+    };
     vec![
         Scorer::plain("api_calls", Rule::ApiCalls { seed: false }),
         Scorer::plain("finish", Rule::Finish(FinishRule::default())),
@@ -62,8 +69,9 @@ pub fn of_queries() -> Vec<Scorer> {
     ]
 }
 
-/// The scorers that the published benchmark uses for the suites of its own layout: `kendall_tau` for ordered lists of names,
-/// `numeric` for single numbers, `exact` for everything else. They come before [`defaults`], and are named like any other.
+/// The scorers that the published benchmark uses for the suites of its own layout: `kendall_tau`
+/// for ordered lists of names, `numeric` for single numbers, `exact` for everything else. They come
+/// before [`defaults`], and are named like any other.
 pub fn published(expected: Option<&Value>) -> Vec<Scorer> {
     match expected {
         Some(Value::List(rows)) if !rows.is_empty() && rows.iter().all(is_name) => {
@@ -78,7 +86,9 @@ pub fn published(expected: Option<&Value>) -> Vec<Scorer> {
 /// A single scalar, or an object of one: such rows are told apart, not compared.
 fn is_name(row: &Value) -> bool {
     match row {
-        Value::Map(entries) => entries.len() == 1 && entries.iter().all(|(_, value)| is_scalar(value)),
+        Value::Map(entries) => {
+            entries.len() == 1 && entries.iter().all(|(_, value)| is_scalar(value))
+        }
         other => is_scalar(other),
     }
 }

@@ -4,17 +4,24 @@ use super::scorer::Scorer;
 use super::{Case, Outcome, Scored, words};
 use crate::diff::{Dates, Options, diff};
 
-/// 1 when both are the same value, 0 otherwise. Numbers are compared by value (`84.10` is `84.1`), the keys of an object may stand in
-/// any order, and everything else has to be the same: the order of lists, the letters of texts, and the type, so that `"84.1"` is not
-/// `84.1`.
+/// 1 when both are the same value, 0 otherwise. Numbers are compared by value (`84.10` is `84.1`),
+/// the keys of an object may stand in any order, and everything else has to be the same: the order
+/// of lists, the letters of texts, and the type, so that `"84.1"` is not `84.1`.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     let Some(answer) = case.answer else { return super::no_answer() };
     if canonical(expected) == canonical(answer) {
-        return Outcome::Scored(Scored::new(1.0, scorer.passes(1.0, true), "exactly what was expected"));
+        return Outcome::Scored(Scored::new(
+            1.0,
+            scorer.passes(1.0, true),
+            "exactly what was expected",
+        ));
     }
-    let options =
-        Options { dates: Dates::AsWritten, key: case.key.map(|key| vec![key.to_owned()]), ..Options::default() };
+    let options = Options {
+        dates: Dates::AsWritten,
+        key: case.key.map(|key| vec![key.to_owned()]),
+        ..Options::default()
+    };
     let found = diff(expected, answer, &options);
     let reason = if words::kind_word(expected) != words::kind_word(answer) {
         let same = if found.is_equal() { ": the same in another type" } else { "" };

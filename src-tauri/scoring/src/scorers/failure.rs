@@ -40,7 +40,8 @@ pub struct Ending<'a> {
     pub reason: Option<&'a str>,
     /// The last message of the assistant.
     pub said: &'a str,
-    /// True when the last message, if there is one, was scored as the answer ([`super::Scorer::reads_texts`]).
+    /// True when the last message, if there is one, was scored as the answer
+    /// ([`super::Scorer::reads_texts`]).
     pub said_is_answer: bool,
     /// Tools that have to be called.
     pub expected_calls: &'a [String],
@@ -54,12 +55,17 @@ pub struct Ending<'a> {
 
 /// What went wrong; none when nothing did, or nobody knows.
 ///
-/// A system error comes first, because nothing that comes of it says anything about the answer. An answer that is not good enough is
-/// wrong, whatever else happened; where calls are scored, nothing is said of the answer but that there is none. Without an answer, what can be seen (a tool that failed to the end) comes before what was said, and
-/// that before what did not happen.
+/// A system error comes first, because nothing that comes of it says anything about the answer. An
+/// answer that is not good enough is wrong, whatever else happened; where calls are scored, nothing
+/// is said of the answer but that there is none. Without an answer, what can be seen (a tool that
+/// failed to the end) comes before what was said, and that before what did not happen.
 pub fn failure_class(ending: &Ending<'_>) -> Option<Failure> {
     if ending.stop == Stop::Error {
-        return Some(if ending.reason.is_some_and(is_timeout) { Failure::Timeout } else { Failure::SystemError });
+        return Some(if ending.reason.is_some_and(is_timeout) {
+            Failure::Timeout
+        } else {
+            Failure::SystemError
+        });
     }
     if ending.passed == Some(true) && !(ending.of_calls && ending.stop == Stop::NoAnswer) {
         return None;
@@ -72,7 +78,11 @@ pub fn failure_class(ending: &Ending<'_>) -> Option<Failure> {
         Some(Failure::ToolError)
     } else if gives_up(ending.said) {
         Some(Failure::GaveUp)
-    } else if ending.expected_calls.iter().any(|name| ending.calls.iter().all(|(called, _)| called != name)) {
+    } else if ending
+        .expected_calls
+        .iter()
+        .any(|name| ending.calls.iter().all(|(called, _)| called != name))
+    {
         Some(Failure::MissingToolCall)
     } else if ending.said_is_answer && !ending.said.trim().is_empty() {
         (ending.passed == Some(false)).then_some(Failure::WrongAnswer)
@@ -108,7 +118,8 @@ fn is_timeout(reason: &str) -> bool {
         })
 }
 
-/// How people and models say that they will not: whatever follows, when it is one of [`ACTS`] or comes soon before one.
+/// How people and models say that they will not: whatever follows, when it is one of [`ACTS`] or
+/// comes soon before one.
 const CANNOT: [&str; 22] = [
     "i cannot",
     "i can not",
@@ -181,13 +192,14 @@ const ACTS: [&str; 42] = [
 ];
 
 /// Words of somebody who stops, whatever follows.
-const STOPS: [&str; 4] = ["give_up_and_restart", "i give up", "i have to give up", "i must give up"];
+const STOPS: [&str; 4] =
+    ["give_up_and_restart", "i give up", "i have to give up", "i must give up"];
 
 /// How many words may stand before the act: `I cannot directly and reliably answer`.
 const BETWEEN: usize = 3;
 
-/// True when a message says that there will be no answer: `I was unable to retrieve the tickets`. Only a few ways of saying so are
-/// known. Code and quotations do not count.
+/// True when a message says that there will be no answer: `I was unable to retrieve the tickets`.
+/// Only a few ways of saying so are known. Code and quotations do not count.
 pub fn gives_up(said: &str) -> bool {
     let said = spoken(said);
     let at_word = |at: usize| !said[..at].ends_with(char::is_alphanumeric);
@@ -281,7 +293,10 @@ mod tests {
             (Ending { calls: &both[..1], said: gave_up, ..none }, Failure::GaveUp),
             (Ending { calls: &last_failed, said: gave_up, ..none }, Failure::ToolError),
             (Ending { calls: &never_worked, ..none }, Failure::ToolError),
-            (Ending { said_is_answer: true, passed: Some(false), calls: &both, ..none }, Failure::WrongAnswer),
+            (
+                Ending { said_is_answer: true, passed: Some(false), calls: &both, ..none },
+                Failure::WrongAnswer,
+            ),
         ] {
             assert_eq!(failure_class(&ending), Some(class), "{ending:?}");
         }
@@ -292,7 +307,10 @@ mod tests {
         let answered = ending(Stop::Answered);
         let last_failed = [("tickets".to_owned(), true)];
         let answered = Ending { calls: &last_failed, said: "I cannot answer.", ..answered };
-        assert_eq!(failure_class(&Ending { passed: Some(false), ..answered }), Some(Failure::WrongAnswer));
+        assert_eq!(
+            failure_class(&Ending { passed: Some(false), ..answered }),
+            Some(Failure::WrongAnswer)
+        );
         assert_eq!(failure_class(&Ending { passed: Some(true), ..answered }), None);
         assert_eq!(failure_class(&Ending { passed: None, ..answered }), None);
         let said = Ending { said_is_answer: true, passed: Some(true), ..ending(Stop::NoAnswer) };
@@ -303,14 +321,21 @@ mod tests {
     fn where_calls_are_scored_the_answer_is_neither_wrong_nor_there() {
         let called = [("tickets".to_owned(), false)];
         let expected = ["tickets".to_owned()];
-        let of_calls = Ending { of_calls: true, expected_calls: &expected, ..ending(Stop::Answered) };
+        let of_calls =
+            Ending { of_calls: true, expected_calls: &expected, ..ending(Stop::Answered) };
         let (passed, failed) = (Some(true), Some(false));
         for (ending, class) in [
             (Ending { passed: failed, ..of_calls }, Some(Failure::MissingToolCall)),
             (Ending { passed, calls: &called, ..of_calls }, None),
             (Ending { passed: None, ..of_calls }, None),
-            (Ending { passed, calls: &called, stop: Stop::NoAnswer, ..of_calls }, Some(Failure::NoAnswer)),
-            (Ending { passed: failed, stop: Stop::NoAnswer, ..of_calls }, Some(Failure::MissingToolCall)),
+            (
+                Ending { passed, calls: &called, stop: Stop::NoAnswer, ..of_calls },
+                Some(Failure::NoAnswer),
+            ),
+            (
+                Ending { passed: failed, stop: Stop::NoAnswer, ..of_calls },
+                Some(Failure::MissingToolCall),
+            ),
         ] {
             assert_eq!(failure_class(&ending), class, "{ending:?}");
         }
@@ -322,11 +347,19 @@ mod tests {
             (Some("Request timed out. (status 408)"), Failure::Timeout),
             (Some("The run took too long: 600 s"), Failure::Timeout),
             (Some("No reply from the provider within 600 seconds"), Failure::Timeout),
-            (Some("There was no reply, and the account is within its limits: invalid key"), Failure::SystemError),
+            (
+                Some("There was no reply, and the account is within its limits: invalid key"),
+                Failure::SystemError,
+            ),
             (Some("overloaded_error"), Failure::SystemError),
             (None, Failure::SystemError),
         ] {
-            let ending = Ending { reason, passed: Some(false), said: "I cannot answer.", ..ending(Stop::Error) };
+            let ending = Ending {
+                reason,
+                passed: Some(false),
+                said: "I cannot answer.",
+                ..ending(Stop::Error)
+            };
             assert_eq!(failure_class(&ending), Some(class), "{reason:?}");
         }
     }

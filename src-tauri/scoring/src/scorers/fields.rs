@@ -10,20 +10,22 @@ use touchstone_formats::value::Value;
 /// Most fields that a sentence names.
 const BESIDE: usize = 3;
 
-/// `right / (expected + extra)`: the share of the expected fields that are right, where every extra row counts like an expected row
-/// that is wrong.
+/// `right / (expected + extra)`: the share of the expected fields that are right, where every extra
+/// row counts like an expected row that is wrong.
 ///
-/// A field is a value that is not made of others, in a row found by its key. A row that is missing is wrong in all of its fields. A
-/// field that nobody expected costs nothing, unless `strict`; an object that was expected to be empty is one field, which is wrong when
-/// anything is in it. A row that nobody expected costs as many fields as the expected rows of its list have on average, or as it has,
-/// when it has fewer. The order of rows does not matter, unless `ordered`: then the place of each row is one more field. It passes when
-/// everything is right.
+/// A field is a value that is not made of others, in a row found by its key. A row that is missing
+/// is wrong in all of its fields. A field that nobody expected costs nothing, unless `strict`; an
+/// object that was expected to be empty is one field, which is wrong when anything is in it. A row
+/// that nobody expected costs as many fields as the expected rows of its list have on average, or
+/// as it has, when it has fewer. The order of rows does not matter, unless `ordered`: then the
+/// place of each row is one more field. It passes when everything is right.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     let Some(answer) = case.answer else { return super::no_answer() };
     let options = options(rule, case.key);
     let found = diff(expected, answer, &options);
-    let mut tally = Tally { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
+    let mut tally =
+        Tally { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
     tally.node(&found.root);
     let (right, whole) = (float(tally.right), float(tally.expected));
     // Where no field is left to be compared, the answer is right only when nothing differs.
@@ -32,19 +34,24 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome 
     let score = over(right, whole + tally.extra).clamp(0.0, 1.0);
     let precision = over(right, right + float(tally.changed) + tally.extra);
     let recall = over(right, whole);
-    let f1 = if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 };
+    let f1 = if precision + recall > 0.0 {
+        2.0 * precision * recall / (precision + recall)
+    } else {
+        0.0
+    };
     let other_order = !rule.ordered && is_reordered(&found.root);
     let reason = if words::kind_word(expected) == words::kind_word(answer) || found.is_equal() {
         found.summary() + if other_order { "; in another order, which does not count" } else { "" }
     } else {
         words::instead(&words::kind(expected), answer)
     };
-    let verdict = Scored::new(score, scorer.passes(score, found.is_equal()), reason + &tally.aside())
-        .with("fields", format!("{} of {}", tally.right, tally.expected))
-        .with("extra", decimals(tally.extra, 2))
-        .with("precision", decimals(precision, 4))
-        .with("recall", decimals(recall, 4))
-        .with("f1", decimals(f1, 4));
+    let verdict =
+        Scored::new(score, scorer.passes(score, found.is_equal()), reason + &tally.aside())
+            .with("fields", format!("{} of {}", tally.right, tally.expected))
+            .with("extra", decimals(tally.extra, 2))
+            .with("precision", decimals(precision, 4))
+            .with("recall", decimals(recall, 4))
+            .with("f1", decimals(f1, 4));
     Outcome::Scored(verdict)
 }
 
@@ -102,7 +109,9 @@ impl Tally<'_> {
                     self.extra += float(self.weight(&leaf.actual).saturating_sub(1));
                 }
             }
-            Node::Map(fields) if fields.iter().all(|field| field.from.is_none()) => self.nothing(fields),
+            Node::Map(fields) if fields.iter().all(|field| field.from.is_none()) => {
+                self.nothing(fields);
+            }
             Node::Map(fields) => fields.iter().for_each(|field| self.field(field)),
             Node::List(list) => self.list(list),
         }
@@ -125,10 +134,9 @@ impl Tally<'_> {
 
     fn field(&mut self, field: &Field) {
         if !field.counts {
-            let name = field
-                .key
-                .text()
-                .filter(|name| field.from.is_none() && !self.rule.ignore.iter().any(|other| other == name));
+            let name = field.key.text().filter(|name| {
+                field.from.is_none() && !self.rule.ignore.iter().any(|other| other == name)
+            });
             self.beside.extend(name.map(words::cut));
             return;
         }
@@ -157,11 +165,13 @@ impl Tally<'_> {
             }
         }
         let rows = list.rows.len() - extra.len();
-        let usual = if rows == 0 { f64::INFINITY } else { float(self.expected - before) / float(rows) };
+        let usual =
+            if rows == 0 { f64::INFINITY } else { float(self.expected - before) / float(rows) };
         self.extra += extra.into_iter().map(|fields| float(fields.max(1)).min(usual)).sum::<f64>();
     }
 
-    /// What a value counts: its fields, and the place of each row in it, where places count. As much when it is there as when it is not.
+    /// What a value counts: its fields, and the place of each row in it, where places count. As
+    /// much when it is there as when it is not.
     fn weight(&self, value: &Value) -> usize {
         self.leaves(value) + if self.rule.ordered { self.places(value) } else { 0 }
     }
@@ -169,8 +179,12 @@ impl Tally<'_> {
     /// Values that are not made of others, without those that count for nothing.
     fn leaves(&self, value: &Value) -> usize {
         match value {
-            Value::List(items) if !items.is_empty() => items.iter().map(|item| self.leaves(item)).sum(),
-            Value::Map(entries) if !entries.is_empty() => self.counted(entries).map(|value| self.leaves(value)).sum(),
+            Value::List(items) if !items.is_empty() => {
+                items.iter().map(|item| self.leaves(item)).sum()
+            }
+            Value::Map(entries) if !entries.is_empty() => {
+                self.counted(entries).map(|value| self.leaves(value)).sum()
+            }
             _ => 1,
         }
     }
@@ -183,7 +197,9 @@ impl Tally<'_> {
 
     /// The fields that are not ignored.
     fn counted<'v>(&self, entries: &'v [(Value, Value)]) -> impl Iterator<Item = &'v Value> {
-        let is_ignored = |key: &Value| key.text().is_some_and(|key| self.rule.ignore.iter().any(|other| other == key));
+        let is_ignored = |key: &Value| {
+            key.text().is_some_and(|key| self.rule.ignore.iter().any(|other| other == key))
+        };
         entries.iter().filter(move |(key, _)| !is_ignored(key)).map(|(_, value)| value)
     }
 }
@@ -192,11 +208,14 @@ impl Tally<'_> {
 fn is_reordered(node: &Node) -> bool {
     match node {
         Node::List(list) => {
-            let mut places: Vec<(usize, usize)> = list.rows.iter().filter_map(|row| row.from.zip(row.to)).collect();
+            let mut places: Vec<(usize, usize)> =
+                list.rows.iter().filter_map(|row| row.from.zip(row.to)).collect();
             places.sort_unstable();
             !places.is_sorted_by_key(|(_, to)| *to)
         }
-        Node::Map(fields) => fields.iter().any(|field| matches!(&field.sides, Sides::Both(node) if is_reordered(node))),
+        Node::Map(fields) => fields
+            .iter()
+            .any(|field| matches!(&field.sides, Sides::Both(node) if is_reordered(node))),
         Node::Same(_) | Node::Leaf(_) => false,
     }
 }

@@ -4,7 +4,8 @@ use super::{Case, Outcome, Scored, canon, words};
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
-/// Two lists of items. An item is a scalar, or the first value of an object: lists of rows are told apart by it.
+/// Two lists of items. An item is a scalar, or the first value of an object: lists of rows are told
+/// apart by it.
 pub(super) struct Lists<'a> {
     pub expected: Vec<Item<'a>>,
     pub answer: Vec<Item<'a>>,
@@ -26,14 +27,17 @@ impl<'a> Lists<'a> {
         let Some(expected) = case.expected else { return Err(super::no_expected()) };
         let Value::List(expected_rows) = expected else {
             let kind = words::kind(expected);
-            return Err(Outcome::Unfit(format!("`{scorer}` compares lists, and {kind} is expected.")));
+            return Err(Outcome::Unfit(format!(
+                "`{scorer}` compares lists, and {kind} is expected."
+            )));
         };
         let Some(answer) = case.answer else { return Err(super::no_answer()) };
         let Value::List(answer_rows) = answer else {
             return Err(Outcome::Scored(Scored::nothing(words::instead("a list", answer))));
         };
         let key = items.key.as_deref().or(case.key);
-        let first_field = |rows: &'a [Value]| rows.iter().find_map(|row| field_of(row, key)?.text());
+        let first_field =
+            |rows: &'a [Value]| rows.iter().find_map(|row| field_of(row, key)?.text());
         let fields = first_field(expected_rows).zip(first_field(answer_rows));
         Ok(Self {
             expected: expected_rows.iter().map(|row| Item::of(row, key)).collect(),
@@ -64,7 +68,9 @@ impl<'a> Lists<'a> {
 
 impl<'a> Item<'a> {
     fn of(row: &'a Value, key: Option<&str>) -> Self {
-        let field = key.and_then(|key| row.get(key)).or_else(|| row.entries().first().map(|(_, value)| value));
+        let field = key
+            .and_then(|key| row.get(key))
+            .or_else(|| row.entries().first().map(|(_, value)| value));
         let value = field.unwrap_or(row);
         Self { id: canon::item(value), value }
     }
@@ -96,9 +102,14 @@ mod tests {
 
     #[test]
     fn the_longest_run_that_rises_is_in_order() {
-        for (places, longest) in
-            [(&[][..], 0), (&[5], 1), (&[0, 1, 2], 3), (&[2, 1, 0], 1), (&[1, 2, 0, 3], 3), (&[3, 0, 4, 1, 5, 2], 3)]
-        {
+        for (places, longest) in [
+            (&[][..], 0),
+            (&[5], 1),
+            (&[0, 1, 2], 3),
+            (&[2, 1, 0], 1),
+            (&[1, 2, 0, 3], 3),
+            (&[3, 0, 4, 1, 5, 2], 3),
+        ] {
             assert_eq!(in_order(places.iter().copied()), longest, "{places:?}");
         }
     }

@@ -1,4 +1,5 @@
-//! **Pure.** `kendall_tau`: how well the order of a list agrees with the expected one, as the published benchmark counts it.
+//! **Pure.** `kendall_tau`: how well the order of a list agrees with the expected one, as the
+//! published benchmark counts it.
 use super::items::{Item, Lists, in_order};
 use super::scorer::{Items, Scorer};
 use super::words::{count, decimals, few, float, share};
@@ -10,11 +11,12 @@ const COST: f64 = 0.2;
 /// Scores above are 1.
 const NEARLY: f64 = 0.999;
 
-/// `max(0, τ-b) − 0.2` for each missing `− 0.2` for each extra item, within 0 to 1, and 1 above 0.999.
+/// `max(0, τ-b) − 0.2` for each missing `− 0.2` for each extra item, within 0 to 1, and 1 above
+/// 0.999.
 ///
-/// Only items that both lists have are ranked. An item that stands in a list more than once counts once, in its last place. Two lists
-/// with nothing or one thing in common have no order; then τ counts as 0, unless both hold the same: a list of one that is right is
-/// right.
+/// Only items that both lists have are ranked. An item that stands in a list more than once counts
+/// once, in its last place. Two lists with nothing or one thing in common have no order; then τ
+/// counts as 0, unless both hold the same: a list of one that is right is right.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome {
     let lists = match Lists::of(scorer.name(), case, items) {
         Ok(lists) => lists,
@@ -30,7 +32,8 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome 
     let tau = tau(&ranks);
     let same = missing.is_empty() && extra.is_empty();
     let order = tau.unwrap_or(if same { 1.0 } else { 0.0 });
-    let score = (order.max(0.0) - float(missing.len()) * COST - float(extra.len()) * COST).clamp(0.0, 1.0);
+    let score =
+        (order.max(0.0) - float(missing.len()) * COST - float(extra.len()) * COST).clamp(0.0, 1.0);
     let score = if score > NEARLY { 1.0 } else { score };
     let right = in_order(ranks.iter().copied());
     let mut parts = vec![match (expected.len(), answer.len()) {
@@ -40,7 +43,11 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome 
     }];
     for (items, what) in [(&missing, "missing"), (&extra, "extra")] {
         if !items.is_empty() {
-            parts.push(format!("{} {what} ({})", items.len(), few(items.iter().map(|item| item.value))));
+            parts.push(format!(
+                "{} {what} ({})",
+                items.len(),
+                few(items.iter().map(|item| item.value))
+            ));
         }
     }
     let repeated = lists.answer.len() - answer.len();
@@ -50,11 +57,15 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome 
     if let Some(tau) = tau.filter(|_| right < ranks.len()) {
         parts.push(format!("τ = {}", decimals(tau, 2)));
     }
-    let verdict = Scored::new(score, scorer.passes(score, score >= 1.0), parts.join(", ") + &lists.doubt(ranks.len()))
-        .with("tau", tau.map_or_else(|| "–".to_owned(), |tau| decimals(tau, 4)))
-        .with("in order", format!("{right} of {}", expected.len()))
-        .with("missing", missing.len().to_string())
-        .with("extra", extra.len().to_string());
+    let verdict = Scored::new(
+        score,
+        scorer.passes(score, score >= 1.0),
+        parts.join(", ") + &lists.doubt(ranks.len()),
+    )
+    .with("tau", tau.map_or_else(|| "–".to_owned(), |tau| decimals(tau, 4)))
+    .with("in order", format!("{right} of {}", expected.len()))
+    .with("missing", missing.len().to_string())
+    .with("extra", extra.len().to_string());
     Outcome::Scored(verdict)
 }
 
@@ -66,7 +77,10 @@ fn last_places<'i>(items: &'i [Item<'_>]) -> HashMap<&'i str, usize> {
 /// Items that are not among others, each once.
 fn without<'i, 'v>(items: &'i [Item<'v>], others: &HashMap<&str, usize>) -> Vec<&'i Item<'v>> {
     let mut seen = HashSet::new();
-    items.iter().filter(|item| !others.contains_key(&*item.id) && seen.insert(item.id.as_str())).collect()
+    items
+        .iter()
+        .filter(|item| !others.contains_key(&*item.id) && seen.insert(item.id.as_str()))
+        .collect()
 }
 
 /// Kendall's τ-b of ranks that are all different, against their order; none below two.

@@ -6,8 +6,9 @@ use super::{Case, Outcome, Scored};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 
-/// The share of the expected list that is right from its beginning on, up to the first item that is not. What comes after the
-/// expected list costs nothing: its prefix is right. When nothing is expected, only nothing is right.
+/// The share of the expected list that is right from its beginning on, up to the first item that is
+/// not. What comes after the expected list costs nothing: its prefix is right. When nothing is
+/// expected, only nothing is right.
 pub(super) fn prefix(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome {
     let lists = match Lists::of(scorer.name(), case, items) {
         Ok(lists) => lists,
@@ -28,20 +29,31 @@ pub(super) fn prefix(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome
         _ => format!("the first {right} of {whole} right"),
     }];
     match (lists.expected.get(right), lists.answer.get(right)) {
-        (Some(a), Some(b)) => parts.push(format!("then {} was expected and {} came", few([a.value]), few([b.value]))),
-        (Some(a), None) => parts.push(format!("then the list ends where {} was expected", few([a.value]))),
-        (None, Some(_)) if whole > 0 => parts.push(format!("{} after it", count(given - whole, "item"))),
+        (Some(a), Some(b)) => {
+            parts.push(format!("then {} was expected and {} came", few([a.value]), few([b.value])));
+        }
+        (Some(a), None) => {
+            parts.push(format!("then the list ends where {} was expected", few([a.value])));
+        }
+        (None, Some(_)) if whole > 0 => {
+            parts.push(format!("{} after it", count(given - whole, "item")));
+        }
         _ => {}
     }
     let common = lists.pairs().iter().flatten().count();
-    let verdict = Scored::new(score, scorer.passes(score, score >= 1.0), parts.join(", ") + &lists.doubt(common))
-        .with("right", format!("{right} of {whole}"))
-        .with("given", given.to_string());
+    let verdict = Scored::new(
+        score,
+        scorer.passes(score, score >= 1.0),
+        parts.join(", ") + &lists.doubt(common),
+    )
+    .with("right", format!("{right} of {whole}"))
+    .with("given", given.to_string());
     Outcome::Scored(verdict)
 }
 
-/// The mean over expected and extra items. An item in its place counts 1, less `1 / (cutoff + 1)` for each place that it is off, so
-/// that one that is more than `cutoff` places off counts 0. A missing item counts 0, and so does an extra one.
+/// The mean over expected and extra items. An item in its place counts 1, less `1 / (cutoff + 1)`
+/// for each place that it is off, so that one that is more than `cutoff` places off counts 0. A
+/// missing item counts 0, and so does an extra one.
 pub(super) fn similar(scorer: &Scorer, case: &Case<'_>, items: &Items, cutoff: u32) -> Outcome {
     let lists = match Lists::of(scorer.name(), case, items) {
         Ok(lists) => lists,
@@ -49,11 +61,13 @@ pub(super) fn similar(scorer: &Scorer, case: &Case<'_>, items: &Items, cutoff: u
     };
     let pairs = lists.pairs();
     let step = f64::from(cutoff) + 1.0;
-    let off: Vec<usize> = pairs.iter().enumerate().filter_map(|(at, to)| Some(at.abs_diff((*to)?))).collect();
+    let off: Vec<usize> =
+        pairs.iter().enumerate().filter_map(|(at, to)| Some(at.abs_diff((*to)?))).collect();
     let points = off.iter().fold(0.0, |sum, off| sum + (1.0 - float(*off) / step).max(0.0));
     let (whole, given, common) = (lists.expected.len(), lists.answer.len(), off.len());
     let extra = given - common;
-    let score = if whole + extra == 0 { 1.0 } else { (points / float(whole + extra)).clamp(0.0, 1.0) };
+    let score =
+        if whole + extra == 0 { 1.0 } else { (points / float(whole + extra)).clamp(0.0, 1.0) };
     let right = off.iter().filter(|off| **off == 0).count();
     let displaced = common - right;
     let mut parts = vec![match (whole, given) {
@@ -64,24 +78,38 @@ pub(super) fn similar(scorer: &Scorer, case: &Case<'_>, items: &Items, cutoff: u
     if displaced > 0 {
         let mean = decimals(float(off.iter().sum()) / float(displaced), 1);
         let far = off.iter().filter(|off| float(**off) >= step).count();
-        let beyond = if far > 0 { format!(" ({far} by more than {cutoff})") } else { String::new() };
+        let beyond =
+            if far > 0 { format!(" ({far} by more than {cutoff})") } else { String::new() };
         parts.push(format!("{displaced} displaced by {mean} on average{beyond}"));
     }
-    let missing: Vec<&Value> =
-        lists.expected.iter().zip(&pairs).filter(|(_, to)| to.is_none()).map(|(item, _)| item.value).collect();
+    let missing: Vec<&Value> = lists
+        .expected
+        .iter()
+        .zip(&pairs)
+        .filter(|(_, to)| to.is_none())
+        .map(|(item, _)| item.value)
+        .collect();
     if !missing.is_empty() {
         parts.push(format!("{} missing ({})", missing.len(), few(missing.iter().copied())));
     }
     if extra > 0 {
         let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
-        let others = lists.answer.iter().enumerate().filter(|(at, _)| !taken.contains(at)).map(|(_, item)| item.value);
+        let others = lists
+            .answer
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !taken.contains(at))
+            .map(|(_, item)| item.value);
         parts.push(format!("{extra} extra ({})", few(others)));
     }
-    let verdict =
-        Scored::new(score, scorer.passes(score, right == whole && extra == 0), parts.join(", ") + &lists.doubt(common))
-            .with("in place", format!("{right} of {whole}"))
-            .with("displaced", displaced.to_string())
-            .with("missing", missing.len().to_string())
-            .with("extra", extra.to_string());
+    let verdict = Scored::new(
+        score,
+        scorer.passes(score, right == whole && extra == 0),
+        parts.join(", ") + &lists.doubt(common),
+    )
+    .with("in place", format!("{right} of {whole}"))
+    .with("displaced", displaced.to_string())
+    .with("missing", missing.len().to_string())
+    .with("extra", extra.to_string());
     Outcome::Scored(verdict)
 }

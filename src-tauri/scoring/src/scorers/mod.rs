@@ -1,5 +1,6 @@
-//! **Pure.** Scorers: from an answer and what was expected to a number from 0 to 1, with its reason. Owns which scorers there
-//! are, how suites name them, and which are taken when a suite names none; each rule has a file of its own.
+//! **Pure.** Scorers: from an answer and what was expected to a number from 0 to 1, with its
+//! reason. Owns which scorers there are, how suites name them, and which are taken when a suite
+//! names none; each rule has a file of its own.
 mod calls;
 mod canon;
 mod choose;
@@ -70,12 +71,13 @@ pub enum Outcome {
     NoExpected(String),
     /// It takes a program or a model, and has to be asked for.
     Needs(Need),
-    /// The scorer does not fit what was expected: why, as a sentence. That says nothing about the run.
+    /// The scorer does not fit what was expected: why, as a sentence. That says nothing about the
+    /// run.
     Unfit(String),
 }
 
-/// What a scorer says of a run that ended. Whether it ended, and how, is the business of whoever asks: a run in a system error is
-/// not scored. A run without an answer scores 0 here.
+/// What a scorer says of a run that ended. Whether it ended, and how, is the business of whoever
+/// asks: a run in a system error is not scored. A run without an answer scores 0 here.
 pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
     match &scorer.rule {
         Rule::Exact => exact::score(scorer, case),
@@ -85,7 +87,9 @@ pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
         Rule::SimilarList { items, cutoff } => lists::similar(scorer, case, items, *cutoff),
         Rule::KendallTau(items) => kendall::score(scorer, case, items),
         Rule::Text { likeness, nltk } => texts::score(scorer, case, *likeness, *nltk),
-        Rule::StringCheck { operation, reference } => texts::check(scorer, case, *operation, reference.as_deref()),
+        Rule::StringCheck { operation, reference } => {
+            texts::check(scorer, case, *operation, reference.as_deref())
+        }
         Rule::ToolCalls => calls::score(scorer, case, "expected tool"),
         Rule::ApiCalls { seed } => match case.offered {
             Some(offered) => queries::api_calls(scorer, case, offered, *seed),

@@ -12,36 +12,50 @@ const BELOW_ALL: f64 = 1.0 - f64::EPSILON / 2.0;
 /// How often the score halves on the way to the cutoff.
 const HALVES: f64 = 5.0;
 
-/// 1 for the expected number, 0 from `cutoff` on, and in between `(2^(−5e/cutoff) − 2^−5) / (1 − 2^−5)` for a number that is `e` off: it
-/// halves with about every fifth of the way. The cutoff is in the unit of the number, or with `relative` a share of it; without one it
-/// is 5 % of the expected number. It passes when every number is right.
+/// 1 for the expected number, 0 from `cutoff` on, and in between `(2^(−5e/cutoff) − 2^−5) / (1 −
+/// 2^−5)` for a number that is `e` off: it halves with about every fifth of the way. The cutoff is
+/// in the unit of the number, or with `relative` a share of it; without one it is 5 % of the
+/// expected number. It passes when every number is right.
 ///
-/// When a list or an object is expected, its numbers are compared field by field and the score is their mean: all of them, or those of
-/// `field`. Fields that tell rows apart, and others whose name ends in `id`, are names, not numbers; those of `field`, and the last
-/// number of a row, tell no rows apart unless `key` says so. A number that is missing counts 0, and so does each number of an extra
-/// row. A text that is nothing but a number is that number.
+/// When a list or an object is expected, its numbers are compared field by field and the score is
+/// their mean: all of them, or those of `field`. Fields that tell rows apart, and others whose name
+/// ends in `id`, are names, not numbers; those of `field`, and the last number of a row, tell no
+/// rows apart unless `key` says so. A number that is missing counts 0, and so does each number of
+/// an extra row. A text that is nothing but a number is that number.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Numeric) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     match (number(expected), expected) {
-        (Some(wanted), _) => single(scorer, case, rule, &Written { value: expected, number: wanted }),
-        (None, Value::List(_) | Value::Map(_)) => several(scorer, case, rule, expected),
-        (None, other) => {
-            Outcome::Unfit(format!("`{}` compares numbers, and {} is expected.", scorer.name(), words::kind(other)))
+        (Some(wanted), _) => {
+            single(scorer, case, rule, &Written { value: expected, number: wanted })
         }
+        (None, Value::List(_) | Value::Map(_)) => several(scorer, case, rule, expected),
+        (None, other) => Outcome::Unfit(format!(
+            "`{}` compares numbers, and {} is expected.",
+            scorer.name(),
+            words::kind(other)
+        )),
     }
 }
 
 fn single(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, wanted: &Written<'_>) -> Outcome {
     let Some(answer) = case.answer else { return super::no_answer() };
     let Some(given) = Written::of(answer) else {
-        return Outcome::Scored(Scored::nothing(words::instead(&format!("the number {}", wanted.words()), answer)));
+        return Outcome::Scored(Scored::nothing(words::instead(
+            &format!("the number {}", wanted.words()),
+            answer,
+        )));
     };
     let near = Near::of(wanted, &given, rule);
     let as_text = if matches!(answer, Value::Text(_)) { ", as a text" } else { "" };
     let reason = if near.right {
         format!("{} as expected{as_text}", given.words())
     } else {
-        format!("{} came instead of {}{as_text}: {}", given.words(), wanted.words(), near.words(wanted))
+        format!(
+            "{} came instead of {}{as_text}: {}",
+            given.words(),
+            wanted.words(),
+            near.words(wanted)
+        )
     };
     let verdict = Scored::new(near.points, scorer.passes(near.points, near.right), reason)
         .with("expected", wanted.words())
@@ -63,7 +77,8 @@ struct Near {
 impl Near {
     fn of(wanted: &Written<'_>, came: &Written<'_>, rule: &Numeric) -> Self {
         let relative = rule.relative || rule.cutoff.is_none();
-        let cutoff = rule.cutoff.unwrap_or(CUTOFF) * if relative { wanted.number.float().abs() } else { 1.0 };
+        let cutoff = rule.cutoff.unwrap_or(CUTOFF)
+            * if relative { wanted.number.float().abs() } else { 1.0 };
         let (apart, right) = (wanted.number.distance(&came.number), wanted.number == came.number);
         let off = apart.abs();
         let points = if right { 1.0 } else { decay(off / cutoff).min(BELOW_ALL) };
@@ -77,7 +92,8 @@ impl Near {
         }
         let side = if self.above { "above" } else { "below" };
         let percent = self.off / wanted.number.float().abs() * 100.0;
-        let percent = if percent.is_finite() { format!(" ({} %)", figure(percent)) } else { String::new() };
+        let percent =
+            if percent.is_finite() { format!(" ({} %)", figure(percent)) } else { String::new() };
         let beyond = if self.points > 0.0 { "" } else { ", beyond the cutoff" };
         format!("{} {side}{percent}{beyond}", figure(self.off))
     }
@@ -101,7 +117,10 @@ fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -
     if walk.pairs.is_empty() {
         let what = match &rule.fields[..] {
             [] => "no number is expected".to_owned(),
-            fields => format!("no number is expected in {}", super::read::list(fields.iter().map(String::as_str))),
+            fields => format!(
+                "no number is expected in {}",
+                super::read::list(fields.iter().map(String::as_str))
+            ),
         };
         return Outcome::Unfit(format!("`{}` compares numbers, and {what}.", scorer.name()));
     }
@@ -117,7 +136,11 @@ pub(super) fn options(rule: &Numeric, key: Option<&str>) -> Options {
     let named = || key.map(|key| vec![key.to_owned()]);
     Options {
         key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or_else(named),
-        measured: if rule.fields.is_empty() { Measured::Numbers } else { Measured::Fields(rule.fields.clone()) },
+        measured: if rule.fields.is_empty() {
+            Measured::Numbers
+        } else {
+            Measured::Fields(rule.fields.clone())
+        },
         ignore_order: true,
         places_say_nothing: true,
         ..Options::default()
@@ -155,7 +178,11 @@ fn mean(scorer: &Scorer, rule: &Numeric, walk: &Walk<'_>) -> Outcome {
     if let Some((pair, near)) = &worst {
         let came = pair.came.as_ref().map(Written::words).unwrap_or_default();
         let label = if pair.label.is_empty() { String::new() } else { format!("{} ", pair.label) };
-        parts.push(format!("farthest: {label}{} → {came}, {}", pair.wanted.words(), near.words(&pair.wanted)));
+        parts.push(format!(
+            "farthest: {label}{} → {came}, {}",
+            pair.wanted.words(),
+            near.words(&pair.wanted)
+        ));
     }
     let verdict = Scored::new(score, scorer.passes(score, right == whole), parts.join(", "))
         .with("right", format!("{right} of {}", walk.pairs.len()))
@@ -219,7 +246,8 @@ impl<'a> Walk<'a> {
         if list.rows.iter().all(|row| is_plain(&row.sides)) {
             return self.plain(list, place);
         }
-        let keys: &[String] = if let Alignment::Key { fields, .. } = &list.alignment { fields } else { &[] };
+        let keys: &[String] =
+            if let Alignment::Key { fields, .. } = &list.alignment { fields } else { &[] };
         for row in &list.rows {
             let here = Place { row: row.name.as_deref().or(place.row), keys, ..*place };
             match &row.sides {
@@ -278,19 +306,28 @@ impl<'a> Walk<'a> {
     /// A field of an object; none when it says which object it is, unless it was asked for.
     fn inside(&self, place: &Place<'a>, key: &'a Value) -> Option<Place<'a>> {
         let name = key.text();
-        let asked = place.asked || name.is_some_and(|name| self.rule.fields.iter().any(|field| field == name));
-        let is_name = name.is_some_and(|name| place.keys.iter().any(|key| key == name) || self.is_name(name));
-        (asked || !is_name).then_some(Place { field: name.or(place.field), row: place.row, keys: &[], asked })
+        let asked = place.asked
+            || name.is_some_and(|name| self.rule.fields.iter().any(|field| field == name));
+        let is_name =
+            name.is_some_and(|name| place.keys.iter().any(|key| key == name) || self.is_name(name));
+        (asked || !is_name).then_some(Place {
+            field: name.or(place.field),
+            row: place.row,
+            keys: &[],
+            asked,
+        })
     }
 
     fn is_name(&self, field: &str) -> bool {
         let ends = ["_id", "-id", " id", "Id", "ID"].iter().any(|end| field.ends_with(end));
-        ends || field.eq_ignore_ascii_case("id") || self.options.key.iter().flatten().any(|key| key == field)
+        ends || field.eq_ignore_ascii_case("id")
+            || self.options.key.iter().flatten().any(|key| key == field)
     }
 
     /// The number that is compared in a place; a text is one only where it was asked for.
     fn wanted(&self, value: &'a Value, place: &Place<'a>) -> Option<Written<'a>> {
-        let counts = place.asked || (self.rule.fields.is_empty() && matches!(value, Value::Number(_)));
+        let counts =
+            place.asked || (self.rule.fields.is_empty() && matches!(value, Value::Number(_)));
         counts.then(|| Written::of(value)).flatten()
     }
 
@@ -332,7 +369,9 @@ fn is_plain(sides: &Sides) -> bool {
     let plain = |value: &Value| !matches!(value, Value::List(_) | Value::Map(_));
     match sides {
         Sides::Both(Node::Leaf(leaf)) => plain(&leaf.expected) && plain(&leaf.actual),
-        Sides::Both(Node::Same(value)) | Sides::Missing(value) | Sides::Extra(value) => plain(value),
+        Sides::Both(Node::Same(value)) | Sides::Missing(value) | Sides::Extra(value) => {
+            plain(value)
+        }
         Sides::Both(Node::Map(_) | Node::List(_)) => false,
     }
 }

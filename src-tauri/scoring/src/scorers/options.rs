@@ -20,7 +20,8 @@ pub(super) struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    /// From the word after a colon, and from what YAML has after the name: a word, a number, or a map.
+    /// From the word after a colon, and from what YAML has after the name: a word, a number, or a
+    /// map.
     pub(super) fn new(
         rule: &'static str,
         (for_word, for_number): (&'static str, &'static str),
@@ -32,25 +33,38 @@ impl<'a> Given<'a> {
             let bare = match value {
                 Value::Map(entries) => {
                     for (name, value) in entries {
-                        let name = name.text().ok_or_else(|| format!("An option of `{rule}` has to be a text."))?;
-                        let name = ALSO.iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name);
+                        let name = name
+                            .text()
+                            .ok_or_else(|| format!("An option of `{rule}` has to be a text."))?;
+                        let name = ALSO
+                            .iter()
+                            .find(|(other, _)| *other == name)
+                            .map_or(name, |(_, name)| name);
                         given.options.push((name, value));
                     }
                     continue;
                 }
                 Value::Number(_) => for_number,
-                Value::Text(text) if for_word.is_empty() || text.trim().ends_with('%') => for_number,
+                Value::Text(text) if for_word.is_empty() || text.trim().ends_with('%') => {
+                    for_number
+                }
                 _ => for_word,
             };
             if bare.is_empty() {
-                return Err(format!("`{rule}` takes nothing like `{}`, so it is left out.", shown(value)));
+                return Err(format!(
+                    "`{rule}` takes nothing like `{}`, so it is left out.",
+                    shown(value)
+                ));
             }
             given.options.push((bare, value));
         }
         given.options.retain(|(_, value)| **value != Value::Null);
         given.options.sort_by_key(|(name, _)| *name);
         if let Some(twice) = given.options.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            return Err(format!("`{}` of `{rule}` is there twice, so it is left out. Keep one of them.", twice[0].0));
+            return Err(format!(
+                "`{}` of `{rule}` is there twice, so it is left out. Keep one of them.",
+                twice[0].0
+            ));
         }
         Ok(given)
     }
@@ -78,7 +92,9 @@ impl<'a> Given<'a> {
     /// One word, or nothing.
     pub(super) fn word(&self, name: &str) -> Result<Option<String>, String> {
         self.get(name)
-            .map(|value| word(value).ok_or_else(|| self.bad(name, &shown(value), "Write one word.")))
+            .map(|value| {
+                word(value).ok_or_else(|| self.bad(name, &shown(value), "Write one word."))
+            })
             .transpose()
     }
 
@@ -111,7 +127,11 @@ impl<'a> Given<'a> {
         };
         match number {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok((Some(number), percent)),
-            _ => Err(self.bad(name, &shown(value), "Write a number from 0, or a percentage such as `1%`.")),
+            _ => Err(self.bad(
+                name,
+                &shown(value),
+                "Write a number from 0, or a percentage such as `1%`.",
+            )),
         }
     }
 
@@ -126,30 +146,39 @@ impl<'a> Given<'a> {
     pub(super) fn whole(&self, name: &str) -> Result<Option<u32>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let number = word(value).and_then(|text| text.parse().ok());
-        number.map(Some).ok_or_else(|| self.bad(name, &shown(value), "Write a whole number from 0."))
+        number
+            .map(Some)
+            .ok_or_else(|| self.bad(name, &shown(value), "Write a whole number from 0."))
     }
 
     /// A number from 0 to 1.
     pub(super) fn share(&self, name: &str) -> Result<Option<f64>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        let number = word(value).and_then(|text| text.parse().ok()).filter(|share| (0.0..=1.0).contains(share));
+        let number = word(value)
+            .and_then(|text| text.parse().ok())
+            .filter(|share| (0.0..=1.0).contains(share));
         number.map(Some).ok_or_else(|| self.bad(name, &shown(value), "Write a number from 0 to 1."))
     }
 
     /// A threshold as a score from 0 to 1: on the scale of a judge where it has one of its own.
     pub(super) fn threshold(&self, scale: Option<Scale>) -> Result<Option<f64>, String> {
-        let Some((scale, (worst, best))) = scale.and_then(|scale| Some((scale, scale.ends()?))) else {
+        let Some((scale, (worst, best))) = scale.and_then(|scale| Some((scale, scale.ends()?)))
+        else {
             return self.share("threshold");
         };
         let Some(value) = self.get("threshold") else { return Ok(None) };
-        let number = word(value).and_then(|text| text.parse().ok()).and_then(|own| scale.share(own));
+        let number =
+            word(value).and_then(|text| text.parse().ok()).and_then(|own| scale.share(own));
         let advice = format!("Write a number from {} to {}.", worst.min(best), worst.max(best));
         number.map(Some).ok_or_else(|| self.bad("threshold", &shown(value), &advice))
     }
 
     /// A sentence for a value that cannot be read.
     pub(super) fn bad(&self, name: &str, value: &str, advice: &str) -> String {
-        format!("`{name}: {value}` of `{}` cannot be read, so the scorer is left out. {advice}", self.rule)
+        format!(
+            "`{name}: {value}` of `{}` cannot be read, so the scorer is left out. {advice}",
+            self.rule
+        )
     }
 }
 

@@ -1,9 +1,12 @@
-//! **Pure.** The scorers of queries of `StableToolBench`: APIs that were called, `Finish`, and what the document falls back on without a
-//! judge. They look at what was done, so they have a say without an answer, too.
+//! **Pure.** The scorers of queries of `StableToolBench`: APIs that were called, `Finish`, and what
+//! the document falls back on without a judge. They look at what was done, so they have a say
+//! without an answer, too.
 use super::scorer::Scorer;
 use super::words::{cut, decimals, ratio, share};
 use super::{Case, Outcome, Scored};
-use crate::stabletoolbench::{ApiCalls, Called, Finish, FinishRule, Likely, Offered, Returned, literal};
+use crate::stabletoolbench::{
+    ApiCalls, Called, Finish, FinishRule, Likely, Offered, Returned, literal,
+};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::value::Value;
@@ -14,7 +17,12 @@ const NO_QUERY: &str = "The task is not a query of StableToolBench.";
 const UNTOLD: &str = "The file does not say what was called.";
 
 /// The share of the gold APIs that were called.
-pub(super) fn api_calls(scorer: &Scorer, case: &Case<'_>, offered: &Offered, seed: bool) -> Outcome {
+pub(super) fn api_calls(
+    scorer: &Scorer,
+    case: &Case<'_>,
+    offered: &Offered,
+    seed: bool,
+) -> Outcome {
     if case.told.is_some_and(|told| told.untold) {
         return Outcome::NoExpected(UNTOLD.to_owned());
     }
@@ -28,13 +36,18 @@ pub(super) fn api_calls(scorer: &Scorer, case: &Case<'_>, offered: &Offered, see
     }
     let counts = counted(case, offered);
     let Some(score) = counts.score() else {
-        return Outcome::NoExpected("The query does not say which APIs are right to call.".to_owned());
+        return Outcome::NoExpected(
+            "The query does not say which APIs are right to call.".to_owned(),
+        );
     };
     let failed = case.calls.iter().filter(|(_, failed)| *failed).count();
     let all = counts.missing.is_empty();
     let mut parts = vec![format!("{} called", share(counts.hits.len(), counts.gold, "gold API"))];
     if !all {
-        parts.push(format!("never called: {}", few(counts.missing.iter().map(|pair| pair.api.clone()))));
+        parts.push(format!(
+            "never called: {}",
+            few(counts.missing.iter().map(|pair| pair.api.clone()))
+        ));
     }
     if !counts.unknown.is_empty() {
         parts.push(format!("no API of the query: {}", few(counts.unknown.iter().cloned())));
@@ -49,9 +62,11 @@ pub(super) fn api_calls(scorer: &Scorer, case: &Case<'_>, offered: &Offered, see
     let mut verdict = Scored::new(score, scorer.passes(score, all), parts.join(", "))
         .with("called", format!("{} of {}", counts.hits.len(), counts.gold))
         .with("precision", ratio(counts.hits.len(), counts.called()));
-    for (name, found) in
-        [("gold, called", &counts.hits), ("gold, not called", &counts.missing), ("others", &counts.extra)]
-    {
+    for (name, found) in [
+        ("gold, called", &counts.hits),
+        ("gold, not called", &counts.missing),
+        ("others", &counts.extra),
+    ] {
         if !found.is_empty() {
             verdict = verdict.with(name, apis(found));
         }
@@ -59,7 +74,8 @@ pub(super) fn api_calls(scorer: &Scorer, case: &Case<'_>, offered: &Offered, see
     if let (true, Some(most)) = (counts.ambiguous, counts.at_most()) {
         verdict = verdict.with("if each API of a shared name counted", decimals(most, 4));
     }
-    verdict = verdict.with("calls", case.calls.len().to_string()).with("failed", failed.to_string());
+    verdict =
+        verdict.with("calls", case.calls.len().to_string()).with("failed", failed.to_string());
     Outcome::Scored(verdict)
 }
 
@@ -75,13 +91,17 @@ pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outc
     let holds = finish.holds(rule);
     let score = if holds { 1.0 } else { 0.0 };
     let reason = match rule {
-        FinishRule::Seed => "the original looks for `Finish` in the wrong place, and never finds it",
+        FinishRule::Seed => {
+            "the original looks for `Finish` in the wrong place, and never finds it"
+        }
         FinishRule::Official if holds => "`Finish` is the last tool call",
         FinishRule::Official => "`Finish` is not the last tool call",
         _ if !finish.called => "`Finish` was never called",
         FinishRule::Document => "`Finish` was called",
         FinishRule::Ours if !holds => "`Finish` was called to give up",
-        FinishRule::Ours if finish.returned.is_none() => "`Finish` was called, and nobody says what it handed over",
+        FinishRule::Ours if finish.returned.is_none() => {
+            "`Finish` was called, and nobody says what it handed over"
+        }
         FinishRule::Ours => "`Finish` was called with an answer",
     };
     let yes = |yes: bool| if yes { "yes" } else { "no" };
@@ -113,11 +133,15 @@ pub(super) fn heuristic(scorer: &Scorer, case: &Case<'_>, seed: bool) -> Outcome
         let finished = if finished { "finished" } else { "not finished" };
         format!("“{}”, {finished}, API call score {calls}", cut(&answer))
     };
-    let verdict = Scored::new(score, scorer.passes(score, likely == Likely::Solved), format!("not a judgement: {why}"))
-        .with("status", likely.name())
-        .with("finished", if finished { "yes" } else { "no" })
-        .with("API call score", calls)
-        .with("length", answer.chars().count().to_string());
+    let verdict = Scored::new(
+        score,
+        scorer.passes(score, likely == Likely::Solved),
+        format!("not a judgement: {why}"),
+    )
+    .with("status", likely.name())
+    .with("finished", if finished { "yes" } else { "no" })
+    .with("API call score", calls)
+    .with("length", answer.chars().count().to_string());
     Outcome::Scored(verdict)
 }
 

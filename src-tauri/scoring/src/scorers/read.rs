@@ -1,5 +1,5 @@
-//! **Pure.** The `scorers:` of a suite: `fields`, `text: f1`, `numeric: { cutoff: 5 }`. What cannot be read is left out with a
-//! sentence that says what to write; nothing is guessed.
+//! **Pure.** The `scorers:` of a suite: `fields`, `text: f1`, `numeric: { cutoff: 5 }`. What cannot
+//! be read is left out with a sentence that says what to write; nothing is guessed.
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
@@ -22,7 +22,12 @@ struct Known {
 }
 
 const KNOWN: [Known; 17] = [
-    Known { name: "exact", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::Exact)) },
+    Known {
+        name: "exact",
+        options: &[],
+        bare: ("", ""),
+        build: |given| Ok((given.rule(), Rule::Exact)),
+    },
     Known {
         name: "fields",
         options: &["key", "tolerance", "relative", "ignore", "ordered", "strict", "dates"],
@@ -41,7 +46,12 @@ const KNOWN: [Known; 17] = [
         bare: ("key", ""),
         build: |given| Ok((given.rule(), Rule::PrefixList(items(given)?))),
     },
-    Known { name: "similar_list", options: &["cutoff", "key"], bare: ("key", "cutoff"), build: similar_list },
+    Known {
+        name: "similar_list",
+        options: &["cutoff", "key"],
+        bare: ("key", "cutoff"),
+        build: similar_list,
+    },
     Known {
         name: "kendall_tau",
         options: &["key"],
@@ -49,12 +59,32 @@ const KNOWN: [Known; 17] = [
         build: |given| Ok((given.rule(), Rule::KendallTau(items(given)?))),
     },
     Known { name: "text", options: &["metric", "nltk"], bare: ("metric", ""), build: text },
-    Known { name: "string_check", options: &["operation", "reference"], bare: ("operation", ""), build: string_check },
-    Known { name: "text_similarity", options: &["metric", "nltk"], bare: ("metric", ""), build: text_similarity },
-    Known { name: "tool_calls", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::ToolCalls)) },
+    Known {
+        name: "string_check",
+        options: &["operation", "reference"],
+        bare: ("operation", ""),
+        build: string_check,
+    },
+    Known {
+        name: "text_similarity",
+        options: &["metric", "nltk"],
+        bare: ("metric", ""),
+        build: text_similarity,
+    },
+    Known {
+        name: "tool_calls",
+        options: &[],
+        bare: ("", ""),
+        build: |given| Ok((given.rule(), Rule::ToolCalls)),
+    },
     Known { name: "api_calls", options: &["compat"], bare: ("compat", ""), build: api_calls },
     Known { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },
-    Known { name: "seed_heuristic", options: &["compat"], bare: ("compat", ""), build: seed_heuristic },
+    Known {
+        name: "seed_heuristic",
+        options: &["compat"],
+        bare: ("compat", ""),
+        build: seed_heuristic,
+    },
     Known { name: "python", options: &["path"], bare: ("path", ""), build: python },
     Known {
         name: "label_model",
@@ -68,7 +98,12 @@ const KNOWN: [Known; 17] = [
         bare: ("", ""),
         build: own_judge,
     },
-    Known { name: "judge", options: &["name", "model", "rules", "rounds"], bare: ("name", ""), build: judge },
+    Known {
+        name: "judge",
+        options: &["name", "model", "rules", "rounds"],
+        bare: ("name", ""),
+        build: judge,
+    },
 ];
 
 /// What is wrong with a list of scorers.
@@ -94,7 +129,8 @@ impl Complaints {
     }
 }
 
-/// Scorers of a suite, in its order, and what is wrong with the list, as sentences. The names of the scorers are all different.
+/// Scorers of a suite, in its order, and what is wrong with the list, as sentences. The names of
+/// the scorers are all different.
 pub fn read(list: &[Value]) -> (Vec<Scorer>, Vec<String>) {
     let (scorers, complaints) = read_all(list);
     (scorers, complaints.into_iter().map(|complaint| complaint.message).collect())
@@ -127,7 +163,9 @@ fn named<'a>(item: &'a Value, warnings: &mut Complaints) -> Vec<(String, Option<
             let mut named: Vec<(String, Option<&Value>)> = Vec::new();
             for (key, value) in entries {
                 let Some(key) = key.text() else {
-                    warnings.leave_out("A name of a scorer has to be a text, such as `fields`.".to_owned());
+                    warnings.leave_out(
+                        "A name of a scorer has to be a text, such as `fields`.".to_owned(),
+                    );
                     continue;
                 };
                 if let Some(of) = named.last().and_then(|(name, _)| option_of(name, key)) {
@@ -135,13 +173,17 @@ fn named<'a>(item: &'a Value, warnings: &mut Complaints) -> Vec<(String, Option<
                         "`{key}` stands beside `{of}`, so nothing reads it. Indent it below, as in `{of}: {{ {key}: … }}`."
                     ));
                 } else {
-                    named.push((key.trim().to_owned(), Some(value).filter(|value| **value != Value::Null)));
+                    named.push((
+                        key.trim().to_owned(),
+                        Some(value).filter(|value| **value != Value::Null),
+                    ));
                 }
             }
             named
         }
         _ => {
-            warnings.leave_out("A scorer has to be a name, such as `fields` or `text: f1`.".to_owned());
+            warnings
+                .leave_out("A scorer has to be a name, such as `fields` or `text: f1`.".to_owned());
             Vec::new()
         }
     }
@@ -154,10 +196,16 @@ fn option_of(before: &str, key: &str) -> Option<&'static str> {
     (!is_rule && (key == "threshold" || known.options.contains(&key))).then_some(known.name)
 }
 
-fn scorer(written: &str, options: Option<&Value>, warnings: &mut Complaints) -> Result<Scorer, String> {
+fn scorer(
+    written: &str,
+    options: Option<&Value>,
+    warnings: &mut Complaints,
+) -> Result<Scorer, String> {
     // `judge:relevance` and `text:f1` are one word in YAML.
     let (name, word) = match written.split_once(':') {
-        Some((name, word)) if options.is_none() || name == "judge" => (name.trim_end(), Some(word.trim())),
+        Some((name, word)) if options.is_none() || name == "judge" => {
+            (name.trim_end(), Some(word.trim()))
+        }
         _ => (written, None),
     };
     let known = KNOWN.iter().find(|known| known.name == name).ok_or_else(|| unknown(name))?;
@@ -170,12 +218,22 @@ fn scorer(written: &str, options: Option<&Value>, warnings: &mut Complaints) -> 
         Rule::Judge { name, .. } => given.threshold(About::of(name).map(|about| about.scale))?,
         _ => given.threshold(None)?,
     };
-    for option in given.names().filter(|option| *option != "threshold" && !known.options.contains(option)) {
+    for option in
+        given.names().filter(|option| *option != "threshold" && !known.options.contains(option))
+    {
         let near = nearest(option, known.options.iter().copied().chain(["threshold"]));
-        let advice = near.map_or_else(|| say_options(known), |near| format!("Did you mean `{near}`?"));
-        warnings.push(format!("`{option}` is not an option of `{name}`, so nothing reads it. {advice}"));
+        let advice =
+            near.map_or_else(|| say_options(known), |near| format!("Did you mean `{near}`?"));
+        warnings.push(format!(
+            "`{option}` is not an option of `{name}`, so nothing reads it. {advice}"
+        ));
     }
-    Ok(Scorer { name: shown, rule, threshold, options: given.into_options(|name| known.options.contains(&name)) })
+    Ok(Scorer {
+        name: shown,
+        rule,
+        threshold,
+        options: given.into_options(|name| known.options.contains(&name)),
+    })
 }
 
 fn unknown(name: &str) -> String {
@@ -236,7 +294,9 @@ fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Complaints)
 
 fn fields(given: &Given<'_>) -> Result<(String, Rule), String> {
     let mut tolerance = given.tolerance("tolerance")?;
-    if let (Some(share @ Tolerance { relative: None, .. }), true) = (tolerance, given.flag("relative")?) {
+    if let (Some(share @ Tolerance { relative: None, .. }), true) =
+        (tolerance, given.flag("relative")?)
+    {
         tolerance = Some(Tolerance { absolute: None, relative: share.absolute });
     }
     let rule = Fields {
@@ -248,7 +308,9 @@ fn fields(given: &Given<'_>) -> Result<(String, Rule), String> {
         dates: match given.word("dates")?.as_deref() {
             None | Some("by_meaning") => Dates::ByMeaning,
             Some("as_written") => Dates::AsWritten,
-            Some(other) => return Err(given.bad("dates", other, "Write `by_meaning` or `as_written`.")),
+            Some(other) => {
+                return Err(given.bad("dates", other, "Write `by_meaning` or `as_written`."));
+            }
         },
     };
     Ok((given.rule(), Rule::Fields(rule)))
@@ -258,7 +320,11 @@ fn numeric(given: &Given<'_>) -> Result<(String, Rule), String> {
     let (cutoff, percent) = given.distance("cutoff")?;
     let relative = percent || given.flag("relative")?;
     let fields = given.words("field")?;
-    let name = if fields.is_empty() { given.rule() } else { format!("{}: {}", given.rule(), fields.join(", ")) };
+    let name = if fields.is_empty() {
+        given.rule()
+    } else {
+        format!("{}: {}", given.rule(), fields.join(", "))
+    };
     Ok((name, Rule::Numeric(Numeric { cutoff, relative, fields, key: given.words("key")? })))
 }
 
@@ -280,7 +346,8 @@ fn text(given: &Given<'_>) -> Result<(String, Rule), String> {
 }
 
 fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
-    let metrics = Metric::ALL.iter().filter(|metric| **metric != Metric::F1).map(|metric| metric.name());
+    let metrics =
+        Metric::ALL.iter().filter(|metric| **metric != Metric::F1).map(|metric| metric.name());
     let names: Vec<&str> = std::iter::once("fuzzy").chain(metrics).collect();
     let word = measure(given, &names)?;
     let (name, likeness) = match Metric::from_name(&word) {
@@ -296,7 +363,11 @@ fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
 
 fn measure(given: &Given<'_>, names: &[&str]) -> Result<String, String> {
     given.word("metric")?.ok_or_else(|| {
-        format!("`{}` needs a measure, so it is left out. Write one of {}.", given.rule(), list(names.iter().copied()))
+        format!(
+            "`{}` needs a measure, so it is left out. Write one of {}.",
+            given.rule(),
+            list(names.iter().copied())
+        )
     })
 }
 
@@ -310,14 +381,18 @@ fn no_measure(given: &Given<'_>, word: &str, names: &[&str]) -> String {
 
 fn nltk(given: &Given<'_>) -> Result<Nltk, String> {
     let Some(version) = given.word("nltk")? else { return Ok(Nltk::default()) };
-    Nltk::from_name(&version).ok_or_else(|| given.bad("nltk", &version, "Write `3.10.4` or `3.9.1`."))
+    Nltk::from_name(&version)
+        .ok_or_else(|| given.bad("nltk", &version, "Write `3.10.4` or `3.9.1`."))
 }
 
 fn string_check(given: &Given<'_>) -> Result<(String, Rule), String> {
     let word = given.word("operation")?.unwrap_or_else(|| StringCheck::Eq.name().to_owned());
     let operation = StringCheck::from_name(&word)
         .ok_or_else(|| given.bad("operation", &word, "Write `eq`, `ne`, `like` or `ilike`."))?;
-    Ok((format!("string_check: {word}"), Rule::StringCheck { operation, reference: given.word("reference")? }))
+    Ok((
+        format!("string_check: {word}"),
+        Rule::StringCheck { operation, reference: given.word("reference")? },
+    ))
 }
 
 fn api_calls(given: &Given<'_>) -> Result<(String, Rule), String> {
@@ -345,9 +420,14 @@ fn compatible(given: &Given<'_>, seed: bool) -> String {
 
 fn finish(given: &Given<'_>) -> Result<(String, Rule), String> {
     let word = given.word("rule")?.unwrap_or_else(|| FinishRule::default().name().to_owned());
-    let rule = FinishRule::named(&word)
-        .ok_or_else(|| given.bad("rule", &word, "Write `ours`, `official`, `document` or `seed`."))?;
-    let name = if rule == FinishRule::default() { given.rule() } else { format!("{}: {word}", given.rule()) };
+    let rule = FinishRule::named(&word).ok_or_else(|| {
+        given.bad("rule", &word, "Write `ours`, `official`, `document` or `seed`.")
+    })?;
+    let name = if rule == FinishRule::default() {
+        given.rule()
+    } else {
+        format!("{}: {word}", given.rule())
+    };
     Ok((name, Rule::Finish(rule)))
 }
 
@@ -359,9 +439,9 @@ fn python(given: &Given<'_>) -> Result<(String, Rule), String> {
 }
 
 fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
-    let name = given
-        .word("name")?
-        .ok_or_else(|| "`judge` needs a name, so it is left out. Write it as `judge:relevance`.".to_owned())?;
+    let name = given.word("name")?.ok_or_else(|| {
+        "`judge` needs a name, so it is left out. Write it as `judge:relevance`.".to_owned()
+    })?;
     if judges::named(&name).is_some_and(|judge| judge.pairs) {
         return Err(format!(
             "`judge:{name}` compares a run with another, so it is left out. Ask for it with `touchstone score --judge {name}`."
@@ -387,14 +467,17 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
 fn asking(given: &Given<'_>) -> Result<(), String> {
     given.word("model")?;
     match given.whole("rounds")? {
-        Some(rounds) if !(1..=MOST_ROUNDS).contains(&rounds) => {
-            Err(given.bad("rounds", &rounds.to_string(), &format!("Write a number from 1 to {MOST_ROUNDS}.")))
-        }
+        Some(rounds) if !(1..=MOST_ROUNDS).contains(&rounds) => Err(given.bad(
+            "rounds",
+            &rounds.to_string(),
+            &format!("Write a number from 1 to {MOST_ROUNDS}."),
+        )),
         _ => Ok(()),
     }
 }
 
-/// A judge in words of the suite: `label_model: { name: tone, input: …, labels: [kind, rude], passing_labels: [kind] }`.
+/// A judge in words of the suite: `label_model: { name: tone, input: …, labels: [kind, rude],
+/// passing_labels: [kind] }`.
 fn own_judge(given: &Given<'_>) -> Result<(String, Rule), String> {
     asking(given)?;
     let rule = given.rule();
@@ -402,12 +485,21 @@ fn own_judge(given: &Given<'_>) -> Result<(String, Rule), String> {
     let name = given.word("name")?.unwrap_or_else(|| rule.clone());
     let option = |key: &str| {
         let value = given.get(key)?.clone();
-        let message = |text: Value| Value::Map(vec![("role".into(), "user".into()), ("content".into(), text)]);
-        let value =
-            if let (Value::Text(_), "input") = (&value, key) { Value::List(vec![message(value)]) } else { value };
+        let message = |text: Value| {
+            Value::Map(vec![("role".into(), "user".into()), ("content".into(), text)])
+        };
+        let value = if let (Value::Text(_), "input") = (&value, key) {
+            Value::List(vec![message(value)])
+        } else {
+            value
+        };
         Some((Value::from(if key == "threshold" { "pass_threshold" } else { key }), value))
     };
-    let options = ["input", "labels", "passing_labels", "range", "threshold"].into_iter().filter_map(option).collect();
-    let judge = Judge::own(&name, kind, options).map_err(|why| format!("`{rule}` is left out. {why}"))?;
+    let options = ["input", "labels", "passing_labels", "range", "threshold"]
+        .into_iter()
+        .filter_map(option)
+        .collect();
+    let judge =
+        Judge::own(&name, kind, options).map_err(|why| format!("`{rule}` is left out. {why}"))?;
     Ok((format!("judge:{name}"), Rule::Judge { name, own: Some(Seat::Own(Arc::new(judge))) }))
 }

@@ -93,7 +93,8 @@ pub(super) struct Fields {
 /// How `numeric` compares.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Numeric {
-    /// Numbers that are further off score 0; none is [`super::numeric::CUTOFF`] of the expected number.
+    /// Numbers that are further off score 0; none is [`super::numeric::CUTOFF`] of the expected
+    /// number.
     pub cutoff: Option<f64>,
     /// The cutoff is a share of the expected number.
     pub relative: bool,
@@ -125,7 +126,8 @@ impl Scorer {
         Self { name: name.to_owned(), rule, threshold: None, options: Vec::new() }
     }
 
-    /// As it is shown, and as suites write it: `fields`, `text: f1`. No two scorers of a task share it.
+    /// As it is shown, and as suites write it: `fields`, `text: f1`. No two scorers of a task share
+    /// it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -133,12 +135,15 @@ impl Scorer {
     /// Version of the rule. It grows whenever the same answer could get another score.
     pub fn version(&self) -> u32 {
         match self.rule {
-            // Names of functions became the APIs that are meant; very long texts have no score; rows find each other otherwise,
-            // and numbers that are written in other ways are read.
+            // Names of functions became the APIs that are meant; very long texts have no score;
+            // rows find each other otherwise, and numbers that are written in other ways are read.
             Rule::ApiCalls { .. }
             | Rule::Exact
-            | Rule::Text { likeness: Likeness::Letters | Likeness::Words(Metric::RougeL), .. } => 2,
-            // And an empty object expects nothing, rows weigh the same when they are missing, and near numbers are not equal ones.
+            | Rule::Text {
+                likeness: Likeness::Letters | Likeness::Words(Metric::RougeL), ..
+            } => 2,
+            // And an empty object expects nothing, rows weigh the same when they are missing, and
+            // near numbers are not equal ones.
             Rule::Fields(_) | Rule::Numeric(_) => 3,
             _ => self.judge().map_or(1, |(judge, ..)| judge.version()),
         }
@@ -151,7 +156,11 @@ impl Scorer {
 
     /// Name, options and version in one text. Scores with the same one can be compared.
     pub fn identity(&self) -> String {
-        let options = self.options.iter().map(|(name, value)| (Value::from(name.as_str()), value.clone())).collect();
+        let options = self
+            .options
+            .iter()
+            .map(|(name, value)| (Value::from(name.as_str()), value.clone()))
+            .collect();
         format!("{} v{} {}", self.name, self.version(), json::write(&Value::Map(options), false))
     }
 
@@ -169,8 +178,8 @@ impl Scorer {
         &self.options
     }
 
-    /// Whether a score that a program or a model gave is good enough: from the threshold on; without one when it is 1, or what the
-    /// judge takes for good enough.
+    /// Whether a score that a program or a model gave is good enough: from the threshold on;
+    /// without one when it is 1, or what the judge takes for good enough.
     pub fn passed(&self, score: f64) -> bool {
         match (self.threshold, self.seat()) {
             (Some(threshold), _) => judges::reaches(score, threshold),
@@ -179,7 +188,8 @@ impl Scorer {
         }
     }
 
-    /// In how many rounds a judge is to be asked, where the suite says; nothing for what is no judge.
+    /// In how many rounds a judge is to be asked, where the suite says; nothing for what is no
+    /// judge.
     pub fn rounds(&self) -> Option<u32> {
         self.judge()?;
         match self.options.iter().find(|(name, _)| name == "rounds") {
@@ -193,10 +203,12 @@ impl Scorer {
         self.threshold
     }
 
-    /// The judge that this is, the model that it names, and the rules it goes by; nothing when it is no judge that there is.
+    /// The judge that this is, the model that it names, and the rules it goes by; nothing when it
+    /// is no judge that there is.
     pub fn judge(&self) -> Option<(Seat, Option<&str>, Rules)> {
-        let option =
-            |wanted: &str| self.options.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.text());
+        let option = |wanted: &str| {
+            self.options.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.text())
+        };
         let rules = option("rules").and_then(Rules::of).unwrap_or_default();
         let judge = self.seat().filter(|judge| !judge.pairs)?;
         Some((judge, option("model"), rules))
@@ -210,7 +222,8 @@ impl Scorer {
         }
     }
 
-    /// From which score of a program or a model on it is good enough: the threshold, and without one 1.
+    /// From which score of a program or a model on it is good enough: the threshold, and without
+    /// one 1.
     pub fn passes_from(&self) -> f64 {
         self.threshold.unwrap_or(1.0)
     }
@@ -225,7 +238,8 @@ impl Scorer {
         matches!(self.rule, Rule::Text { .. } | Rule::StringCheck { .. })
     }
 
-    /// Whether a score is good enough. `all_right` is what counts when no threshold was given and the rule has none.
+    /// Whether a score is good enough. `all_right` is what counts when no threshold was given and
+    /// the rule has none.
     pub(super) fn passes(&self, score: f64, all_right: bool) -> bool {
         match self.threshold {
             Some(threshold) => score >= threshold,

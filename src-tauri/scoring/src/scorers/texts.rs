@@ -1,5 +1,6 @@
-//! **Pure.** `text`, `text_similarity` and `string_check`: how alike two texts are. The measures themselves are in [`crate::text`];
-//! here is which texts are taken, and what is said of the number.
+//! **Pure.** `text`, `text_similarity` and `string_check`: how alike two texts are. The measures
+//! themselves are in [`crate::text`]; here is which texts are taken, and what is said of the
+//! number.
 use super::scorer::{Likeness, Scorer};
 use super::words::{self, decimals};
 use super::{Case, Outcome, Scored};
@@ -27,31 +28,43 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, likeness: Likeness, nltk: 
             Some(texts.measure(metric))
         }
     };
-    let score = measured.map_or_else(|| fuzzy(&text, &truth), |measured| measured.score).clamp(0.0, 1.0);
+    let score =
+        measured.map_or_else(|| fuzzy(&text, &truth), |measured| measured.score).clamp(0.0, 1.0);
     let enough = scorer.threshold.unwrap_or(ENOUGH);
     let passed = score >= enough;
     let said = if text == truth {
         "the same text".to_owned()
     } else {
         let needed = decimals(enough, 4);
-        let verdict = if passed { format!("{needed} is enough") } else { format!("{needed} is needed") };
+        let verdict =
+            if passed { format!("{needed} is enough") } else { format!("{needed} is needed") };
         format!("{}: {} ({verdict})", likeness.words(), decimals(score, 4))
     };
     let mut verdict = Scored::new(score, passed, said + from);
     if let Some(overlap) = measured.and_then(|measured| measured.overlap) {
-        verdict = verdict.with("precision", decimals(overlap.precision, 4)).with("recall", decimals(overlap.recall, 4));
+        verdict = verdict
+            .with("precision", decimals(overlap.precision, 4))
+            .with("recall", decimals(overlap.recall, 4));
     }
     Outcome::Scored(verdict.with("threshold", decimals(enough, 4)))
 }
 
 /// The time that the order of two texts takes grows with both.
 fn too_long(scorer: &Scorer) -> Outcome {
-    Outcome::Unfit(format!("These texts are too long for `{}`. Choose `text: f1` or `text: rouge2`.", scorer.name()))
+    Outcome::Unfit(format!(
+        "These texts are too long for `{}`. Choose `text: f1` or `text: rouge2`.",
+        scorer.name()
+    ))
 }
 
-/// 1 or 0: whether the answer is the reference (`eq`), is not (`ne`), contains it (`like`), or contains it in any case (`ilike`). Letter
-/// by letter: nothing is trimmed.
-pub(super) fn check(scorer: &Scorer, case: &Case<'_>, check: StringCheck, reference: Option<&str>) -> Outcome {
+/// 1 or 0: whether the answer is the reference (`eq`), is not (`ne`), contains it (`like`), or
+/// contains it in any case (`ilike`). Letter by letter: nothing is trimmed.
+pub(super) fn check(
+    scorer: &Scorer,
+    case: &Case<'_>,
+    check: StringCheck,
+    reference: Option<&str>,
+) -> Outcome {
     let reference = match (reference, case.expected) {
         (Some(reference), _) => Cow::Borrowed(reference),
         (None, Some(expected)) => words_of(expected),
@@ -71,7 +84,9 @@ pub(super) fn check(scorer: &Scorer, case: &Case<'_>, check: StringCheck, refere
         }
         (StringCheck::Like, false) => format!("it does not contain “{quoted}”"),
         (StringCheck::Ilike, true) => format!("it contains “{quoted}”, capitals aside"),
-        (StringCheck::Ilike, false) => format!("it does not contain “{quoted}”, whatever the capitals"),
+        (StringCheck::Ilike, false) => {
+            format!("it does not contain “{quoted}”, whatever the capitals")
+        }
     };
     let score = if passed { 1.0 } else { 0.0 };
     Outcome::Scored(Scored::new(score, scorer.passes(score, passed), said + from))

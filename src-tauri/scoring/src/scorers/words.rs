@@ -89,8 +89,12 @@ pub(super) fn count(number: usize, noun: &str) -> String {
 /// `12,000`
 pub(super) fn thousands(number: usize) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .filter_map(|group| std::str::from_utf8(group).ok())
+        .collect();
     groups.join(",")
 }
 
@@ -109,7 +113,8 @@ pub(super) fn share(part: usize, whole: usize, noun: &str) -> String {
 /// A number with so many decimals at most.
 pub(super) fn decimals(number: f64, most: usize) -> String {
     let text = format!("{number:.most$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 

@@ -1,4 +1,5 @@
-//! **Pure.** The API call score: the share of the gold APIs that were called. Sets are compared, so order and repeats say nothing.
+//! **Pure.** The API call score: the share of the gold APIs that were called. Sets are compared, so
+//! order and repeats say nothing.
 use super::finish::is_finish;
 use super::names::Offered;
 use touchstone_formats::stabletoolbench::Pair;
@@ -29,14 +30,16 @@ pub struct ApiCalls {
     pub extra: Vec<Pair>,
     /// Names that are of no API of the query, each once, in order.
     pub unknown: Vec<String>,
-    /// Gold APIs that may have been called: their name was, and it stands for another one before them.
+    /// Gold APIs that may have been called: their name was, and it stands for another one before
+    /// them.
     pub perhaps: Vec<Pair>,
     /// A call stands for several APIs, and some of them are gold.
     pub ambiguous: bool,
 }
 
 impl ApiCalls {
-    /// Counts calls. `Finish`, looking for functions, and the mark of a name that was made up, are no calls of APIs.
+    /// Counts calls. `Finish`, looking for functions, and the mark of a name that was made up, are
+    /// no calls of APIs.
     pub fn count<'a>(offered: &Offered, calls: impl IntoIterator<Item = Called<'a>>) -> Self {
         let is_gold = |pair: &Pair| offered.gold.contains(pair);
         let (mut called, mut others, mut counts): (Vec<Pair>, Vec<Pair>, Self) = Default::default();
@@ -46,7 +49,8 @@ impl ApiCalls {
                 Called::Name(name) => match offered.find(name) {
                     Some(found) => {
                         counts.ambiguous |= !found.others.is_empty()
-                            && (is_gold(found.first) || found.others.iter().any(|pair| is_gold(pair)));
+                            && (is_gold(found.first)
+                                || found.others.iter().any(|pair| is_gold(pair)));
                         add(&mut called, found.first);
                         found.others.into_iter().for_each(|pair| add(&mut others, pair));
                     }
@@ -57,8 +61,10 @@ impl ApiCalls {
             }
         }
         counts.gold = offered.gold.len();
-        (counts.hits, counts.missing) = offered.gold.iter().cloned().partition(|gold| called.contains(gold));
-        counts.perhaps = counts.missing.iter().filter(|gold| others.contains(gold)).cloned().collect();
+        (counts.hits, counts.missing) =
+            offered.gold.iter().cloned().partition(|gold| called.contains(gold));
+        counts.perhaps =
+            counts.missing.iter().filter(|gold| others.contains(gold)).cloned().collect();
         counts.extra = called.into_iter().filter(|pair| !is_gold(pair)).collect();
         counts
     }
@@ -90,11 +96,14 @@ fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// What the original counts: it takes what stands before the first `_` of a name for the tool and the rest for the API. That is wrong for
-/// names of functions, and for tools with `_` in their name. With its way of counting an answer, nothing right to call scores 0.
+/// What the original counts: it takes what stands before the first `_` of a name for the tool and
+/// the rest for the API. That is wrong for names of functions, and for tools with `_` in their
+/// name. With its way of counting an answer, nothing right to call scores 0.
 pub fn literal<'a>(offered: &Offered, names: impl IntoIterator<Item = &'a str>) -> f64 {
     let mut called: Vec<Pair> = Vec::new();
-    for (tool, api) in names.into_iter().filter(|name| *name != "Finish").filter_map(|name| name.split_once('_')) {
+    for (tool, api) in
+        names.into_iter().filter(|name| *name != "Finish").filter_map(|name| name.split_once('_'))
+    {
         add(&mut called, &Pair { tool: tool.to_owned(), api: api.to_owned() });
     }
     let right = offered.gold.iter().filter(|gold| called.contains(gold)).count();
@@ -109,8 +118,16 @@ mod tests {
 
     fn offered() -> Offered {
         let long = "Over And Over The Same Long Words In Every Name Of This Tool";
-        let pairs = [("Sky", "Stars"), ("Sky", "Moons"), (long, "Today Sure"), (long, "Tomorrow Sure"), ("a_b", "c")];
-        let apis = pairs.map(|(tool, name)| Api { tool: tool.into(), name: name.into(), ..Api::default() }).to_vec();
+        let pairs = [
+            ("Sky", "Stars"),
+            ("Sky", "Moons"),
+            (long, "Today Sure"),
+            (long, "Tomorrow Sure"),
+            ("a_b", "c"),
+        ];
+        let apis = pairs
+            .map(|(tool, name)| Api { tool: tool.into(), name: name.into(), ..Api::default() })
+            .to_vec();
         let gold = vec![apis[0].pair(), apis[2].pair(), apis[3].pair(), apis[4].pair()];
         Offered::of(&Query { apis, gold, ..Query::default() })
     }
@@ -121,22 +138,39 @@ mod tests {
 
     #[test]
     fn hits_missing_extra_and_unknown_are_told_apart() {
-        let calls = named(&["stars_for_sky", "moons_for_sky", "stars_for_sky", "weather", "Finish", SEARCH, MADE_UP]);
+        let calls = named(&[
+            "stars_for_sky",
+            "moons_for_sky",
+            "stars_for_sky",
+            "weather",
+            "Finish",
+            SEARCH,
+            MADE_UP,
+        ]);
         let counts = ApiCalls::count(&offered(), calls);
         let apis = |pairs: &[Pair]| pairs.iter().map(|pair| pair.api.clone()).collect::<Vec<_>>();
         assert_eq!(apis(&counts.hits), ["Stars"]);
         assert_eq!(apis(&counts.missing), ["Today Sure", "Tomorrow Sure", "c"]);
         assert_eq!(apis(&counts.extra), ["Moons"]);
         assert_eq!((counts.unknown.as_slice(), counts.called()), (&["weather".to_owned()][..], 3));
-        assert_eq!((counts.score(), counts.at_most(), counts.ambiguous), (Some(0.25), Some(0.25), false));
+        assert_eq!(
+            (counts.score(), counts.at_most(), counts.ambiguous),
+            (Some(0.25), Some(0.25), false)
+        );
     }
 
     #[test]
     fn a_name_of_two_gold_apis_counts_for_the_first_and_says_so() {
         let offered = offered();
-        let name = touchstone_formats::stabletoolbench::names::function_name(&offered.apis[3].tool, "Tomorrow Sure");
+        let name = touchstone_formats::stabletoolbench::names::function_name(
+            &offered.apis[3].tool,
+            "Tomorrow Sure",
+        );
         let counts = ApiCalls::count(&offered, named(&[&name, &name]));
-        assert_eq!((counts.score(), counts.at_most(), counts.ambiguous), (Some(0.25), Some(0.5), true));
+        assert_eq!(
+            (counts.score(), counts.at_most(), counts.ambiguous),
+            (Some(0.25), Some(0.5), true)
+        );
         let exact = ApiCalls::count(&offered, [Called::Pair(&offered.apis[3])]);
         assert_eq!((exact.hits.len(), exact.ambiguous), (1, false));
     }
@@ -156,7 +190,11 @@ mod tests {
             (&["Sky"], 0.0),
             (&[], 0.0),
         ] {
-            assert_eq!(literal(&offered, names.iter().copied()).to_bits(), f64::to_bits(score), "{names:?}");
+            assert_eq!(
+                literal(&offered, names.iter().copied()).to_bits(),
+                f64::to_bits(score),
+                "{names:?}"
+            );
         }
         assert_eq!(literal(&Offered::default(), ["a_b"]).to_bits(), 0.0_f64.to_bits());
     }

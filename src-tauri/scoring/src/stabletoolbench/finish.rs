@@ -1,4 +1,5 @@
-//! **Pure.** Whether an answer was finished: the function `Finish` hands over an answer, or gives up.
+//! **Pure.** Whether an answer was finished: the function `Finish` hands over an answer, or gives
+//! up.
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::answers::{self, details};
 use touchstone_formats::value::Value;
@@ -37,7 +38,8 @@ pub struct Finish {
     pub returned: Option<Returned>,
 }
 
-/// Names of functions as the document's program finds them in the graph of an answer: only in messages that are JSON texts.
+/// Names of functions as the document's program finds them in the graph of an answer: only in
+/// messages that are JSON texts.
 pub fn literal_names(details: &Value) -> Vec<String> {
     let name = |node: &details::Node<'_>| {
         let message = node.message.text().filter(|_| node.role == "tool")?;
@@ -84,7 +86,8 @@ impl Returned {
 }
 
 impl Finish {
-    /// From tool calls in order, each with what it handed over when it is one of `Finish` and that is known.
+    /// From tool calls in order, each with what it handed over when it is one of `Finish` and that
+    /// is known.
     pub fn of<'a>(calls: impl IntoIterator<Item = (&'a str, Option<Returned>)>) -> Self {
         let mut finish = Self::default();
         for (name, returned) in calls {
@@ -97,7 +100,8 @@ impl Finish {
         finish
     }
 
-    /// From the graph of an answer. `last` follows the official path, by the first node that follows each.
+    /// From the graph of an answer. `last` follows the official path, by the first node that
+    /// follows each.
     pub fn of_details(details: &Value) -> Self {
         let calls = details::calls(details);
         let returned = |call: &details::Call| match answers::finish::arguments(&call.arguments) {
@@ -111,7 +115,8 @@ impl Finish {
         Self { last: last.is_some_and(|call| call.is_finish()), ..finish }
     }
 
-    /// Whether the answer was finished. One of which nobody says what was handed over is taken to be finished.
+    /// Whether the answer was finished. One of which nobody says what was handed over is taken to
+    /// be finished.
     pub fn holds(self, rule: FinishRule) -> bool {
         match rule {
             FinishRule::Ours => self.called && self.returned != Some(Returned::GaveUp),

@@ -1,4 +1,5 @@
-//! **Pure.** What the document falls back on without a judge: words and counts in place of a judgement.
+//! **Pure.** What the document falls back on without a judge: words and counts in place of a
+//! judgement.
 
 /// What an answer looks like. Nobody judged it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +20,10 @@ impl Likely {
     pub fn of(answer: &str, finished: bool, api_calls: f64) -> Self {
         let lower = answer.to_lowercase();
         let length = answer.chars().count();
-        if answer.trim().is_empty() || EXCUSES.iter().any(|word| lower.contains(word)) || length < 20 {
+        if answer.trim().is_empty()
+            || EXCUSES.iter().any(|word| lower.contains(word))
+            || length < 20
+        {
             return Self::Unsolved;
         }
         if !finished || api_calls <= 0.0 {
@@ -76,7 +80,11 @@ mod tests {
             (long, true, 0.0, Unsure),
             (long, false, 1.0, Unsure),
         ] {
-            assert_eq!(Likely::of(answer, finished, api_calls), likely, "{answer} {finished} {api_calls}");
+            assert_eq!(
+                Likely::of(answer, finished, api_calls),
+                likely,
+                "{answer} {finished} {api_calls}"
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! **Pure.** What `StableToolBench` counts: APIs that were called against those that had to be, whether an answer was finished, its
-//! summary, and the results that others published.
+//! **Pure.** What `StableToolBench` counts: APIs that were called against those that had to be,
+//! whether an answer was finished, its summary, and the results that others published.
 mod calls;
 mod finish;
 mod likely;

@@ -8,7 +8,8 @@ const LONGEST: usize = 64;
 /// The APIs of a query, and which of them are right to call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offered {
-    /// In the order of the query. Where the same name stands for several, the first is the one that is called.
+    /// In the order of the query. Where the same name stands for several, the first is the one that
+    /// is called.
     pub apis: Vec<Pair>,
     /// Each once, in the order of the query.
     pub gold: Vec<Pair>,
@@ -31,10 +32,14 @@ impl Offered {
             pairs.filter(|pair| seen.insert(pair.clone())).collect()
         };
         let gold = || query.gold.iter().cloned();
-        Self { apis: each_once(&mut query.apis.iter().map(Api::pair).chain(gold())), gold: each_once(&mut gold()) }
+        Self {
+            apis: each_once(&mut query.apis.iter().map(Api::pair).chain(gold())),
+            gold: each_once(&mut gold()),
+        }
     }
 
-    /// The API that a name stands for. The name of the function comes before all other ways to write it.
+    /// The API that a name stands for. The name of the function comes before all other ways to
+    /// write it.
     pub fn find(&self, name: &str) -> Option<Found<'_>> {
         let forms: [fn(&Pair) -> String; 5] = [
             |pair| names::function_name(&pair.tool, &pair.api),
@@ -49,10 +54,12 @@ impl Offered {
         })
     }
 
-    /// Gold APIs whose function has the name of another one's, so that calls do not tell which was meant.
+    /// Gold APIs whose function has the name of another one's, so that calls do not tell which was
+    /// meant.
     pub fn shared(&self) -> Vec<&Pair> {
         let name = |pair: &Pair| names::function_name(&pair.tool, &pair.api);
-        let is_shared = |gold: &&Pair| self.apis.iter().any(|pair| pair != *gold && name(pair) == name(gold));
+        let is_shared =
+            |gold: &&Pair| self.apis.iter().any(|pair| pair != *gold && name(pair) == name(gold));
         self.gold.iter().filter(is_shared).collect()
     }
 }
@@ -61,7 +68,8 @@ fn joined(pair: &Pair) -> String {
     format!("{}_{}", pair.tool, pair.api)
 }
 
-/// A name as clients clean it before they send it to a provider: at most 64 letters, digits, `-` and single `_`.
+/// A name as clients clean it before they send it to a provider: at most 64 letters, digits, `-`
+/// and single `_`.
 pub fn sanitized(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
@@ -80,7 +88,11 @@ mod tests {
 
     fn offered() -> Offered {
         let long = "Over And Over The Same Long Words In Every Name Of This Tool";
-        let api = |tool: &str, name: &str| Api { tool: tool.to_owned(), name: name.to_owned(), ..Api::default() };
+        let api = |tool: &str, name: &str| Api {
+            tool: tool.to_owned(),
+            name: name.to_owned(),
+            ..Api::default()
+        };
         let apis = vec![
             api("Sky_v2", "Star list"),
             api(long, "Today Sure"),
@@ -101,9 +113,16 @@ mod tests {
             ("Sky_v2 Star list", "Star list"),
             ("get_4_moons_for_sky_v2", "4. Moons"),
             ("Sky_v2_4_Moons", "4. Moons"),
-            ("tomorrow_sure_for_over_and_over_the_same_long_words_in_every_name_of_this_tool", "Tomorrow Sure"),
+            (
+                "tomorrow_sure_for_over_and_over_the_same_long_words_in_every_name_of_this_tool",
+                "Tomorrow Sure",
+            ),
         ] {
-            assert_eq!(offered.find(name).map(|found| found.first.api.as_str()), Some(api), "{name}");
+            assert_eq!(
+                offered.find(name).map(|found| found.first.api.as_str()),
+                Some(api),
+                "{name}"
+            );
         }
         for name in ["star_list", "STAR_LIST_FOR_SKY_V2", "4_moons_for_sky_v2", "", "Finish"] {
             assert_eq!(offered.find(name), None, "{name}");
@@ -123,7 +142,10 @@ mod tests {
     #[test]
     fn names_are_cleaned_as_clients_clean_them() {
         for (name, clean) in [
-            ("Kick.com API | Kick API_Get Channel Clips", "Kick_com_API_Kick_API_Get_Channel_Clips"),
+            (
+                "Kick.com API | Kick API_Get Channel Clips",
+                "Kick_com_API_Kick_API_Get_Channel_Clips",
+            ),
             ("__a--b__", "a--b"),
             ("é €", "é"),
         ] {

@@ -1,5 +1,5 @@
-//! **Pure.** Results that the authors of `StableToolBench` published, to stand beside one's own. They are facts; what is recomputed from
-//! them is told apart.
+//! **Pure.** Results that the authors of `StableToolBench` published, to stand beside one's own.
+//! They are facts; what is recomputed from them is told apart.
 use crate::stats::float;
 use std::sync::LazyLock;
 
@@ -94,7 +94,8 @@ impl Published {
     /// The mean where each query counts the same.
     pub fn weighted(&self) -> f64 {
         let queries: u64 = SETS.iter().map(|(_, queries)| queries).sum();
-        let sums = self.sets.iter().zip(SETS).map(|(figure, (_, queries))| figure.value * float(queries));
+        let sums =
+            self.sets.iter().zip(SETS).map(|(figure, (_, queries))| figure.value * float(queries));
         sums.sum::<f64>() / float(queries)
     }
 
@@ -192,10 +193,14 @@ mod tests {
         let rows = published();
         let count = |of: &dyn Fn(&Published) -> bool| rows.iter().filter(|row| of(row)).count();
         let standing = |standing| count(&|row| row.standing == standing);
-        assert_eq!((standing(Standing::Current), standing(Standing::Hidden), standing(Standing::Legacy)), (31, 10, 19));
+        assert_eq!(
+            (standing(Standing::Current), standing(Standing::Hidden), standing(Standing::Legacy)),
+            (31, 10, 19)
+        );
         assert_eq!(Metric::ALL.map(|metric| count(&|row| row.metric == metric)), [36, 18, 6]);
         let mini = rows.iter().find(|row| row.system == "GPT 4o mini CoT").unwrap();
-        let written = [mini.average.value, mini.mean(), mini.weighted()].map(|value| format!("{value:.2}"));
+        let written =
+            [mini.average.value, mini.mean(), mini.weighted()].map(|value| format!("{value:.2}"));
         assert_eq!(written, ["25.90", "27.42", "28.69"]);
         assert!(!mini.average_is_mean());
         assert_eq!(count(&Published::average_is_mean), 52);

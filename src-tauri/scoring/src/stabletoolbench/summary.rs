@@ -1,4 +1,5 @@
-//! **Pure.** The summary of a set of evaluations, as result files have it, with the doubt that they leave out.
+//! **Pure.** The summary of a set of evaluations, as result files have it, with the doubt that they
+//! leave out.
 use crate::standing::{Estimate, Passes, estimate, passes};
 use crate::stats::{Resampling, count, float};
 use std::collections::BTreeSet;
@@ -20,7 +21,8 @@ pub struct Evaluation<'a> {
     pub seconds: Option<f64>,
 }
 
-/// What evaluations come to. Shares and means are over evaluations, not over queries. What nobody said is none, never 0.
+/// What evaluations come to. Shares and means are over evaluations, not over queries. What nobody
+/// said is none, never 0.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Summary {
     /// Different queries.
@@ -60,7 +62,10 @@ impl Summary {
             passes(all().filter_map(move |one| Some((one.query, is(one.sopr?)))))
         };
         let mean = |of: fn(&Evaluation<'_>) -> Option<f64>| {
-            estimate(all().filter_map(move |one| Some((one.query, of(one)?))), Resampling::default())
+            estimate(
+                all().filter_map(move |one| Some((one.query, of(one)?))),
+                Resampling::default(),
+            )
         };
         let seconds: Vec<f64> = all().filter_map(|one| one.seconds).collect();
         Self {
@@ -95,8 +100,21 @@ impl Summary {
 mod tests {
     use super::*;
 
-    fn one(query: &str, sopr: Option<f64>, api_calls: f64, finished: bool, answered: bool) -> Evaluation<'_> {
-        Evaluation { query, sopr, api_calls: Some(api_calls), finished: Some(finished), answered, seconds: None }
+    fn one(
+        query: &str,
+        sopr: Option<f64>,
+        api_calls: f64,
+        finished: bool,
+        answered: bool,
+    ) -> Evaluation<'_> {
+        Evaluation {
+            query,
+            sopr,
+            api_calls: Some(api_calls),
+            finished: Some(finished),
+            answered,
+            seconds: None,
+        }
     }
 
     #[test]
@@ -109,12 +127,22 @@ mod tests {
         ];
         let summary = Summary::of(&rows);
         let shares = [summary.solved, summary.unsure, summary.unsolved, summary.finished];
-        assert_eq!(shares.map(|it| it.map(|it| (it.passed, it.of))), [(2, 4), (1, 4), (1, 4), (3, 4)].map(Some));
+        assert_eq!(
+            shares.map(|it| it.map(|it| (it.passed, it.of))),
+            [(2, 4), (1, 4), (1, 4), (3, 4)].map(Some)
+        );
         assert_eq!((summary.queries, summary.evaluations, summary.answered), (3, 4, 3));
-        let means = [summary.sopr, summary.sopr_of_answered, summary.api_calls].map(|it| it.unwrap().value);
-        assert!(means.iter().zip([0.625, 2.5 / 3.0, 0.5]).all(|(mean, of)| (mean - of).abs() < 1e-12), "{means:?}");
+        let means =
+            [summary.sopr, summary.sopr_of_answered, summary.api_calls].map(|it| it.unwrap().value);
+        assert!(
+            means.iter().zip([0.625, 2.5 / 3.0, 0.5]).all(|(mean, of)| (mean - of).abs() < 1e-12),
+            "{means:?}"
+        );
         assert!(summary.sopr.unwrap().interval.is_some());
-        assert_eq!((summary.seconds, summary.seconds_each(), summary.timed), (Some(3.0), Some(3.0), 1));
+        assert_eq!(
+            (summary.seconds, summary.seconds_each(), summary.timed),
+            (Some(3.0), Some(3.0), 1)
+        );
     }
 
     #[test]
@@ -125,9 +153,16 @@ mod tests {
         assert_eq!((summary.sopr.map(|it| it.value), summary.all_judged()), (Some(1.0), false));
         let unknown = [Evaluation { finished: None, ..rows[0] }, rows[1]];
         let finished = Summary::of(&unknown).finished;
-        assert_eq!(finished.map(|it| (it.passed, it.of)), Some((1, 1)), "nor is what nobody says of the end a no");
+        assert_eq!(
+            finished.map(|it| (it.passed, it.of)),
+            Some((1, 1)),
+            "nor is what nobody says of the end a no"
+        );
         let nothing = Summary::of(&[]);
-        assert_eq!((nothing.solved, nothing.sopr, nothing.seconds, nothing.all_judged()), (None, None, None, true));
+        assert_eq!(
+            (nothing.solved, nothing.sopr, nothing.seconds, nothing.all_judged()),
+            (None, None, None, true)
+        );
         assert_eq!(Summary::of(&rows[..1]).sopr, None);
     }
 }

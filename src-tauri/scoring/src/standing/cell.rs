@@ -28,7 +28,8 @@ pub struct Cell {
     pub passes: Option<Passes>,
     /// Rows whose repeats disagree.
     pub flaky: u64,
-    /// The run to look at: the worst of those with a score, else the first that failed, else the first. Counted as the runs are.
+    /// The run to look at: the worst of those with a score, else the first that failed, else the
+    /// first. Counted as the runs are.
     pub worst: Option<usize>,
 }
 
@@ -72,7 +73,8 @@ impl Passes {
     }
 }
 
-/// What runs belong to that are alike: tasks, else variations of one task, else each run for itself.
+/// What runs belong to that are alike: tasks, else variations of one task, else each run for
+/// itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit<'a> {
     Task(Option<&'a str>),
@@ -81,7 +83,8 @@ pub(super) enum Unit<'a> {
 }
 
 impl Cell {
-    /// Counts those of `runs` that are named by their places. `resampling` says how fine the interval of a mean is.
+    /// Counts those of `runs` that are named by their places. `resampling` says how fine the
+    /// interval of a mean is.
     pub fn of(runs: &[Counted<'_>], places: &[usize], resampling: Resampling) -> Self {
         let mut cell = Self { worst: worst(runs, places), ..Self::default() };
         let here = || places.iter().filter_map(|at| Some((*at, runs.get(*at)?)));
@@ -97,11 +100,14 @@ impl Cell {
                 End::Damaged => cell.damaged += 1,
             }
         }
-        let scored: Vec<(usize, &Counted<'_>)> = here().filter(|(_, run)| run.score().is_some()).collect();
+        let scored: Vec<(usize, &Counted<'_>)> =
+            here().filter(|(_, run)| run.score().is_some()).collect();
         let units = units(&scored);
-        let values = scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.score()?)));
+        let values =
+            scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.score()?)));
         cell.score = estimate(values, resampling);
-        let passed = scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.passed()?)));
+        let passed =
+            scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.passed()?)));
         cell.passes = passes(passed);
         cell.flaky = flaky(&scored);
         cell
@@ -113,7 +119,10 @@ pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
     let rows: BTreeSet<_> = scored.iter().map(|(_, run)| run.row()).collect();
     let each = Unit::of_rows(scored.iter().map(|(_, run)| run.row()));
     let alone = rows.len() < 2;
-    each.into_iter().zip(scored).map(|(unit, (at, _))| if alone { Unit::Run(*at) } else { unit }).collect()
+    each.into_iter()
+        .zip(scored)
+        .map(|(unit, (at, _))| if alone { Unit::Run(*at) } else { unit })
+        .collect()
 }
 
 impl<'a> Unit<'a> {
@@ -147,7 +156,8 @@ pub(crate) fn estimate<K: Ord>(
     resampling: Resampling,
 ) -> Option<Estimate> {
     let clusters = Clusters::gather(scores.clone())?;
-    // Scores that are nothing or all are passes by another name, and Wilson knows what all the same is worth.
+    // Scores that are nothing or all are passes by another name, and Wilson knows what all the same
+    // is worth.
     let rate: Option<Vec<(K, bool)>> = scores
         .map(|(unit, score)| {
             Some((
@@ -165,7 +175,8 @@ pub(crate) fn estimate<K: Ord>(
     let (interval, by) = if let Some(rate) = rate {
         (passes(rate.into_iter()).map(|passes| passes.interval), Means::Wilson)
     } else {
-        let interval = clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
+        let interval =
+            clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
         (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
     };
     // One run is no mean; what its pass is worth is said beside it.
@@ -183,11 +194,13 @@ pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<
         count.1 += 1;
     }
     let counts: Vec<(u64, u64)> = units.into_values().collect();
-    let (passed, of) = counts.iter().fold((0, 0), |(passed, of), unit| (passed + unit.0, of + unit.1));
+    let (passed, of) =
+        counts.iter().fold((0, 0), |(passed, of), unit| (passed + unit.0, of + unit.1));
     Some(Passes { passed, of, interval: wilson_clustered(&counts, Level::default())? })
 }
 
-/// Rows of which some runs passed and some did not; where nobody decides that, rows whose scores differ.
+/// Rows of which some runs passed and some did not; where nobody decides that, rows whose scores
+/// differ.
 fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
     let mut rows: BTreeMap<RowKey<'_>, Vec<&Counted<'_>>> = BTreeMap::new();
     for (_, run) in scored.iter().filter(|(_, run)| !run.apart) {
@@ -220,5 +233,7 @@ fn worst(runs: &[Counted<'_>], places: &[usize]) -> Option<usize> {
         Some((kind, score, *at))
     };
     let ranked = places.iter().filter_map(rank);
-    ranked.min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))).map(|(_, _, at)| at)
+    ranked
+        .min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)))
+        .map(|(_, _, at)| at)
 }

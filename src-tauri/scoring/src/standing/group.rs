@@ -1,4 +1,5 @@
-//! **Pure.** The runs of one system with one model: their rows, what repeats come to, and what they took.
+//! **Pure.** The runs of one system with one model: their rows, what repeats come to, and what they
+//! took.
 use super::cell::disagree;
 use super::{Cell, Column, Counted, End, RowKey};
 use crate::stats::{Amounts, OverRows, Resampling, mean, over_rows, pass_all, pass_at};
@@ -18,7 +19,8 @@ pub struct Group<'a> {
     pub runs: Vec<usize>,
     /// Its tasks and variations, in their order.
     pub rows: Vec<Row<'a>>,
-    /// What one try more or less would change; empty when nothing was run twice or nobody decides what passes.
+    /// What one try more or less would change; empty when nothing was run twice or nobody decides
+    /// what passes.
     pub tries: Vec<AtK>,
     /// Tokens of all runs that ended or wait.
     pub tokens: Amounts,
@@ -72,15 +74,18 @@ impl<'a> Group<'a> {
                 by_row.entry(run.row()).or_default().push(*at);
             }
         }
-        let rows: Vec<Row<'a>> = by_row.into_iter().map(|(key, at)| Row::of(key, runs, at)).collect();
+        let rows: Vec<Row<'a>> =
+            by_row.into_iter().map(|(key, at)| Row::of(key, runs, at)).collect();
         let ended = || {
             let all = places.iter().filter_map(|at| runs.get(*at));
             all.filter(|run| !matches!(run.end, End::Running | End::Damaged))
         };
         // What is no amount, or less than nothing, is not known.
-        let amounts = |counts: &dyn Fn(&Counted<'a>) -> bool, of: fn(&Counted<'a>) -> Option<f64>| {
+        let amounts = |counts: &dyn Fn(&Counted<'a>) -> bool,
+                       of: fn(&Counted<'a>) -> Option<f64>| {
             let runs = ended().filter(|run| counts(run));
-            Amounts::of(runs.map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0))).unwrap_or_default()
+            Amounts::of(runs.map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0)))
+                .unwrap_or_default()
         };
         Self {
             column,
@@ -94,7 +99,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// What is told of the tries: the most of them that more than half of the rows have; nothing where that is a single one.
+    /// What is told of the tries: the most of them that more than half of the rows have; nothing
+    /// where that is a single one.
     pub fn told_tries(&self) -> Option<&AtK> {
         self.tries.iter().rfind(|at| at.k > 1 && at.any.rows > at.any.left_out)
     }
@@ -109,7 +115,9 @@ impl<'a> Row<'a> {
     fn of(key: RowKey<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
         let here: Vec<&Counted<'a>> = places.iter().filter_map(|at| runs.get(*at)).collect();
         let scores: Vec<f64> = here.iter().filter_map(|run| run.score()).collect();
-        let count = |of: &dyn Fn(&&&Counted<'a>) -> bool| crate::stats::count(here.iter().filter(of).count());
+        let count = |of: &dyn Fn(&&&Counted<'a>) -> bool| {
+            crate::stats::count(here.iter().filter(of).count())
+        };
         let repeats: Vec<&Counted<'a>> = here.iter().filter(|run| !run.apart).copied().collect();
         Self {
             key,
@@ -128,11 +136,14 @@ impl<'a> Row<'a> {
 
 fn tries(rows: &[Row<'_>]) -> Vec<AtK> {
     // Rows of which nothing is decided are rows, too, and say nothing.
-    let counts: Vec<(u64, u64)> = rows.iter().map(|row| (row.repeats_passed, row.repeats_decided)).collect();
+    let counts: Vec<(u64, u64)> =
+        rows.iter().map(|row| (row.repeats_passed, row.repeats_decided)).collect();
     let most = counts.iter().map(|(_, tries)| *tries).max().unwrap_or(0);
     if most < 2 {
         return Vec::new();
     }
-    let at = |k| Some(AtK { k, any: over_rows(k, &counts, pass_at)?, all: over_rows(k, &counts, pass_all)? });
+    let at = |k| {
+        Some(AtK { k, any: over_rows(k, &counts, pass_at)?, all: over_rows(k, &counts, pass_all)? })
+    };
     (1..=most.min(MOST_TRIES)).filter_map(at).collect()
 }

@@ -1,7 +1,9 @@
-//! **Pure.** How systems stand: what many runs come to, cell by cell and group by group, and pair by pair against a baseline. The overview,
-//! the statistics and every report take their numbers from here, so that no two places say different things of the same runs.
+//! **Pure.** How systems stand: what many runs come to, cell by cell and group by group, and pair
+//! by pair against a baseline. The overview, the statistics and every report take their numbers
+//! from here, so that no two places say different things of the same runs.
 //!
-//! Runs are counted by where they stand among those handed in. What is scored is kept apart from what failed, waits or cannot be read.
+//! Runs are counted by where they stand among those handed in. What is scored is kept apart from
+//! what failed, waits or cannot be read.
 mod cell;
 mod group;
 mod pairs;
@@ -155,19 +157,21 @@ impl<'a> Standing<'a> {
         runs.iter().map(Counted::column).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Groups runs and compares each group with the baseline; with the first when none is named. One that is named and not there is
-    /// compared with nothing.
+    /// Groups runs and compares each group with the baseline; with the first when none is named.
+    /// One that is named and not there is compared with nothing.
     pub fn of(runs: &[Counted<'a>], baseline: Option<Column<'_>>) -> Self {
         let mut columns: BTreeMap<Column<'a>, Vec<usize>> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {
             columns.entry(run.column()).or_default().push(at);
         }
-        let groups: Vec<Group<'a>> = columns.into_iter().map(|(column, at)| Group::of(column, runs, at)).collect();
+        let groups: Vec<Group<'a>> =
+            columns.into_iter().map(|(column, at)| Group::of(column, runs, at)).collect();
         let baseline = match baseline {
             Some(named) => groups.iter().position(|group| group.column == named),
             None => (!groups.is_empty()).then_some(0),
         };
-        let others = baseline.into_iter().flat_map(|at| (0..groups.len()).filter(move |other| *other != at));
+        let others =
+            baseline.into_iter().flat_map(|at| (0..groups.len()).filter(move |other| *other != at));
         let pairings = others.filter_map(|at| Pairing::of(runs, &groups, at, baseline?)).collect();
         Self { groups, baseline, pairings }
     }

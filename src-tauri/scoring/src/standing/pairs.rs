@@ -1,16 +1,19 @@
-//! **Pure.** One system against another, pair by pair: the same task in the same variation, repeats taken together.
+//! **Pure.** One system against another, pair by pair: the same task in the same variation, repeats
+//! taken together.
 use super::cell::Tasks;
 use super::{Counted, End, Group, Row, RowKey};
 use crate::stats::{
-    Better, Clusters, Interval, Level, PValue, PairedPasses, Power, Resampling, Tendency, WinTieLoss, count,
-    detectable_mean_difference, detectable_rate_difference, mean, sign_flips,
+    Better, Clusters, Interval, Level, PValue, PairedPasses, Power, Resampling, Tendency,
+    WinTieLoss, count, detectable_mean_difference, detectable_rate_difference, mean, sign_flips,
 };
 use std::collections::BTreeSet;
 
-/// With fewer that stand for themselves, all of them differing one way is still more probable by chance than 5 %.
+/// With fewer that stand for themselves, all of them differing one way is still more probable by
+/// chance than 5 %.
 pub(super) const FEWEST_UNITS: u64 = 6;
 
-/// With fewer, what a test of scores could have shown hangs on which tasks tie more than on how much they differ, so it is not said.
+/// With fewer, what a test of scores could have shown hangs on which tasks tie more than on how
+/// much they differ, so it is not said.
 pub(super) const FEWEST_TOLD: u64 = 12;
 
 /// One group against the baseline. Differences are always its value minus that of the baseline.
@@ -58,39 +61,46 @@ pub struct Effect {
     pub baseline: f64,
     /// The difference.
     pub difference: f64,
-    /// Its interval, by drawing units, or by Student where they are few; none for one unit, or when all differ alike.
+    /// Its interval, by drawing units, or by Student where they are few; none for one unit, or when
+    /// all differ alike.
     pub interval: Option<Interval>,
-    /// How probable it is by chance, by flipping units; none for one unit, with which nothing can be tested.
+    /// How probable it is by chance, by flipping units; none for one unit, with which nothing can
+    /// be tested.
     pub p: Option<PValue>,
     /// How many pairs.
     pub pairs: u64,
     /// Of how many tasks.
     pub tasks: u64,
-    /// How many stand for themselves: tasks, or where all that is compared is of one task, its variations.
+    /// How many stand for themselves: tasks, or where all that is compared is of one task, its
+    /// variations.
     pub units: u64,
     /// How often the group was better, the same and worse.
     pub count: WinTieLoss,
     /// What is shown, at 5 %.
     pub shown: Tendency,
-    /// The smallest difference that would probably have been shown; none when there are too few units to tell.
+    /// The smallest difference that would probably have been shown; none when there are too few
+    /// units to tell.
     pub detectable: Option<f64>,
 }
 
-/// Passes of both sides. The difference, its interval and its probability are those of what is shown.
+/// Passes of both sides. The difference, its interval and its probability are those of what is
+/// shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedPassing {
-    /// Which side passed; the group is the first. A row with several runs passes when more than half of them do.
+    /// Which side passed; the group is the first. A row with several runs passes when more than
+    /// half of them do.
     pub table: PairedPasses,
     /// How much higher the rate of the group is.
     pub difference: f64,
     /// Its interval: Newcombe's, or that of `by_task`.
     pub interval: Option<Interval>,
-    /// How probable it is by chance: by McNemar's exact test, or by that of `by_task`; none for one unit.
+    /// How probable it is by chance: by McNemar's exact test, or by that of `by_task`; none for one
+    /// unit.
     pub p: Option<f64>,
     /// McNemar's exact test of the table.
     pub mcnemar: f64,
-    /// The same by shares of passes and by unit: where units have several pairs or pairs several runs, pairs are not independent, and this
-    /// is the one to go by.
+    /// The same by shares of passes and by unit: where units have several pairs or pairs several
+    /// runs, pairs are not independent, and this is the one to go by.
     pub by_task: Option<Effect>,
     /// What is shown, at 5 %.
     pub shown: Tendency,
@@ -149,9 +159,15 @@ struct Both<'r, 'a> {
 }
 
 impl<'a> Pairing<'a> {
-    pub(super) fn of(runs: &[Counted<'a>], groups: &[Group<'a>], group: usize, baseline: usize) -> Option<Self> {
+    pub(super) fn of(
+        runs: &[Counted<'a>],
+        groups: &[Group<'a>],
+        group: usize,
+        baseline: usize,
+    ) -> Option<Self> {
         let (first, second) = (groups.get(group)?, groups.get(baseline)?);
-        let keys: BTreeSet<RowKey<'a>> = first.rows.iter().chain(&second.rows).map(|row| row.key).collect();
+        let keys: BTreeSet<RowKey<'a>> =
+            first.rows.iter().chain(&second.rows).map(|row| row.key).collect();
         let (mut both, mut unpaired) = (Vec::new(), Vec::new());
         for key in keys {
             let (left, right) = (first.row(key), second.row(key));
@@ -173,11 +189,14 @@ impl<'a> Pairing<'a> {
         let tasks = Tasks::of(both.iter().map(|it| it.first.key));
         let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most| {
             let side = |row: &Row<'a>| mean_of(runs, row, amount);
-            let pairs = both.iter().filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?)));
+            let pairs = both
+                .iter()
+                .filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?)));
             effect(pairs, tasks, better, most)
         };
-        let pair =
-            |it: &Both<'_, 'a>| Some(Pair { key: it.first.key, score: it.first.score?, baseline: it.second.score? });
+        let pair = |it: &Both<'_, 'a>| {
+            Some(Pair { key: it.first.key, score: it.first.score?, baseline: it.second.score? })
+        };
         Some(Self {
             group,
             baseline,
@@ -205,10 +224,16 @@ fn why(runs: &[Counted<'_>], row: Option<&Row<'_>>) -> Why {
     }
 }
 
-/// The mean over the scored runs of a row that say; so a pair is about the same runs in every measure.
-fn mean_of<'a>(runs: &[Counted<'a>], row: &Row<'a>, amount: fn(&Counted<'a>) -> Option<f64>) -> Option<f64> {
+/// The mean over the scored runs of a row that say; so a pair is about the same runs in every
+/// measure.
+fn mean_of<'a>(
+    runs: &[Counted<'a>],
+    row: &Row<'a>,
+    amount: fn(&Counted<'a>) -> Option<f64>,
+) -> Option<f64> {
     let scored = row.runs.iter().filter_map(|at| runs.get(*at)).filter(|run| run.score().is_some());
-    let known: Vec<f64> = scored.filter_map(amount).filter(|it| it.is_finite() && *it >= 0.0).collect();
+    let known: Vec<f64> =
+        scored.filter_map(amount).filter(|it| it.is_finite() && *it >= 0.0).collect();
     mean(&known)
 }
 
@@ -220,7 +245,8 @@ fn effect<'a>(
     most: f64,
 ) -> Option<Effect> {
     let pairs: Vec<(RowKey<'a>, f64, f64)> = pairs.collect();
-    let side = |of: fn(&(RowKey<'a>, f64, f64)) -> f64| mean(&pairs.iter().map(of).collect::<Vec<f64>>());
+    let side =
+        |of: fn(&(RowKey<'a>, f64, f64)) -> f64| mean(&pairs.iter().map(of).collect::<Vec<f64>>());
     let differences: Vec<f64> = pairs.iter().map(|(_, first, second)| first - second).collect();
     let units = pairs.iter().map(|(key, ..)| tasks.unit(*key));
     let clusters = Clusters::gather(units.zip(differences.iter().copied()))?;
@@ -230,7 +256,8 @@ fn effect<'a>(
     let (level, power) = (Level::default(), Power::default());
     let difference = clusters.mean();
     let shown = shown(p.map(|it| it.p), difference, better, level);
-    let detectable = error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power));
+    let detectable =
+        error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power));
     Some(Effect {
         value: side(|pair| pair.1)?,
         baseline: side(|pair| pair.2)?,
@@ -252,11 +279,16 @@ fn believable(detectable: Option<f64>, difference: f64, shown: Tendency) -> Opti
 }
 
 fn shown(p: Option<f64>, difference: f64, better: Better, level: Level) -> Tendency {
-    if p.is_some_and(|p| p <= 1.0 - level.share()) { better.of(difference) } else { Tendency::Unclear }
+    if p.is_some_and(|p| p <= 1.0 - level.share()) {
+        better.of(difference)
+    } else {
+        Tendency::Unclear
+    }
 }
 
 fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
-    let decided: Vec<&Both<'_, '_>> = both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
+    let decided: Vec<&Both<'_, '_>> =
+        both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
     let passes = |row: &Row<'_>| 2 * row.passed > row.decided;
     let table = PairedPasses::of(decided.iter().map(|it| (passes(it.first), passes(it.second))));
     let units: BTreeSet<_> = decided.iter().map(|it| tasks.unit(it.first.key)).collect();
@@ -272,12 +304,25 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     if let Some(effect) = by_task {
         let Effect { difference, interval, shown, detectable, .. } = effect;
         let p = effect.p.map(|it| it.p);
-        return Some(PairedPassing { table, difference, interval, p, mcnemar, by_task, shown, detectable });
+        return Some(PairedPassing {
+            table,
+            difference,
+            interval,
+            p,
+            mcnemar,
+            by_task,
+            shown,
+            detectable,
+        });
     }
     let difference = table.difference()?;
     let p = (units.len() > 1).then_some(mcnemar);
     let shown = shown(p, difference, Better::Higher, Level::default());
-    let detectable = detectable_rate_difference(count(decided.len()), table.discordant_share()?, Power::default());
+    let detectable = detectable_rate_difference(
+        count(decided.len()),
+        table.discordant_share()?,
+        Power::default(),
+    );
     Some(PairedPassing {
         table,
         difference,
@@ -293,7 +338,8 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
 fn doubts<'a>(runs: &[Counted<'a>], both: &[Both<'_, 'a>]) -> Vec<Doubt<'a>> {
     let kinds = [DoubtKind::Scorer, DoubtKind::ScoredAgainst, DoubtKind::Nudged];
     let doubt = |kind| {
-        let rows: Vec<RowKey<'a>> = both.iter().filter(|it| differs(runs, it, kind)).map(|it| it.first.key).collect();
+        let rows: Vec<RowKey<'a>> =
+            both.iter().filter(|it| differs(runs, it, kind)).map(|it| it.first.key).collect();
         (!rows.is_empty()).then_some(Doubt { kind, rows })
     };
     kinds.into_iter().filter_map(doubt).collect()
@@ -301,7 +347,12 @@ fn doubts<'a>(runs: &[Counted<'a>], both: &[Both<'_, 'a>]) -> Vec<Doubt<'a>> {
 
 fn differs(runs: &[Counted<'_>], pair: &Both<'_, '_>, kind: DoubtKind) -> bool {
     let scored = |row: &Row<'_>| -> Vec<Counted<'_>> {
-        row.runs.iter().filter_map(|at| runs.get(*at)).filter(|run| run.score().is_some()).copied().collect()
+        row.runs
+            .iter()
+            .filter_map(|at| runs.get(*at))
+            .filter(|run| run.score().is_some())
+            .copied()
+            .collect()
     };
     let (first, second) = (scored(pair.first), scored(pair.second));
     let all = || first.iter().chain(&second);
@@ -333,7 +384,11 @@ mod tests {
             (0.3, Tendency::Better, true),
             (-0.3, Tendency::Worse, true),
         ] {
-            assert_eq!(believable(Some(0.25), difference, shown).is_some(), kept, "{difference} {shown:?}");
+            assert_eq!(
+                believable(Some(0.25), difference, shown).is_some(),
+                kept,
+                "{difference} {shown:?}"
+            );
         }
         assert_eq!(believable(None, 0.1, Tendency::Better), None);
     }

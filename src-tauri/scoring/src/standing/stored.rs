@@ -1,5 +1,6 @@
-//! **Pure.** What an evaluator is stored to have said of many runs: the mean of its numbers on whatever scale they are, and how often it
-//! lets pass. Nothing is judged again, and what has no number or no verdict is in neither.
+//! **Pure.** What an evaluator is stored to have said of many runs: the mean of its numbers on
+//! whatever scale they are, and how often it lets pass. Nothing is judged again, and what has no
+//! number or no verdict is in neither.
 use super::Counted;
 use super::cell::{Estimate, Means, Passes, Unit, passes, units};
 use crate::stats::{Clusters, Level, Resampling};
@@ -20,7 +21,8 @@ pub struct Said {
 pub struct Told {
     /// How many have a number.
     pub numbers: u64,
-    /// The mean of these. Its interval is none where they do not differ: the scale is not known, so nothing says what else they could be.
+    /// The mean of these. Its interval is none where they do not differ: the scale is not known, so
+    /// nothing says what else they could be.
     pub mean: Option<Estimate>,
     /// How many pass, of those for which it says so.
     pub passes: Option<Passes>,
@@ -35,11 +37,19 @@ pub fn told(runs: &[Counted<'_>], said: &[Said]) -> Told {
         interval: clusters.interval(Level::default(), Resampling::default()),
         by: if clusters.is_drawn() { Means::Bootstrap } else { Means::Student },
     });
-    Told { numbers: count, mean, passes: passes(gathered(runs, said, |one| one.passed).into_iter()) }
+    Told {
+        numbers: count,
+        mean,
+        passes: passes(gathered(runs, said, |one| one.passed).into_iter()),
+    }
 }
 
 /// What is there of each run, with what the run stands with.
-fn gathered<'a, T>(runs: &'a [Counted<'a>], said: &[Said], of: impl Fn(&Said) -> Option<T>) -> Vec<(Unit<'a>, T)> {
+fn gathered<'a, T>(
+    runs: &'a [Counted<'a>],
+    said: &[Said],
+    of: impl Fn(&Said) -> Option<T>,
+) -> Vec<(Unit<'a>, T)> {
     let known = said.iter().filter_map(|one| Some(((one.run, runs.get(one.run)?), of(one)?)));
     let (places, values): (Vec<_>, Vec<T>) = known.unzip();
     units(&places).into_iter().zip(values).collect()

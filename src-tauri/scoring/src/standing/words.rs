@@ -52,7 +52,8 @@ impl Sentences {
     }
 }
 
-/// A comparison, sentence by sentence. `group` and `baseline` are the two it compares; `name` says what a row is called.
+/// A comparison, sentence by sentence. `group` and `baseline` are the two it compares; `name` says
+/// what a row is called.
 pub fn sentences(
     pairing: &Pairing<'_>,
     group: &Column<'_>,
@@ -69,7 +70,9 @@ pub fn sentences(
             }
             told.main.extend(unseen(effect, pairing.passes.as_ref()));
         }
-        None => told.main.push(format!("{group} and {baseline} have no task in common for which both have a score.")),
+        None => told.main.push(format!(
+            "{group} and {baseline} have no task in common for which both have a score."
+        )),
     }
     told.main.extend(unpaired(&pairing.unpaired, (&group, &baseline), name));
     told.main.extend(pairing.doubts.iter().map(|one| doubt(one, name)));
@@ -78,7 +81,10 @@ pub fn sentences(
         ("cost", &pairing.cost, Unit::Dollars),
         ("time", &pairing.seconds, Unit::Seconds),
     ];
-    told.more.extend(took.into_iter().filter_map(|(what, effect, unit)| Some(amount(what, effect.as_ref()?, unit))));
+    told.more.extend(
+        took.into_iter()
+            .filter_map(|(what, effect, unit)| Some(amount(what, effect.as_ref()?, unit))),
+    );
     told
 }
 
@@ -148,9 +154,14 @@ fn score(told: &mut Sentences, effect: &Effect, (group, baseline): (&str, &str))
         tested(effect, SCORES),
     ));
     if is_one_task(effect) {
-        told.main.push("Its variations take the place of tasks, so nothing is said of other tasks.".to_owned());
+        told.main.push(
+            "Its variations take the place of tasks, so nothing is said of other tasks.".to_owned(),
+        );
     }
-    told.more.push(format!("Pair by pair it won {}, tied {} and lost {}.", count.wins, count.ties, count.losses));
+    told.more.push(format!(
+        "Pair by pair it won {}, tied {} and lost {}.",
+        count.wins, count.ties, count.losses
+    ));
 }
 
 /// Whether variations stand for themselves, because there is no other task.
@@ -163,7 +174,8 @@ fn passes(told: &mut Sentences, passing: &PairedPassing) {
     let of = table.n();
     let apart = format!("{} points{}", points(passing.difference), within_points(passing.interval));
     let Some(effect) = &passing.by_task else {
-        let rate = |passed: u64| format!("{passed} of {of} ({})", percent(float(passed) / float(of)));
+        let rate =
+            |passed: u64| format!("{passed} of {of} ({})", percent(float(passed) / float(of)));
         told.main.push(format!(
             "It passes {}, the baseline {}: {apart}; {} only it passes, {} only the baseline{}",
             rate(table.both + table.only_first),
@@ -171,7 +183,11 @@ fn passes(told: &mut Sentences, passing: &PairedPassing) {
             table.only_first,
             table.only_second,
             match passing.p {
-                Some(p) => format!("; McNemar's exact {}. {}", probability(p), verdict(passing.shown, SCORES)),
+                Some(p) => format!(
+                    "; McNemar's exact {}. {}",
+                    probability(p),
+                    verdict(passing.shown, SCORES)
+                ),
                 None => UNTESTED.to_owned(),
             },
         ));
@@ -206,12 +222,16 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     }
     if score.units < FEWEST_UNITS {
         let few = counted(score.units, if is_one_task(score) { "variation" } else { "task" });
-        return Some(format!("{few} cannot show a difference, whatever the scores: it takes {FEWEST_UNITS} at least."));
+        return Some(format!(
+            "{few} cannot show a difference, whatever the scores: it takes {FEWEST_UNITS} at least."
+        ));
     }
     let known = |it: Option<f64>, shown| it.filter(|it| *it <= 1.0 && open(shown));
-    let scores = known(score.detectable, score.shown).map(|it| format!("{} of the mean score", Unit::Score.write(it)));
-    let rates =
-        passes.and_then(|it| known(it.detectable, it.shown)).map(|it| format!("{} points of passes", points(it)));
+    let scores = known(score.detectable, score.shown)
+        .map(|it| format!("{} of the mean score", Unit::Score.write(it)));
+    let rates = passes
+        .and_then(|it| known(it.detectable, it.shown))
+        .map(|it| format!("{} points of passes", points(it)));
     let both: Vec<String> = scores.into_iter().chain(rates).collect();
     if !both.is_empty() {
         return Some(format!(
@@ -226,9 +246,13 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     Some(match score.units {
         FEWEST_UNITS => format!("{few} show a difference only where all of them go the same way."),
         ..FEWEST_TOLD => {
-            format!("How large a difference {few} would have shown hangs on how many of them tie, so it is not told.")
+            format!(
+                "How large a difference {few} would have shown hangs on how many of them tie, so it is not told."
+            )
         }
-        _ if score.difference != 0.0 => "So many pairs can miss a difference as large as this one.".to_owned(),
+        _ if score.difference != 0.0 => {
+            "So many pairs can miss a difference as large as this one.".to_owned()
+        }
         _ => return None,
     })
 }
@@ -267,9 +291,17 @@ fn unpaired(
         .take(NAMED)
         .map(|row| format!("{} ({} {})", name(row.key), side(row.in_baseline), why(row.why)))
         .collect();
-    let more = if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
+    let more = if rows.len() > NAMED {
+        format!(" and {} more", rows.len() - NAMED)
+    } else {
+        String::new()
+    };
     let are = if rows.len() == 1 { "is" } else { "are" };
-    Some(format!("{} {are} not compared: {}{more}.", counted(crate::stats::count(rows.len()), "row"), named.join(", ")))
+    Some(format!(
+        "{} {are} not compared: {}{more}.",
+        counted(crate::stats::count(rows.len()), "row"),
+        named.join(", ")
+    ))
 }
 
 fn doubt(doubt: &Doubt<'_>, name: &dyn Fn(RowKey<'_>) -> String) -> String {
@@ -278,7 +310,9 @@ fn doubt(doubt: &Doubt<'_>, name: &dyn Fn(RowKey<'_>) -> String) -> String {
     let pairs = counted(crate::stats::count(doubt.rows.len()), "pair");
     let what = match doubt.kind {
         DoubtKind::Scorer => "scored by different scorers",
-        DoubtKind::ScoredAgainst => "with another task text, expected output or version of the scorer on each side",
+        DoubtKind::ScoredAgainst => {
+            "with another task text, expected output or version of the scorer on each side"
+        }
         DoubtKind::Nudged => "where only one side was driven on by added messages",
     };
     format!("Not comparable as they are: {pairs} {what}: {}{more}.", named.join(", "))

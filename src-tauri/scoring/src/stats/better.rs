@@ -34,7 +34,8 @@ impl Better {
         if first_is_higher == (self == Self::Higher) { Tendency::Better } else { Tendency::Worse }
     }
 
-    /// What an interval of a difference says: something only when all of it lies on one side of nothing.
+    /// What an interval of a difference says: something only when all of it lies on one side of
+    /// nothing.
     pub fn of_interval(self, difference: Interval) -> Tendency {
         let (low, high) = (self.of(difference.low), self.of(difference.high));
         if low == high { low } else { Tendency::Unclear }
@@ -56,14 +57,19 @@ impl WinTieLoss {
     /// Smaller differences are those of adding in another order.
     const SAME: f64 = 1e-9;
 
-    /// Counts differences (first minus second). None when one is not a number; nothing to count is all zero.
+    /// Counts differences (first minus second). None when one is not a number; nothing to count is
+    /// all zero.
     pub fn of(differences: &[f64], better: Better) -> Option<Self> {
         let mut count = Self::default();
         for difference in differences {
             if !difference.is_finite() {
                 return None;
             }
-            let seen = if difference.abs() <= Self::SAME { Tendency::Unclear } else { better.of(*difference) };
+            let seen = if difference.abs() <= Self::SAME {
+                Tendency::Unclear
+            } else {
+                better.of(*difference)
+            };
             match seen {
                 Tendency::Better => count.wins += 1,
                 Tendency::Unclear => count.ties += 1,
@@ -100,7 +106,11 @@ mod tests {
             (-0.1, 0.0, Tendency::Unclear),
             (0.0, 0.0, Tendency::Unclear),
         ] {
-            assert_eq!(Better::Higher.of_interval(Interval { low, high }), shown, "{low} to {high}");
+            assert_eq!(
+                Better::Higher.of_interval(Interval { low, high }),
+                shown,
+                "{low} to {high}"
+            );
         }
     }
 
@@ -110,7 +120,10 @@ mod tests {
         let higher = WinTieLoss::of(&differences, Better::Higher).unwrap();
         assert_eq!(higher, WinTieLoss { wins: 2, ties: 2, losses: 1 });
         let lower = WinTieLoss::of(&differences, Better::Lower).unwrap();
-        assert_eq!((lower.wins, lower.ties, lower.losses), (higher.losses, higher.ties, higher.wins));
+        assert_eq!(
+            (lower.wins, lower.ties, lower.losses),
+            (higher.losses, higher.ties, higher.wins)
+        );
         assert_eq!(WinTieLoss::of(&[], Better::Higher), Some(WinTieLoss::default()));
         assert_eq!(WinTieLoss::of(&[1.0, f64::NAN], Better::Higher), None);
     }

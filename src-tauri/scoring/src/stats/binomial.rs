@@ -1,4 +1,5 @@
-//! **Pure.** Binomial probabilities, each relative to the likeliest, so that nothing under- or overflows.
+//! **Pure.** Binomial probabilities, each relative to the likeliest, so that nothing under- or
+//! overflows.
 use super::float;
 
 /// Less of the likeliest probability changes no sum.
@@ -19,7 +20,11 @@ impl Binomial {
             return Self { from: if share <= 0.0 { 0 } else { n }, probabilities: vec![1.0] };
         }
         let odds = share / (1.0 - share);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and n")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and n"
+        )]
         let likeliest = ((float(n) + 1.0) * share).floor() as u64;
         let likeliest = likeliest.min(n);
         let mut below = Vec::new();
@@ -46,12 +51,19 @@ impl Binomial {
 
     /// Numbers of successes with their probabilities.
     pub(super) fn each(&self) -> impl DoubleEndedIterator<Item = (u64, f64)> {
-        self.probabilities.iter().enumerate().map(|(at, probability)| (self.from + super::count(at), *probability))
+        self.probabilities
+            .iter()
+            .enumerate()
+            .map(|(at, probability)| (self.from + super::count(at), *probability))
     }
 
     /// The probability of so many successes or more.
     pub(super) fn at_least(&self, successes: u64) -> f64 {
-        self.each().rev().take_while(|(at, _)| *at >= successes).map(|(_, probability)| probability).sum()
+        self.each()
+            .rev()
+            .take_while(|(at, _)| *at >= successes)
+            .map(|(_, probability)| probability)
+            .sum()
     }
 }
 
@@ -60,7 +72,8 @@ pub(super) fn fair_at_most(k: u64, n: u64) -> f64 {
     if k >= n {
         return 1.0;
     }
-    // The likeliest of them is the k-th; the others are told relative to it, until they do not count any more.
+    // The likeliest of them is the k-th; the others are told relative to it, until they do not
+    // count any more.
     let steps = (1..=k).map(|i| float(n - k + i) / float(i));
     let (mut sum, mut weight) = (0.0, 1.0);
     for at in (0..=k).rev() {
@@ -73,7 +86,9 @@ pub(super) fn fair_at_most(k: u64, n: u64) -> f64 {
     match i32::try_from(n) {
         // Two to the thousandth and its inverse are still numbers.
         Ok(few) if few <= 1_000 => (steps.product::<f64>() * 0.5_f64.powi(few) * sum).min(1.0),
-        _ => (steps.map(f64::ln).sum::<f64>() - float(n) * std::f64::consts::LN_2 + f64::ln(sum)).exp().min(1.0),
+        _ => (steps.map(f64::ln).sum::<f64>() - float(n) * std::f64::consts::LN_2 + f64::ln(sum))
+            .exp()
+            .min(1.0),
     }
 }
 

@@ -1,12 +1,16 @@
-//! **Pure.** Means of values that belong to tasks, with an interval that knows that values of one task are alike.
+//! **Pure.** Means of values that belong to tasks, with an interval that knows that values of one
+//! task are alike.
 //!
-//! The interval is a bootstrap of whole tasks: tasks are drawn with replacement, each with all its values. Its ends are those of the
-//! expanded percentile interval (Hesterberg 2015): plain percentiles leave out more than they say when tasks are few, because drawing
-//! from n tasks spreads too little by (n − 1)/n and knows nothing of Student. Tried on scores as benchmarks have them, 95 % intervals of
-//! ten tasks held the true mean in 91–99 of 100 cases, plain percentiles in 87–92; from fifty tasks on the two are the same.
+//! The interval is a bootstrap of whole tasks: tasks are drawn with replacement, each with all its
+//! values. Its ends are those of the expanded percentile interval (Hesterberg 2015): plain
+//! percentiles leave out more than they say when tasks are few, because drawing from n tasks
+//! spreads too little by (n − 1)/n and knows nothing of Student. Tried on scores as benchmarks have
+//! them, 95 % intervals of ten tasks held the true mean in 91–99 of 100 cases, plain percentiles in
+//! 87–92; from fifty tasks on the two are the same.
 //!
-//! No mean of drawn tasks lies outside the least and the most of them, so of a few tasks drawing promises too much: 44–80 of 100 for two,
-//! 71–85 for three. Below [`FEWEST_DRAWN`] the interval is Student's on the standard error: 89–96 of 100 for two to five.
+//! No mean of drawn tasks lies outside the least and the most of them, so of a few tasks drawing
+//! promises too much: 44–80 of 100 for two, 71–85 for three. Below [`FEWEST_DRAWN`] the interval is
+//! Student's on the standard error: 89–96 of 100 for two to five.
 use super::{Interval, Level, count, curves, draw::Draw, float, numbers};
 use std::collections::BTreeMap;
 
@@ -31,10 +35,12 @@ impl Default for Resampling {
     }
 }
 
-/// Values, summed up by what they belong to: one resample then costs as much as there are clusters, however many values there are.
+/// Values, summed up by what they belong to: one resample then costs as much as there are clusters,
+/// however many values there are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clusters {
-    /// Sum and number of each, in their own order, so that neither the order of rows nor the names of tasks change anything.
+    /// Sum and number of each, in their own order, so that neither the order of rows nor the names
+    /// of tasks change anything.
     sums: Vec<(f64, f64)>,
 }
 
@@ -51,7 +57,9 @@ impl Clusters {
             *n += 1.0;
         }
         let mut sums: Vec<(f64, f64)> = clusters.into_values().collect();
-        sums.sort_unstable_by(|one, other| one.1.total_cmp(&other.1).then(one.0.total_cmp(&other.0)));
+        sums.sort_unstable_by(|one, other| {
+            one.1.total_cmp(&other.1).then(one.0.total_cmp(&other.0))
+        });
         let total: f64 = sums.iter().map(|(sum, _)| sum.abs()).sum();
         (!sums.is_empty() && total.is_finite()).then_some(Self { sums })
     }
@@ -81,8 +89,8 @@ impl Clusters {
         self.sums.iter().map(|(sum, _)| *sum)
     }
 
-    /// What one drawing of tasks after another may be off by. None for one task, or when no task differs from the others:
-    /// then the values do not say how much others would.
+    /// What one drawing of tasks after another may be off by. None for one task, or when no task
+    /// differs from the others: then the values do not say how much others would.
     pub fn standard_error(&self) -> Option<f64> {
         if !self.differ() {
             return None;
@@ -93,8 +101,9 @@ impl Clusters {
             .filter(|error| error.is_finite() && *error > 0.0)
     }
 
-    /// Where the mean of all such tasks probably lies, whatever values are possible. None for one task, or when no task differs from the
-    /// others: repeating what is always the same would only look certain.
+    /// Where the mean of all such tasks probably lies, whatever values are possible. None for one
+    /// task, or when no task differs from the others: repeating what is always the same would only
+    /// look certain.
     pub fn interval(&self, level: Level, resampling: Resampling) -> Option<Interval> {
         if self.is_drawn() { self.drawn(level, resampling) } else { self.students(level) }
     }
@@ -107,7 +116,8 @@ impl Clusters {
     /// As many standard errors to each side as Student's distribution says.
     fn students(&self, level: Level) -> Option<Interval> {
         let (mean, error) = (self.mean(), self.standard_error()?);
-        let reach = curves::student_above(level.outside() / 2.0, float(self.clusters()) - 1.0) * error;
+        let reach =
+            curves::student_above(level.outside() / 2.0, float(self.clusters()) - 1.0) * error;
         reach.is_finite().then_some(Interval { low: mean - reach, high: mean + reach })
     }
 
@@ -146,7 +156,8 @@ impl Clusters {
 
     fn differ(&self) -> bool {
         let means = || self.sums.iter().map(|(sum, n)| sum / n);
-        let (least, most) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
+        let (least, most) =
+            (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
         most - least > ROUNDING + 1e-12 * least.abs().max(most.abs())
     }
 }
@@ -154,7 +165,11 @@ impl Clusters {
 /// The quantile of values that may be put into another order: two selections instead of a sort.
 fn point(values: &mut [f64], share: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the last position")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and the last position"
+    )]
     let below = ((share * float(count(last))).floor() as usize).min(last);
     let (_, low, above) = values.select_nth_unstable_by(below, f64::total_cmp);
     let high = above.iter().copied().min_by(f64::total_cmp).unwrap_or(*low);

@@ -2,7 +2,8 @@
 use special::{Beta as _, Error as _};
 use std::f64::consts::SQRT_2;
 
-/// How many standard deviations to each side of the middle hold this share of a normal distribution.
+/// How many standard deviations to each side of the middle hold this share of a normal
+/// distribution.
 pub(super) fn normal_middle(share: f64) -> f64 {
     SQRT_2 * share.inv_error()
 }

@@ -1,4 +1,5 @@
-//! **Pure.** Random numbers from a seed: the same seed, the same numbers, on every machine (`SplitMix64`).
+//! **Pure.** Random numbers from a seed: the same seed, the same numbers, on every machine
+//! (`SplitMix64`).
 
 /// A stream of random numbers.
 #[derive(Debug, Clone)]

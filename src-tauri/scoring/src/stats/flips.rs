@@ -1,13 +1,16 @@
-//! **Pure.** The paired permutation test: had the two sides been the same, each task's difference could as well have been the other way.
+//! **Pure.** The paired permutation test: had the two sides been the same, each task's difference
+//! could as well have been the other way.
 //!
-//! Signs are flipped by task, for differences of one task are alike. All ways to flip are counted, up to 32 tasks that differ; with more of
-//! them, ways are drawn, and the observed one counts as one of them, so that no probability is ever 0.
+//! Signs are flipped by task, for differences of one task are alike. All ways to flip are counted,
+//! up to 32 tasks that differ; with more of them, ways are drawn, and the observed one counts as
+//! one of them, so that no probability is ever 0.
 use super::{Clusters, Resampling, clusters, count, draw::Draw, float};
 
 /// With so many tasks that differ, all ways to flip are still counted: each half has 2^16.
 const MOST_COUNTED: usize = 32;
 
-/// Sums are the same when they differ by less than this share of all differences: what adding in another order leaves.
+/// Sums are the same when they differ by less than this share of all differences: what adding in
+/// another order leaves.
 const SAME: f64 = 1e-10;
 
 /// How probable a difference at least this large is if the two sides were the same.
@@ -33,8 +36,9 @@ pub fn sign_flips(differences: &Clusters, resampling: Resampling) -> PValue {
     PValue { p: drawn(&sums, observed, resampling), exact: false }
 }
 
-/// The share of all ways to flip whose sum is as far from nothing. Two halves are flipped by themselves and put in order; while one is
-/// walked up, what is far enough of the other only grows at one end and shrinks at the other.
+/// The share of all ways to flip whose sum is as far from nothing. Two halves are flipped by
+/// themselves and put in order; while one is walked up, what is far enough of the other only grows
+/// at one end and shrinks at the other.
 fn counted(sums: &[f64], observed: f64) -> f64 {
     let (one, other) = sums.split_at(sums.len() / 2);
     let (one, other) = (flipped(one), flipped(other));
@@ -72,7 +76,8 @@ fn merged(one: impl Iterator<Item = f64>, other: impl Iterator<Item = f64>) -> V
     all
 }
 
-/// The share of drawn ways. Every eight tasks have a table of what all their ways come to, so that one byte of chance decides on them.
+/// The share of drawn ways. Every eight tasks have a table of what all their ways come to, so that
+/// one byte of chance decides on them.
 fn drawn(sums: &[f64], observed: f64, resampling: Resampling) -> f64 {
     let tables: Vec<[f64; 256]> = sums.chunks(8).map(table).collect();
     let mut draw = Draw::new(resampling.seed);
@@ -81,7 +86,8 @@ fn drawn(sums: &[f64], observed: f64, resampling: Resampling) -> f64 {
         let mut total = 0.0;
         for part in tables.chunks(8) {
             let bytes = draw.bits().to_le_bytes();
-            total += part.iter().zip(bytes).map(|(table, byte)| table[usize::from(byte)]).sum::<f64>();
+            total +=
+                part.iter().zip(bytes).map(|(table, byte)| table[usize::from(byte)]).sum::<f64>();
         }
         hits += u64::from(f64::abs(total) >= observed);
     }

@@ -1,4 +1,5 @@
-//! **Pure.** How far two judges agree beyond chance: Cohen's κ, plain and weighted, with the interval of Fleiss, Cohen and Everitt (1969).
+//! **Pure.** How far two judges agree beyond chance: Cohen's κ, plain and weighted, with the
+//! interval of Fleiss, Cohen and Everitt (1969).
 use super::{Interval, Level, count, float};
 
 /// How near misses count.
@@ -13,7 +14,8 @@ pub enum Weights {
     Quadratic,
 }
 
-/// How often the first judge said this and the second that; categories are numbered from 0, in their order when they have one.
+/// How often the first judge said this and the second that; categories are numbered from 0, in
+/// their order when they have one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confusion {
     /// A row for what the first said, in it a count for what the second said.
@@ -45,7 +47,8 @@ impl Confusion {
         Some(Self { counts })
     }
 
-    /// Takes counts that were made elsewhere. What lies outside the square of the rows counts as nothing.
+    /// Takes counts that were made elsewhere. What lies outside the square of the rows counts as
+    /// nothing.
     pub(crate) fn from(counts: Vec<Vec<u64>>) -> Self {
         Self { counts }
     }
@@ -60,8 +63,8 @@ impl Confusion {
         self.counts.iter().flatten().sum()
     }
 
-    /// Agreement beyond chance. None when nobody judged anything, or when both always said the same one thing: chance alone would
-    /// agree as much.
+    /// Agreement beyond chance. None when nobody judged anything, or when both always said the same
+    /// one thing: chance alone would agree as much.
     pub fn kappa(&self, weights: Weights, level: Level) -> Option<Kappa> {
         let n = float(self.n());
         if self.n() == 0 {
@@ -69,30 +72,38 @@ impl Confusion {
         }
         let size = self.counts.len();
         let firsts: Vec<f64> = self.counts.iter().map(|row| float(row.iter().sum()) / n).collect();
-        let seconds: Vec<f64> =
-            (0..size).map(|at| float(self.counts.iter().filter_map(|row| row.get(at)).sum()) / n).collect();
+        let seconds: Vec<f64> = (0..size)
+            .map(|at| float(self.counts.iter().filter_map(|row| row.get(at)).sum()) / n)
+            .collect();
         let weight = |first: usize, second: usize| weights.of(first, second, size);
         // How much of what one said would agree with the other by chance.
-        let with_seconds: Vec<f64> =
-            (0..size).map(|at| seconds.iter().enumerate().map(|(to, share)| weight(at, to) * share).sum()).collect();
-        let with_firsts: Vec<f64> =
-            (0..size).map(|at| firsts.iter().enumerate().map(|(to, share)| weight(to, at) * share).sum()).collect();
-        let agreement: f64 = self.cells().map(|(first, second, cell)| weight(first, second) * cell / n).sum();
-        let by_chance: f64 = firsts.iter().zip(&with_seconds).map(|(share, agrees)| share * agrees).sum();
+        let with_seconds: Vec<f64> = (0..size)
+            .map(|at| seconds.iter().enumerate().map(|(to, share)| weight(at, to) * share).sum())
+            .collect();
+        let with_firsts: Vec<f64> = (0..size)
+            .map(|at| firsts.iter().enumerate().map(|(to, share)| weight(to, at) * share).sum())
+            .collect();
+        let agreement: f64 =
+            self.cells().map(|(first, second, cell)| weight(first, second) * cell / n).sum();
+        let by_chance: f64 =
+            firsts.iter().zip(&with_seconds).map(|(share, agrees)| share * agrees).sum();
         if 1.0 - by_chance < 1e-12 {
             return None;
         }
         let value = (agreement - by_chance) / (1.0 - by_chance);
         let square = |(first, second, cell): (usize, usize, f64)| {
-            let chance = with_seconds.get(first).unwrap_or(&0.0) + with_firsts.get(second).unwrap_or(&0.0);
+            let chance =
+                with_seconds.get(first).unwrap_or(&0.0) + with_firsts.get(second).unwrap_or(&0.0);
             cell / n * (weight(first, second) - chance * (1.0 - value)).powi(2)
         };
         let squares: f64 = self.cells().map(square).sum();
-        let variance = (squares - (value - by_chance * (1.0 - value)).powi(2)) / (1.0 - by_chance).powi(2) / n;
+        let variance =
+            (squares - (value - by_chance * (1.0 - value)).powi(2)) / (1.0 - by_chance).powi(2) / n;
         let half = level.reach() * variance.max(0.0).sqrt();
-        // Full agreement leaves no variance but for rounding, and would look certain after two judgements.
-        let interval =
-            (variance > 1e-14).then(|| Interval { low: value - half, high: value + half }.around(value, -1.0, 1.0));
+        // Full agreement leaves no variance but for rounding, and would look certain after two
+        // judgements.
+        let interval = (variance > 1e-14)
+            .then(|| Interval { low: value - half, high: value + half }.around(value, -1.0, 1.0));
         Some(Kappa { value, interval, agreement, by_chance, n: self.n() })
     }
 
@@ -105,9 +116,11 @@ impl Confusion {
 }
 
 impl Weights {
-    /// How much two categories of so many agree: 1 when they are the same, 0 when they are furthest apart.
+    /// How much two categories of so many agree: 1 when they are the same, 0 when they are furthest
+    /// apart.
     fn of(self, first: usize, second: usize, categories: usize) -> f64 {
-        let apart = float(count(first.abs_diff(second))) / float(count(categories).saturating_sub(1).max(1));
+        let apart = float(count(first.abs_diff(second)))
+            / float(count(categories).saturating_sub(1).max(1));
         match self {
             Self::None => f64::from(u8::from(first == second)),
             Self::Linear => 1.0 - apart,

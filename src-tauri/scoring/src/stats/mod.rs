@@ -1,6 +1,8 @@
-//! **Pure.** Numbers with their doubt: rates, means, pairs, repeats and agreement. Knows nothing of runs or files.
+//! **Pure.** Numbers with their doubt: rates, means, pairs, repeats and agreement. Knows nothing of
+//! runs or files.
 //!
-//! What cannot be said is none: no number is ever made up, and what is not a number goes in nowhere and comes out of nowhere.
+//! What cannot be said is none: no number is ever made up, and what is not a number goes in nowhere
+//! and comes out of nowhere.
 mod better;
 mod binomial;
 mod clusters;
@@ -79,7 +81,10 @@ impl Interval {
 
     /// The same, widened so that it holds the estimate, and cut to what is possible.
     fn around(self, estimate: f64, least: f64, most: f64) -> Self {
-        Self { low: self.low.min(estimate).clamp(least, most), high: self.high.max(estimate).clamp(least, most) }
+        Self {
+            low: self.low.min(estimate).clamp(least, most),
+            high: self.high.max(estimate).clamp(least, most),
+        }
     }
 }
 

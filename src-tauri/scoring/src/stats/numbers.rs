@@ -1,4 +1,5 @@
-//! **Pure.** Means, sums and quantiles of what is known; what is not known is counted, never taken for 0.
+//! **Pure.** Means, sums and quantiles of what is known; what is not known is counted, never taken
+//! for 0.
 use super::{count, float};
 
 /// The arithmetic mean. None without values or when one is not a number.
@@ -10,11 +11,14 @@ pub fn mean(values: &[f64]) -> Option<f64> {
         .filter(|mean| mean.is_finite())
 }
 
-/// The standard deviation of a sample (divided by n − 1). None for fewer than two values or when one is not a number.
+/// The standard deviation of a sample (divided by n − 1). None for fewer than two values or when
+/// one is not a number.
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
-    (values.len() > 1).then(|| (squares / float(count(values.len() - 1))).sqrt()).filter(|it| it.is_finite())
+    (values.len() > 1)
+        .then(|| (squares / float(count(values.len() - 1))).sqrt())
+        .filter(|it| it.is_finite())
 }
 
 /// The value in the middle; between two, their mean.
@@ -22,8 +26,9 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The value that this share lies below, on the line between the two nearest (type 7 of Hyndman and Fan, as in NumPy and R).
-/// None without values, when one is not a number, or when the share is not one.
+/// The value that this share lies below, on the line between the two nearest (type 7 of Hyndman and
+/// Fan, as in NumPy and R). None without values, when one is not a number, or when the share is not
+/// one.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = usable(values)?.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -36,12 +41,17 @@ pub(super) fn of_sorted(sorted: &[f64], share: f64) -> Option<f64> {
         return None;
     }
     let at = share * float(count(last));
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and the last position")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and the last position"
+    )]
     let below = (at.floor() as usize).min(last);
     let low = *sorted.get(below)?;
     let high = sorted.get(below + 1).copied().unwrap_or(low);
     let part = at - at.floor();
-    // Not low + part · (high − low): two large values of different sign would leave what numbers can hold.
+    // Not low + part · (high − low): two large values of different sign would leave what numbers
+    // can hold.
     Some(if low.total_cmp(&high).is_eq() { low } else { low * (1.0 - part) + high * part })
 }
 
@@ -109,7 +119,9 @@ mod tests {
 
     #[test]
     fn nothing_has_no_mean_and_what_is_not_a_number_is_refused() {
-        for values in [&[][..], &[f64::NAN], &[1.0, f64::INFINITY], &[f64::NEG_INFINITY, f64::INFINITY]] {
+        for values in
+            [&[][..], &[f64::NAN], &[1.0, f64::INFINITY], &[f64::NEG_INFINITY, f64::INFINITY]]
+        {
             assert_eq!(mean(values), None, "{values:?}");
             assert_eq!(median(values), None, "{values:?}");
             assert_eq!(standard_deviation(values), None, "{values:?}");
@@ -134,9 +146,15 @@ mod tests {
         let amounts = Amounts::of([Some(2.0), None, Some(4.0), Some(9.0)]).unwrap();
         assert_eq!((amounts.known, amounts.unknown), (3, 1));
         let known = amounts.of_known.unwrap();
-        assert_eq!((known.sum, known.mean, known.median, known.least, known.most), (15.0, 5.0, 4.0, 2.0, 9.0));
+        assert_eq!(
+            (known.sum, known.mean, known.median, known.least, known.most),
+            (15.0, 5.0, 4.0, 2.0, 9.0)
+        );
         assert!((known.ninetieth - 8.0).abs() < 1e-12);
-        assert_eq!(Amounts::of([None, None]), Some(Amounts { known: 0, unknown: 2, of_known: None }));
+        assert_eq!(
+            Amounts::of([None, None]),
+            Some(Amounts { known: 0, unknown: 2, of_known: None })
+        );
         assert_eq!(Amounts::of([]), Some(Amounts::default()));
         assert_eq!(Amounts::of([Some(1.0), Some(f64::NAN)]), None);
     }

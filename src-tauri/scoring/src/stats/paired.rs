@@ -1,4 +1,5 @@
-//! **Pure.** Two systems on the same tasks, passed or not: McNemar's exact test and Newcombe's interval of the difference.
+//! **Pure.** Two systems on the same tasks, passed or not: McNemar's exact test and Newcombe's
+//! interval of the difference.
 use super::{Interval, Level, binomial, float, wilson};
 
 /// How often which of two sides passed, over pairs of runs of the same task.
@@ -44,21 +45,26 @@ impl PairedPasses {
         (self.n() > 0).then(|| (float(self.only_first) - float(self.only_second)) / float(self.n()))
     }
 
-    /// How probable a difference at least this large is, either way, if the two were equally good: McNemar's exact test, two-sided.
-    /// It looks only at pairs that differ; pairs without any such say 1. None without pairs.
+    /// How probable a difference at least this large is, either way, if the two were equally good:
+    /// McNemar's exact test, two-sided. It looks only at pairs that differ; pairs without any such
+    /// say 1. None without pairs.
     pub fn mcnemar(&self) -> Option<f64> {
-        let (fewer, differ) = (self.only_first.min(self.only_second), self.only_first + self.only_second);
+        let (fewer, differ) =
+            (self.only_first.min(self.only_second), self.only_first + self.only_second);
         (self.n() > 0).then(|| (2.0 * binomial::fair_at_most(fewer, differ)).min(1.0))
     }
 
-    /// Where the true difference of the rates probably lies: Newcombe's hybrid score interval for paired rates (1998, method 10).
+    /// Where the true difference of the rates probably lies: Newcombe's hybrid score interval for
+    /// paired rates (1998, method 10).
     pub fn interval(&self, level: Level) -> Option<Interval> {
         let n = self.n();
         let (first, second) = (self.both + self.only_first, self.both + self.only_second);
         let (of_first, of_second) = (wilson(first, n, level)?, wilson(second, n, level)?);
         let (share_first, share_second) = (float(first) / float(n), float(second) / float(n));
         let alike = self.correlation();
-        let reach = |one: f64, other: f64| (one * one - 2.0 * alike * one * other + other * other).max(0.0).sqrt();
+        let reach = |one: f64, other: f64| {
+            (one * one - 2.0 * alike * one * other + other * other).max(0.0).sqrt()
+        };
         let difference = self.difference()?;
         let low = difference - reach(share_first - of_first.low, of_second.high - share_second);
         let high = difference + reach(of_first.high - share_first, share_second - of_second.low);
@@ -67,7 +73,8 @@ impl PairedPasses {
 
     /// How alike the two sides are, with Newcombe's correction for small numbers.
     fn correlation(&self) -> f64 {
-        let [both, first, second, neither] = [self.both, self.only_first, self.only_second, self.neither].map(float);
+        let [both, first, second, neither] =
+            [self.both, self.only_first, self.only_second, self.neither].map(float);
         let margins = (both + first) * (second + neither) * (both + second) * (first + neither);
         let plain = both * neither - first * second;
         let half = float(self.n()) / 2.0;

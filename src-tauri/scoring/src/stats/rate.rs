@@ -6,10 +6,11 @@ pub fn wilson(passed: u64, n: u64, level: Level) -> Option<Interval> {
     (n > 0 && passed <= n).then(|| of_share(float(passed) / float(n), float(n), level))
 }
 
-/// The Wilson interval of a rate over tasks that were run several times, given as (passed, runs) of each task. Runs of one task are
-/// alike, so that together they say less than as many runs of different tasks: they count as the number of independent runs that would
-/// leave the same doubt (Kish's effective sample size), never as more than there are and never as fewer than there are tasks.
-/// With one run a task it is the plain Wilson interval.
+/// The Wilson interval of a rate over tasks that were run several times, given as (passed, runs) of
+/// each task. Runs of one task are alike, so that together they say less than as many runs of
+/// different tasks: they count as the number of independent runs that would leave the same doubt
+/// (Kish's effective sample size), never as more than there are and never as fewer than there are
+/// tasks. With one run a task it is the plain Wilson interval.
 pub fn wilson_clustered(tasks: &[(u64, u64)], level: Level) -> Option<Interval> {
     let tasks: Vec<(u64, u64)> = tasks.iter().copied().filter(|(_, runs)| *runs > 0).collect();
     if tasks.iter().any(|(passed, runs)| passed > runs) {
@@ -23,10 +24,14 @@ pub fn wilson_clustered(tasks: &[(u64, u64)], level: Level) -> Option<Interval> 
     let share = float(passed) / float(runs);
     let count = float(super::count(tasks.len()));
     let effective = if tasks.len() < 2 || passed == 0 || passed == runs {
-        // One task says nothing about others, and runs that all end alike say nothing about how alike runs of a task are.
+        // One task says nothing about others, and runs that all end alike say nothing about how
+        // alike runs of a task are.
         count
     } else {
-        let squares: f64 = tasks.iter().map(|(passed, runs)| (float(*passed) - share * float(*runs)).powi(2)).sum();
+        let squares: f64 = tasks
+            .iter()
+            .map(|(passed, runs)| (float(*passed) - share * float(*runs)).powi(2))
+            .sum();
         let variance = squares * count / (count - 1.0) / float(runs).powi(2);
         (share * (1.0 - share) / variance).clamp(count.min(float(runs)), float(runs))
     };

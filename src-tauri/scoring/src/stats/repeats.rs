@@ -1,7 +1,9 @@
-//! **Pure.** The same task run several times: what k tries would come to, from the n that were made.
+//! **Pure.** The same task run several times: what k tries would come to, from the n that were
+//! made.
 use super::{count, float};
 
-/// The chance that at least one of `k` tries passes, without bias (Chen et al. 2021). None when fewer than `k` were made.
+/// The chance that at least one of `k` tries passes, without bias (Chen et al. 2021). None when
+/// fewer than `k` were made.
 pub fn pass_at(k: u64, passed: u64, n: u64) -> Option<f64> {
     if passed > n {
         return None;
@@ -10,8 +12,8 @@ pub fn pass_at(k: u64, passed: u64, n: u64) -> Option<f64> {
     pass_all(k, n - passed, n).map(|none_passes| 1.0 - none_passes)
 }
 
-/// The chance that all of `k` tries pass, without bias: of all ways to draw `k` of the `n`, those that draw only passes.
-/// None when fewer than `k` were made.
+/// The chance that all of `k` tries pass, without bias: of all ways to draw `k` of the `n`, those
+/// that draw only passes. None when fewer than `k` were made.
 pub fn pass_all(k: u64, passed: u64, n: u64) -> Option<f64> {
     if k == 0 || k > n || passed > n {
         return None;
@@ -38,8 +40,13 @@ pub struct OverRows {
     pub left_out: u64,
 }
 
-/// The average of [`pass_at`] or [`pass_all`] over rows of (passed, tries). None when no row has enough tries.
-pub fn over_rows(k: u64, rows: &[(u64, u64)], chance: fn(u64, u64, u64) -> Option<f64>) -> Option<OverRows> {
+/// The average of [`pass_at`] or [`pass_all`] over rows of (passed, tries). None when no row has
+/// enough tries.
+pub fn over_rows(
+    k: u64,
+    rows: &[(u64, u64)],
+    chance: fn(u64, u64, u64) -> Option<f64>,
+) -> Option<OverRows> {
     let known: Vec<f64> = rows.iter().filter_map(|(passed, n)| chance(k, *passed, *n)).collect();
     let value = super::mean(&known)?;
     Some(OverRows { value, rows: count(known.len()), left_out: count(rows.len() - known.len()) })

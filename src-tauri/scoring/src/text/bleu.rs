@@ -1,4 +1,5 @@
-//! **Pure.** BLEU and GLEU of one sentence against one other, from how many runs of one to four words they share.
+//! **Pure.** BLEU and GLEU of one sentence against one other, from how many runs of one to four
+//! words they share.
 use super::pair::fraction;
 
 /// How many words a run has at most.
@@ -19,7 +20,8 @@ pub(super) fn bleu(hits: [usize; LONGEST], response: usize, truth: usize) -> Opt
         } else {
             fraction(hits, runs)
         };
-        // A precision of 0, which only a single word has, is left out of the mean and not counted as 0.
+        // A precision of 0, which only a single word has, is left out of the mean and not counted
+        // as 0.
         *logarithm = if precision > 0.0 { 0.25 * precision.ln() } else { 0.0 };
     }
     let brevity = if response > truth { 1.0 } else { (1.0 - fraction(truth, response)).exp() };
@@ -33,15 +35,19 @@ pub(super) fn gleu(hits: [usize; LONGEST], response: usize, truth: usize) -> f64
     if most == 0 { 0.0 } else { fraction(hits.into_iter().sum(), most) }
 }
 
-/// The sum as if it were made without rounding, rounded once: Shewchuk's partial sums, as Python's `fsum` has them.
+/// The sum as if it were made without rounding, rounded once: Shewchuk's partial sums, as Python's
+/// `fsum` has them.
 fn exact_sum(terms: &[f64]) -> f64 {
     let mut partials: Vec<f64> = Vec::new();
     for term in terms {
         let mut rest = *term;
         let mut kept = 0;
         for at in 0..partials.len() {
-            let (small, large) =
-                if rest.abs() < partials[at].abs() { (rest, partials[at]) } else { (partials[at], rest) };
+            let (small, large) = if rest.abs() < partials[at].abs() {
+                (rest, partials[at])
+            } else {
+                (partials[at], rest)
+            };
             let sum = large + small;
             let lost = small - (sum - large);
             if lost != 0.0 {
@@ -60,7 +66,9 @@ fn exact_sum(terms: &[f64]) -> f64 {
         let lost = partial - (sum - before);
         if lost != 0.0 {
             // Exactly between two floats the next partial decides which way to round.
-            let beyond = partials.last().is_some_and(|next| (*next < 0.0 && lost < 0.0) || (*next > 0.0 && lost > 0.0));
+            let beyond = partials
+                .last()
+                .is_some_and(|next| (*next < 0.0 && lost < 0.0) || (*next > 0.0 && lost > 0.0));
             let doubled = lost * 2.0;
             let moved = sum + doubled;
             #[expect(clippy::float_cmp, reason = "asks whether the addition was exact")]
@@ -87,7 +95,9 @@ mod tests {
 
     #[test]
     fn identical_texts_score_one_from_four_words_on_and_with_one() {
-        let same = |words: usize| bleu(std::array::from_fn(|n| words.saturating_sub(n)), words, words).unwrap();
+        let same = |words: usize| {
+            bleu(std::array::from_fn(|n| words.saturating_sub(n)), words, words).unwrap()
+        };
         assert!(
             (same(1) - 1.0).abs() < f64::EPSILON
                 && (same(4) - 1.0).abs() < f64::EPSILON

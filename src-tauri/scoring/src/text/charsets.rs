@@ -1,5 +1,5 @@
-//! **Pure.** Sets of characters that other programs' tables define, read from `data/charsets.txt` when they are first needed.
-//! They are decoded once, in about 50 µs, into 9 KB.
+//! **Pure.** Sets of characters that other programs' tables define, read from `data/charsets.txt`
+//! when they are first needed. They are decoded once, in about 50 µs, into 9 KB.
 use std::sync::OnceLock;
 
 /// Written by `scripts/charsets.py`.
@@ -31,7 +31,9 @@ pub(super) fn has(set: Set, c: char) -> bool {
 /// The ranges of a set, both ends included, in ascending order.
 pub(super) fn ranges(set: Set) -> &'static [(u32, u32)] {
     static SETS: OnceLock<Vec<Ranges>> = OnceLock::new();
-    SETS.get_or_init(|| TABLE.lines().map(read).collect()).get(set as usize).map_or(&[], Vec::as_slice)
+    SETS.get_or_init(|| TABLE.lines().map(read).collect())
+        .get(set as usize)
+        .map_or(&[], Vec::as_slice)
 }
 
 fn read(line: &str) -> Ranges {
@@ -51,7 +53,9 @@ mod tests {
     fn every_line_of_the_table_is_read_whole() {
         let names: Vec<&str> = TABLE.lines().filter_map(|line| line.split(' ').next()).collect();
         assert_eq!(names, ["number", "punctuation", "symbol", "word"]);
-        for (line, set) in TABLE.lines().zip([Set::NotNumber, Set::Punctuation, Set::Symbol, Set::Word]) {
+        for (line, set) in
+            TABLE.lines().zip([Set::NotNumber, Set::Punctuation, Set::Symbol, Set::Word])
+        {
             let ranges = ranges(set);
             assert_eq!(ranges.len(), line.split(' ').count() - 1);
             assert!(ranges.iter().all(|(first, last)| first <= last));
@@ -74,17 +78,23 @@ mod tests {
 
     #[test]
     fn the_sets_are_those_that_were_found_elsewhere() {
-        let path =
-            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/nist_charsets.json");
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../../shared/golden/azure/nist_charsets.json");
         let Ok(text) = std::fs::read_to_string(&path) else {
             eprintln!("skipped: there is no {}", path.display());
             return;
         };
         let golden = touchstone_formats::json::read(&text).unwrap();
-        for (name, set) in [("NOT_NUMBER", Set::NotNumber), ("PUNCTUATION", Set::Punctuation), ("SYMBOL", Set::Symbol)]
-        {
-            let ours =
-                ranges(set).iter().map(|(first, last)| format!("[{first},{last}]")).collect::<Vec<_>>().join(",");
+        for (name, set) in [
+            ("NOT_NUMBER", Set::NotNumber),
+            ("PUNCTUATION", Set::Punctuation),
+            ("SYMBOL", Set::Symbol),
+        ] {
+            let ours = ranges(set)
+                .iter()
+                .map(|(first, last)| format!("[{first},{last}]"))
+                .collect::<Vec<_>>()
+                .join(",");
             assert_eq!(
                 format!("[{ours}]"),
                 touchstone_formats::json::write(golden.get(name).unwrap(), false),

@@ -1,5 +1,6 @@
-//! **Pure.** METEOR: words are aligned when they are equal, then when their stems are, then when WordNet gives their stems a meaning in
-//! common. The score falls when aligned words are few, and when they stand in many pieces.
+//! **Pure.** METEOR: words are aligned when they are equal, then when their stems are, then when
+//! WordNet gives their stems a meaning in common. The score falls when aligned words are few, and
+//! when they stand in many pieces.
 use super::pair::{Pair, Places, Words, count, fraction};
 use super::porter::stem;
 use super::wordnet::WordNet;
@@ -21,7 +22,8 @@ impl Default for Weights {
     }
 }
 
-/// Words that belong together: the place in the response and the place in the truth, in the order of the response.
+/// Words that belong together: the place in the response and the place in the truth, in the order
+/// of the response.
 pub type Alignment = Vec<(usize, usize)>;
 
 /// Alignments without and with the meanings of words.
@@ -31,7 +33,8 @@ pub(super) struct Aligned {
     pub(super) by_meaning: Alignment,
 }
 
-/// Words of one side that are not aligned yet: their place in the text, and what they are compared by.
+/// Words of one side that are not aligned yet: their place in the text, and what they are compared
+/// by.
 type Free = Vec<(usize, u32)>;
 
 /// Aligns the words of two texts. In each step the last words of both sides are aligned first.
@@ -43,7 +46,9 @@ pub(super) fn align(pair: &Pair) -> Aligned {
         if is_lower { lower.push(word) } else { lower.push(&word.to_lowercase()) }
     }
     let (forms, _) = lower.numbered();
-    let enumerate = |words: &[u32]| -> Free { words.iter().map(|word| forms[*word as usize]).enumerate().collect() };
+    let enumerate = |words: &[u32]| -> Free {
+        words.iter().map(|word| forms[*word as usize]).enumerate().collect()
+    };
     let (mut response, mut truth) = (enumerate(&pair.response), enumerate(&pair.truth));
     let mut found = Alignment::new();
     match_equal(&mut response, &mut truth, forms.len(), &mut found);
@@ -94,7 +99,8 @@ fn match_equal(response: &mut Free, truth: &mut Free, kinds: usize, found: &mut 
     });
 }
 
-/// Aligns words whose stems can mean the same: the last of the response with the last in the truth that is free.
+/// Aligns words whose stems can mean the same: the last of the response with the last in the truth
+/// that is free.
 fn match_meanings(response: &Free, truth: &Free, stems: &[&str], found: &mut Alignment) {
     if response.is_empty() || truth.is_empty() {
         return;
@@ -116,7 +122,12 @@ fn match_meanings(response: &Free, truth: &Free, stems: &[&str], found: &mut Ali
             let mut words = Vec::new();
             wordnet.meanings(stems[*word as usize], &mut |meaning| {
                 let first = named.partition_point(|(other, _)| *other < meaning);
-                words.extend(named[first..].iter().take_while(|(other, _)| *other == meaning).map(|(_, word)| *word));
+                words.extend(
+                    named[first..]
+                        .iter()
+                        .take_while(|(other, _)| *other == meaning)
+                        .map(|(_, word)| *word),
+                );
             });
             words
         });
@@ -143,5 +154,9 @@ pub(super) fn score(alignment: &Alignment, response: usize, truth: usize, weight
 /// How many pieces of the response stand in the truth as they are.
 pub(super) fn pieces(alignment: &Alignment) -> usize {
     let follows = |two: &&[(usize, usize)]| two[1].0 == two[0].0 + 1 && two[1].1 == two[0].1 + 1;
-    if alignment.is_empty() { 0 } else { alignment.len() - alignment.windows(2).filter(follows).count() }
+    if alignment.is_empty() {
+        0
+    } else {
+        alignment.len() - alignment.windows(2).filter(follows).count()
+    }
 }

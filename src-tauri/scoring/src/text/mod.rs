@@ -1,4 +1,5 @@
-//! **Pure.** Texts against texts: the metrics of azure-ai-evaluation 1.10.0, number for number, and two plain comparisons.
+//! **Pure.** Texts against texts: the metrics of azure-ai-evaluation 1.10.0, number for number, and
+//! two plain comparisons.
 //!
 //! ```
 //! use touchstone_scoring::text::{Metric, Nltk, Texts, measure};
@@ -86,14 +87,16 @@ impl Metric {
         }
     }
 
-    /// The metric of a name; also of the names that OpenAI's graders have for ROUGE (`rouge_1`, `rouge_l`).
+    /// The metric of a name; also of the names that OpenAI's graders have for ROUGE (`rouge_1`,
+    /// `rouge_l`).
     pub fn from_name(name: &str) -> Option<Self> {
         let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
         Self::ALL.into_iter().find(|metric| plain(metric.name()) == plain(name))
     }
 }
 
-/// Whose rules for words are followed in English texts. They differ where single quotes stand around words.
+/// Whose rules for words are followed in English texts. They differ where single quotes stand
+/// around words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Nltk {
     /// NLTK 3.10.4, which is installed with azure-ai-evaluation today.
@@ -117,7 +120,8 @@ impl Nltk {
         [Self::V3_10, Self::V3_9].into_iter().find(|version| version.name() == name)
     }
 
-    /// White space in its patterns. Version 3.10 has other ones, for which the separators U+001C to U+001F are none.
+    /// White space in its patterns. Version 3.10 has other ones, for which the separators U+001C to
+    /// U+001F are none.
     fn is_space(self, byte: u8) -> bool {
         matches!(byte, b'\t'..=b'\r' | b' ') || (self == Self::V3_9 && python::is_space_byte(byte))
     }

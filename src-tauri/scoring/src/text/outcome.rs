@@ -1,7 +1,9 @@
-//! **Pure.** Results as azure-ai-evaluation writes them: the score, whether it passes, and the threshold, under its names.
+//! **Pure.** Results as azure-ai-evaluation writes them: the score, whether it passes, and the
+//! threshold, under its names.
 use super::{Measured, Metric};
 
-/// From which score on a result passes. ROUGE has one for each of its parts; the others use that of the score.
+/// From which score on a result passes. ROUGE has one for each of its parts; the others use that of
+/// the score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
     /// Of the score; of ROUGE, of its harmonic mean.
@@ -30,8 +32,13 @@ pub enum Field {
 }
 
 /// The result of one metric, its keys in their order.
-pub fn outcome(metric: Metric, measured: &Measured, thresholds: Thresholds) -> Vec<(&'static str, Field)> {
-    let verdict = |score: f64, threshold: f64| Field::Word(if score >= threshold { "pass" } else { "fail" });
+pub fn outcome(
+    metric: Metric,
+    measured: &Measured,
+    thresholds: Thresholds,
+) -> Vec<(&'static str, Field)> {
+    let verdict =
+        |score: f64, threshold: f64| Field::Word(if score >= threshold { "pass" } else { "fail" });
     if let Some(overlap) = measured.overlap {
         let parts = [
             (overlap.precision, thresholds.precision, ROUGE[0]),

@@ -23,7 +23,8 @@ impl Words {
         &self.text[start..self.ends[at] as usize]
     }
 
-    /// A number for each word, from 0: the same word has the same number. And where each number comes first.
+    /// A number for each word, from 0: the same word has the same number. And where each number
+    /// comes first.
     pub(super) fn numbered(&self) -> (Vec<u32>, Vec<usize>) {
         let mut known: HashMap<&str, u32> = HashMap::with_capacity(self.len() / 2);
         let mut firsts = Vec::new();
@@ -81,15 +82,17 @@ pub(super) fn count(number: usize) -> u32 {
 /// How many runs of n words both sides have, each as often as both have it, for n from 1 to `N`.
 pub(super) fn shared<const N: usize>(pair: &Pair) -> [usize; N] {
     let mut hits = [0; N];
-    // Where a run begins that both have, and which run it is. A longer run can only begin where a shorter one is in both.
+    // Where a run begins that both have, and which run it is. A longer run can only begin where a
+    // shorter one is in both.
     let begin = |list: &[u32]| -> Vec<(usize, u32)> { list.iter().copied().enumerate().collect() };
     let (mut in_response, mut in_truth) = (begin(&pair.response), begin(&pair.truth));
     let mut runs = Runs { counts: vec![(0, false); pair.kinds()], ..Runs::default() };
     for (n, hits) in hits.iter_mut().enumerate() {
         if n > 0 {
             runs.begin();
-            in_truth
-                .retain_mut(|(at, run)| pair.truth.get(*at + n).map(|word| *run = runs.longer(*run, *word)).is_some());
+            in_truth.retain_mut(|(at, run)| {
+                pair.truth.get(*at + n).map(|word| *run = runs.longer(*run, *word)).is_some()
+            });
             in_response.retain_mut(|(at, run)| {
                 let longer = pair.response.get(*at + n).and_then(|word| runs.known(*run, *word));
                 longer.map(|longer| *run = longer).is_some()
@@ -110,7 +113,8 @@ pub(super) fn shared<const N: usize>(pair: &Pair) -> [usize; N] {
     hits
 }
 
-/// Runs of one length: numbers for them, and of each how many are left in the truth and whether the response has it.
+/// Runs of one length: numbers for them, and of each how many are left in the truth and whether the
+/// response has it.
 #[derive(Default)]
 struct Runs {
     numbers: HashMap<(u32, u32), u32>,
@@ -142,11 +146,13 @@ impl Runs {
 fn trimmed<'l>(left: &'l [u32], right: &'l [u32]) -> (usize, &'l [u32], &'l [u32]) {
     let begin = left.iter().zip(right).take_while(|(left, right)| left == right).count();
     let (left, right) = (&left[begin..], &right[begin..]);
-    let end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
+    let end =
+        left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
     (begin + end, &left[..left.len() - end], &right[..right.len() - end])
 }
 
-/// True when [`common_subsequence`] would take longer than anybody waits for a score: more than a tenth of a second or so.
+/// True when [`common_subsequence`] would take longer than anybody waits for a score: more than a
+/// tenth of a second or so.
 pub(super) fn is_too_long(left: &[u32], right: &[u32]) -> bool {
     let (_, left, right) = trimmed(left, right);
     (left.len() as u64).saturating_mul(right.len() as u64) > MOST_CELLS
@@ -155,8 +161,8 @@ pub(super) fn is_too_long(left: &[u32], right: &[u32]) -> bool {
 /// Cells of the usual table that are looked at: 65,536 items against as many.
 const MOST_CELLS: u64 = 1 << 32;
 
-/// The length of the longest list that can be made of both by leaving out items, which are numbers below `kinds`. The cells of the
-/// usual table are bits here, 64 of them in one step.
+/// The length of the longest list that can be made of both by leaving out items, which are numbers
+/// below `kinds`. The cells of the usual table are bits here, 64 of them in one step.
 pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> usize {
     let (ends, left, right) = trimmed(left, right);
     let places = Places::new(left.iter().copied(), kinds);
@@ -165,7 +171,9 @@ pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> u
     let mut same = vec![0_u64; grown.len()];
     // Of items that are so frequent that marking them costs more than a step: at most 64.
     let mut frequent: HashMap<u32, Vec<u64>> = HashMap::new();
-    let mark = |same: &mut [u64], item: u32| places.of(item).for_each(|at| same[at / 64] |= 1 << (at % 64));
+    let mark = |same: &mut [u64], item: u32| {
+        places.of(item).for_each(|at| same[at / 64] |= 1 << (at % 64));
+    };
     for item in right {
         match places.of(*item).take(grown.len() + 1).count() {
             0 => {}
@@ -213,7 +221,9 @@ impl Places {
     /// Of numbers below `kinds`.
     pub(super) fn new(numbers: impl Iterator<Item = u32>, kinds: usize) -> Self {
         let mut last = vec![NOWHERE; kinds];
-        let before = numbers.enumerate().map(|(at, number)| std::mem::replace(&mut last[number as usize], count(at)));
+        let before = numbers
+            .enumerate()
+            .map(|(at, number)| std::mem::replace(&mut last[number as usize], count(at)));
         Self { before: before.collect(), last }
     }
 
@@ -260,7 +270,8 @@ mod tests {
         let mut table = vec![vec![0; right.len() + 1]; left.len() + 1];
         for (i, a) in left.iter().enumerate() {
             for (j, b) in right.iter().enumerate() {
-                table[i + 1][j + 1] = if a == b { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+                table[i + 1][j + 1] =
+                    if a == b { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
             }
         }
         table[left.len()][right.len()]

@@ -1,5 +1,6 @@
-//! **Pure.** Stems of English words: Porter's rules with the changes that NLTK makes to them. Knows no words but a few exceptions.
-//! The rules are tables; of each, the first whose ending fits decides, also when its condition then fails.
+//! **Pure.** Stems of English words: Porter's rules with the changes that NLTK makes to them. Knows
+//! no words but a few exceptions. The rules are tables; of each, the first whose ending fits
+//! decides, also when its condition then fails.
 
 /// Words whose stem no rule gives.
 const EXCEPTIONS: [(&str, &str); 16] = [
@@ -49,8 +50,10 @@ struct Word {
 
 impl Word {
     fn new(text: &str) -> Self {
-        let mut word =
-            Self { text: String::with_capacity(text.len() + 1), consonants: Vec::with_capacity(text.len() + 1) };
+        let mut word = Self {
+            text: String::with_capacity(text.len() + 1),
+            consonants: Vec::with_capacity(text.len() + 1),
+        };
         word.push(text);
         word
     }
@@ -142,7 +145,8 @@ fn past_and_progressive(word: &mut Word) {
         word.apply(&[("eed", "ee")], 0);
         return;
     }
-    let Some(ending) = ["ed", "ing"].into_iter().find(|ending| word.ends(ending) && word.has_vowel(ending.len()))
+    let Some(ending) =
+        ["ed", "ing"].into_iter().find(|ending| word.ends(ending) && word.has_vowel(ending.len()))
     else {
         return;
     };
@@ -202,14 +206,21 @@ fn double_endings(word: &mut Word) {
 }
 
 fn long_endings(word: &mut Word) {
-    let rules =
-        [("icate", "ic"), ("ative", ""), ("alize", "al"), ("iciti", "ic"), ("ical", "ic"), ("ful", ""), ("ness", "")];
+    let rules = [
+        ("icate", "ic"),
+        ("ative", ""),
+        ("alize", "al"),
+        ("iciti", "ic"),
+        ("ical", "ic"),
+        ("ful", ""),
+        ("ness", ""),
+    ];
     word.apply(&rules, 0);
 }
 
 const LAST: [&str; 19] = [
-    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou", "ism", "ate", "iti",
-    "ous", "ive", "ize",
+    "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion", "ou",
+    "ism", "ate", "iti", "ous", "ive", "ize",
 ];
 
 fn last_endings(word: &mut Word) {

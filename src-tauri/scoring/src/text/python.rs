@@ -1,4 +1,5 @@
-//! **Pure.** Characters as Python sees them: what is white space, and what is part of a word. Rust's own answers differ in a few.
+//! **Pure.** Characters as Python sees them: what is white space, and what is part of a word.
+//! Rust's own answers differ in a few.
 use super::charsets::{self, Set};
 
 /// White space where Python splits and strips.
@@ -49,7 +50,19 @@ mod tests {
         for c in ['a', 'Z', '0', '_', 'é', 'ß', '今', '½', '٣', 'ª', 'Ⅷ', '\u{1d4b8}'] {
             assert!(is_word(c), "{c}");
         }
-        for c in [' ', '-', '\u{301}', '\u{93f}', 'Ⓐ', '’', '€', '\u{200d}', '🍕', '\u{e000}', '\u{10ffff}'] {
+        for c in [
+            ' ',
+            '-',
+            '\u{301}',
+            '\u{93f}',
+            'Ⓐ',
+            '’',
+            '€',
+            '\u{200d}',
+            '🍕',
+            '\u{e000}',
+            '\u{10ffff}',
+        ] {
             assert!(!is_word(c), "{c}");
         }
     }

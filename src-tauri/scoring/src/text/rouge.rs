@@ -1,4 +1,5 @@
-//! **Pure.** ROUGE: how much of the truth's words is in the response, by runs of words or by the longest common list.
+//! **Pure.** ROUGE: how much of the truth's words is in the response, by runs of words or by the
+//! longest common list.
 use super::pair::{self, Pair, fraction};
 
 /// Precision, recall and their harmonic mean.
@@ -25,8 +26,9 @@ pub(super) fn by_runs(pair: &Pair, n: usize, hits: usize) -> Overlap {
     Overlap::new(share(pair.response.len()), share(pair.truth.len()))
 }
 
-/// By the words of the truth's lines that are in the longest lists which each line has in common with those of the response, all of
-/// them together; no word counts more often than both texts have it.
+/// By the words of the truth's lines that are in the longest lists which each line has in common
+/// with those of the response, all of them together; no word counts more often than both texts have
+/// it.
 pub(super) fn by_lines(response: &[Vec<u32>], truth: &[Vec<u32>], kinds: usize) -> Overlap {
     let count = |lines: &[Vec<u32>]| lines.iter().map(Vec::len).sum::<usize>();
     let mut left = [vec![0_u32; kinds], vec![0_u32; kinds]];
@@ -51,8 +53,9 @@ pub(super) fn by_lines(response: &[Vec<u32>], truth: &[Vec<u32>], kinds: usize) 
     Overlap::new(share(count(response)), share(count(truth)))
 }
 
-/// Marks the words of a line that are in its longest list in common with another one. Of several such lists it is the one that is found
-/// from the end, words of this line being left out first where either may be.
+/// Marks the words of a line that are in its longest list in common with another one. Of several
+/// such lists it is the one that is found from the end, words of this line being left out first
+/// where either may be.
 fn mark_common(line: &[u32], other: &[u32], common: &mut [bool]) {
     let width = other.len() + 1;
     let mut longest = vec![0_u32; (line.len() + 1) * width];
@@ -93,7 +96,8 @@ mod tests {
     #[test]
     fn lines_are_held_against_all_lines_of_the_other_text() {
         // Words 1 2 3 4 5 against 1 2 6 7 8 and 1 3 8 9 5: all of 1 2 and 1 3 5.
-        let overlap = by_lines(&[vec![1, 2, 6, 7, 8], vec![1, 3, 8, 9, 5]], &[vec![1, 2, 3, 4, 5]], 10);
+        let overlap =
+            by_lines(&[vec![1, 2, 6, 7, 8], vec![1, 3, 8, 9, 5]], &[vec![1, 2, 3, 4, 5]], 10);
         assert_eq!(overlap, Overlap::new(0.4, 0.8));
         // A word that one side has once counts once.
         let once = by_lines(&[vec![1], vec![2]], &[vec![1, 2], vec![1, 2]], 3);
@@ -101,12 +105,21 @@ mod tests {
         assert_eq!(by_lines(&[vec![]], &[vec![1]], 2), Overlap::new(0.0, 0.0));
         // Which of several longest lists is taken matters, where words of it are left.
         for (response, truth, hits) in [
-            (&[vec![2, 2], vec![0, 2, 1, 2, 2]][..], &[vec![1, 2], vec![2, 1, 2], vec![1, 2, 0, 1]][..], 5),
+            (
+                &[vec![2, 2], vec![0, 2, 1, 2, 2]][..],
+                &[vec![1, 2], vec![2, 1, 2], vec![1, 2, 0, 1]][..],
+                5,
+            ),
             (&[vec![3, 0, 2, 0, 2], vec![0]], &[vec![1, 2, 2, 0, 0]], 3),
             (&[vec![1], vec![2, 2, 0, 1], vec![0, 1, 2, 0, 1]], &[vec![2, 1, 2]], 2),
         ] {
-            let [precision, recall] = [response, truth].map(|text| fraction(hits, text.iter().map(Vec::len).sum()));
-            assert_eq!(by_lines(response, truth, 4), Overlap::new(precision, recall), "{response:?} {truth:?}");
+            let [precision, recall] =
+                [response, truth].map(|text| fraction(hits, text.iter().map(Vec::len).sum()));
+            assert_eq!(
+                by_lines(response, truth, 4),
+                Overlap::new(precision, recall),
+                "{response:?} {truth:?}"
+            );
         }
     }
 

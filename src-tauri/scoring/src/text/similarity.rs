@@ -1,5 +1,6 @@
-//! **Pure.** How alike two texts are: letter by letter, or by one of the metrics. OpenAI's grader of this name does not say what its
-//! `fuzzy_match` computes; ours is our own choice. What needs a model (`cosine`) is not here.
+//! **Pure.** How alike two texts are: letter by letter, or by one of the metrics. OpenAI's grader
+//! of this name does not say what its `fuzzy_match` computes; ours is our own choice. What needs a
+//! model (`cosine`) is not here.
 use super::pair::{common_subsequence, count, fraction, is_too_long};
 use super::{Metric, Nltk, measure};
 use foldhash::{HashMap, HashMapExt as _};
@@ -14,7 +15,8 @@ pub enum Similarity {
 }
 
 impl Similarity {
-    /// The measure of a name: `fuzzy`, or that of a metric, also as the grader writes them (`fuzzy_match`, `rouge_1`, `rouge_l`).
+    /// The measure of a name: `fuzzy`, or that of a metric, also as the grader writes them
+    /// (`fuzzy_match`, `rouge_1`, `rouge_l`).
     pub fn from_name(name: &str) -> Option<Self> {
         if matches!(name, "fuzzy" | "fuzzy_match") {
             return Some(Self::Fuzzy);
@@ -31,8 +33,9 @@ impl Similarity {
     }
 }
 
-/// Twice the letters that both texts have in the same order, over all letters of both: 1 when they are equal, 0 when they share none.
-/// The same as `ratio` of rapidfuzz over 100. Case counts. Two empty texts are equal.
+/// Twice the letters that both texts have in the same order, over all letters of both: 1 when they
+/// are equal, 0 when they share none. The same as `ratio` of rapidfuzz over 100. Case counts. Two
+/// empty texts are equal.
 pub fn fuzzy(response: &str, truth: &str) -> f64 {
     if response == truth {
         return 1.0;
@@ -82,15 +85,24 @@ mod tests {
             ("abc", "xyz", 0.0),
             ("fuzzy wuzzy was a bear", "wuzzy fuzzy was a bear", 0.909_090_909_090_909_1),
         ] {
-            assert!((fuzzy(response, truth) - expected).abs() < 1e-12, "{response} {truth} {}", fuzzy(response, truth));
+            assert!(
+                (fuzzy(response, truth) - expected).abs() < 1e-12,
+                "{response} {truth} {}",
+                fuzzy(response, truth)
+            );
         }
     }
 
     #[test]
     fn every_name_of_the_grader_that_needs_no_model_is_known() {
-        for name in "fuzzy_match bleu gleu meteor rouge_1 rouge_2 rouge_3 rouge_4 rouge_5 rouge_l".split(' ') {
-            let score =
-                Similarity::from_name(name).unwrap().score("one two three four", "one two three four", Nltk::default());
+        for name in "fuzzy_match bleu gleu meteor rouge_1 rouge_2 rouge_3 rouge_4 rouge_5 rouge_l"
+            .split(' ')
+        {
+            let score = Similarity::from_name(name).unwrap().score(
+                "one two three four",
+                "one two three four",
+                Nltk::default(),
+            );
             assert!(score > 0.99 || name == "rouge_5", "{name} {score}");
         }
         assert_eq!(Similarity::from_name("fuzzy"), Some(Similarity::Fuzzy));

@@ -59,7 +59,8 @@ mod tests {
             ("any", "", "ne like ilike"),
             (" Paris", "Paris", "ne like ilike"),
         ] {
-            let found = StringCheck::ALL.into_iter().filter(|check| check.passes(answer, reference));
+            let found =
+                StringCheck::ALL.into_iter().filter(|check| check.passes(answer, reference));
             let found: Vec<&str> = found.map(StringCheck::name).collect();
             assert_eq!(found.join(" "), passing, "{answer} / {reference}");
         }

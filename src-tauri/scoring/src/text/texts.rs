@@ -1,4 +1,5 @@
-//! **Pure.** Two texts that are measured against each other. Each rule cuts them into words once, whatever is asked afterwards.
+//! **Pure.** Two texts that are measured against each other. Each rule cuts them into words once,
+//! whatever is asked afterwards.
 use super::meteor::{self, Aligned, Alignment, Weights};
 use super::pair::{Pair, fraction, is_too_long, shared};
 use super::rouge::{self, Overlap};
@@ -27,7 +28,8 @@ pub struct Measured {
     pub score: f64,
     /// The parts of ROUGE.
     pub overlap: Option<Overlap>,
-    /// False when BLEU found not a single word in common: then it does not count runs, and writes a bare `0`.
+    /// False when BLEU found not a single word in common: then it does not count runs, and writes a
+    /// bare `0`.
     pub comparable: bool,
 }
 
@@ -71,7 +73,8 @@ impl<'a> Texts<'a> {
         rouge::by_runs(plain, n.clamp(1, MOST), hits[n.clamp(1, MOST) - 1]).into()
     }
 
-    /// ROUGE by the longest lists that lines of both texts have in common; none when the texts are too long for that.
+    /// ROUGE by the longest lists that lines of both texts have in common; none when the texts are
+    /// too long for that.
     pub fn rouge_by_lines(&self) -> Option<Measured> {
         /// Cells of all tables together.
         const MOST: usize = 10_000_000;
@@ -89,22 +92,27 @@ impl<'a> Texts<'a> {
             };
             text.split('\n').map(line).collect::<Vec<_>>()
         };
-        let (response, truth) = (lines(self.response, &plain.response), lines(self.truth, &plain.truth));
+        let (response, truth) =
+            (lines(self.response, &plain.response), lines(self.truth, &plain.truth));
         Some(rouge::by_lines(&response, &truth, plain.kinds()).into())
     }
 
-    /// True when a metric looks at how much of the order of both is the same, and they are too long for that.
+    /// True when a metric looks at how much of the order of both is the same, and they are too long
+    /// for that.
     pub fn is_too_long(&self, metric: Metric) -> bool {
         metric == Metric::RougeL && is_too_long(&self.plain().response, &self.plain().truth)
     }
 
     fn f1(&self) -> f64 {
-        let pair = Pair::cut(self.response, self.truth, |text, words| tokens::f1(text, &mut |word| words.push(word)));
+        let pair = Pair::cut(self.response, self.truth, |text, words| {
+            tokens::f1(text, &mut |word| words.push(word));
+        });
         let [common] = shared::<1>(&pair);
         if common == 0 {
             return 0.0;
         }
-        let (precision, recall) = (fraction(common, pair.response.len()), fraction(common, pair.truth.len()));
+        let (precision, recall) =
+            (fraction(common, pair.response.len()), fraction(common, pair.truth.len()));
         (2.0 * precision * recall) / (precision + recall)
     }
 
@@ -136,7 +144,8 @@ impl<'a> Texts<'a> {
         meteor::score(alignment, words.response.len(), words.truth.len(), weights)
     }
 
-    /// Which words METEOR holds for the same: places among the words of the response and of the truth.
+    /// Which words METEOR holds for the same: places among the words of the response and of the
+    /// truth.
     pub fn alignment(&self) -> &Alignment {
         &self.aligned().by_meaning
     }
@@ -174,7 +183,9 @@ impl<'a> Texts<'a> {
 
     fn plain(&self) -> &Pair {
         self.plain.get_or_init(|| {
-            Pair::cut(self.response, self.truth, |text, words| tokens::rouge(text, &mut |word| words.push(word)))
+            Pair::cut(self.response, self.truth, |text, words| {
+                tokens::rouge(text, &mut |word| words.push(word));
+            })
         })
     }
 }

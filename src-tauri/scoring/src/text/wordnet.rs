@@ -1,5 +1,6 @@
-//! **Pure.** Which words WordNet 3.0 gives a meaning in common. Reads the table that `scripts/wordnet.py` writes and describes.
-//! It lies in the program as 1.1 MB and is unpacked when it is first asked: about 5 ms, once, into 2.3 MB.
+//! **Pure.** Which words WordNet 3.0 gives a meaning in common. Reads the table that
+//! `scripts/wordnet.py` writes and describes. It lies in the program as 1.1 MB and is unpacked when
+//! it is first asked: about 5 ms, once, into 2.3 MB.
 use std::sync::OnceLock;
 
 const PACKED: &[u8] = include_bytes!("../../data/wordnet.bin");
@@ -20,7 +21,16 @@ const ENDINGS: [&[(&str, &str)]; PARTS] = [
         ("men", "man"),
         ("ies", "y"),
     ],
-    &[("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")],
+    &[
+        ("s", ""),
+        ("ies", "y"),
+        ("es", "e"),
+        ("es", ""),
+        ("ed", "e"),
+        ("ed", ""),
+        ("ing", "e"),
+        ("ing", ""),
+    ],
     &[("er", ""), ("est", ""), ("er", "e"), ("est", "e")],
     &[],
 ];
@@ -76,14 +86,18 @@ impl WordNet {
         };
         for number in 0..count {
             let start = table.words.last().map_or(0, |word| word.end as usize);
-            let before = table.words.len().checked_sub(2).map_or(0, |at| table.words[at].end as usize);
+            let before =
+                table.words.len().checked_sub(2).map_or(0, |at| table.words[at].end as usize);
             let (same, more) = (usize::from(from.byte()), usize::from(from.byte()));
             table.names.extend_from_within(before..before + same);
             let end = from.0 + more;
             table.names.push_str(std::str::from_utf8(&PACKED[from.0..end]).unwrap_or_default());
             from.0 = end;
             let length = from.number() as usize;
-            table.words.push(Word { end: super::pair::count(table.names.len()), record: super::pair::count(from.0) });
+            table.words.push(Word {
+                end: super::pair::count(table.names.len()),
+                record: super::pair::count(from.0),
+            });
             from.0 += length;
             let slot = table.slot(&table.names.as_bytes()[start..]);
             table.slots[slot] = number;
@@ -97,9 +111,12 @@ impl WordNet {
         &self.names.as_bytes()[start..self.words[at].end as usize]
     }
 
-    /// Where a word is, or where it would be. A part of the places is always empty, so the search ends.
+    /// Where a word is, or where it would be. A part of the places is always empty, so the search
+    /// ends.
     fn slot(&self, name: &[u8]) -> usize {
-        let hash = name.iter().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
+        let hash = name.iter().fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+        });
         let mut at = (hash ^ (hash >> 15)) as usize;
         loop {
             at &= self.slots.len() - 1;
@@ -121,7 +138,8 @@ impl WordNet {
         Record { number, alone: head & 0xf, irregular: head >> 4, count: rest.number(), rest }
     }
 
-    /// The meanings that a word can have, also as an inflected form of another. Meanings may come more than once.
+    /// The meanings that a word can have, also as an inflected form of another. Meanings may come
+    /// more than once.
     pub(super) fn meanings(&self, word: &str, each: &mut impl FnMut(u32)) {
         let found = self.find(word);
         let mut irregular: [Option<Vec<u32>>; PARTS] = Default::default();
@@ -129,7 +147,8 @@ impl WordNet {
             let listed = record.irregular;
             let mut at = self.give(record, None, each);
             for (part, bases) in irregular.iter_mut().enumerate() {
-                *bases = (listed >> part & 1 == 1).then(|| (0..at.number()).map(|_| at.number()).collect());
+                *bases = (listed >> part & 1 == 1)
+                    .then(|| (0..at.number()).map(|_| at.number()).collect());
             }
         }
         let mut base = String::new();
@@ -153,14 +172,16 @@ impl WordNet {
         }
     }
 
-    /// Gives the meanings of a word, all or those of one part of speech. Returns where the rest of its record is.
+    /// Gives the meanings of a word, all or those of one part of speech. Returns where the rest of
+    /// its record is.
     fn give(&self, mut record: Record, part: Option<usize>, each: &mut impl FnMut(u32)) -> Reader {
         let bits = part.map_or(0xf, |part| 1 << part);
         if record.alone & bits != 0 {
             each(self.own(record.number));
         }
-        let (first, end) = part
-            .map_or((0, u32::MAX), |part| (part.checked_sub(1).map_or(0, |before| self.ends[before]), self.ends[part]));
+        let (first, end) = part.map_or((0, u32::MAX), |part| {
+            (part.checked_sub(1).map_or(0, |before| self.ends[before]), self.ends[part])
+        });
         let mut meaning = 0;
         for _ in 0..record.count {
             meaning += record.rest.number() / 2;

@@ -18,15 +18,22 @@ fn a_row_that_one_side_names_twice_is_an_extra_row() {
         "[{ticket_id: 1, p: x}, {ticket_id: 2, p: b}, {ticket_id: 1, p: a}]",
     );
     let Node::List(list) = &diff.root else { panic!("{diff:?}") };
-    assert_eq!(list.alignment, Alignment::Key { fields: vec!["ticket_id".to_owned()], inferred: true });
-    assert_eq!((diff.counts.rows.equal, diff.counts.rows.extra, diff.counts.rows.different), (2, 1, 0));
+    assert_eq!(
+        list.alignment,
+        Alignment::Key { fields: vec!["ticket_id".to_owned()], inferred: true }
+    );
+    assert_eq!(
+        (diff.counts.rows.equal, diff.counts.rows.extra, diff.counts.rows.different),
+        (2, 1, 0)
+    );
 }
 
 #[test]
 fn of_rows_with_one_key_equal_ones_find_each_other_whichever_side_has_more_of_them() {
     let (two, one) = ("[{id: 1, v: 1}, {id: 1, v: 2}]", "[{id: 1, v: 2}]");
     let many = "[{id: 1, v: 1}, {id: 1, v: 2}, {id: 2, v: 3}]";
-    let rows = |diff: Diff<'_>| (diff.counts.rows.equal, diff.counts.rows.missing, diff.counts.rows.extra);
+    let rows =
+        |diff: Diff<'_>| (diff.counts.rows.equal, diff.counts.rows.missing, diff.counts.rows.extra);
     assert_eq!(rows(plain(two, one)), (1, 1, 0));
     assert_eq!(rows(plain(one, two)), (1, 0, 1));
     assert_eq!(rows(plain(many, "[{id: 1, v: 2}, {id: 2, v: 3}, {id: 3, v: 4}]")), (2, 1, 1));
@@ -62,11 +69,17 @@ fn places_and_measures_are_no_names() {
         other => panic!("{other:?}"),
     };
     assert_eq!(
-        by("[{rank: 1, ticket: 7}, {rank: 2, ticket: 9}]", "[{rank: 1, ticket: 9}, {rank: 2, ticket: 7}]"),
+        by(
+            "[{rank: 1, ticket: 7}, {rank: 2, ticket: 9}]",
+            "[{rank: 1, ticket: 9}, {rank: 2, ticket: 7}]"
+        ),
         "by ticket"
     );
     assert_eq!(by("[{score: 1.5}, {score: 2.5}]", "[{score: 2.5}, {score: 1.5}]"), "by likeness");
-    assert_eq!(by("[{paid: 1, name: a}, {paid: 2, name: b}]", "[{paid: 2, name: b}, {paid: 1, name: a}]"), "by name");
+    assert_eq!(
+        by("[{paid: 1, name: a}, {paid: 2, name: b}]", "[{paid: 2, name: b}, {paid: 1, name: a}]"),
+        "by name"
+    );
     assert_eq!(
         by(
             "[{a: x, b: 1, n: 5}, {a: x, b: 2, n: 5}, {a: y, b: 1, n: 5}]",
@@ -81,7 +94,10 @@ fn nothing_alike_is_compared_by_place() {
     let diff = plain("[{a: x}, {a: y}]", "[{a: 1}]");
     let Node::List(list) = &diff.root else { panic!("{diff:?}") };
     assert_eq!(list.alignment, Alignment::Place);
-    assert!(matches!(list.rows[0].sides, Sides::Both(_)) && matches!(list.rows[1].sides, Sides::Missing(_)));
+    assert!(
+        matches!(list.rows[0].sides, Sides::Both(_))
+            && matches!(list.rows[1].sides, Sides::Missing(_))
+    );
 }
 
 /// Summaries of many pairs.
@@ -91,7 +107,9 @@ fn told(pairs: &[(&str, &str)]) -> String {
 
 fn ten(score: &str) -> Vec<String> {
     let score = |id: usize| if id == 5 { score.to_owned() } else { id.to_string() };
-    (0..10).map(|id| format!("{{ticket_id: {}, priority_score: {}}}", 140 + id, score(id))).collect()
+    (0..10)
+        .map(|id| format!("{{ticket_id: {}, priority_score: {}}}", 140 + id, score(id)))
+        .collect()
 }
 
 fn list(rows: &[String]) -> String {
@@ -122,7 +140,8 @@ fn another_answer_is_not_what_was_expected_so_nothing_is_called_right_or_wrong()
     let (one, mut other) = (ten("84.1"), ten("81.9"));
     other.remove(3);
     other.push("{ticket_id: 200, priority_score: 1}".to_owned());
-    let all: Vec<String> = one.iter().map(|row| row.replace("priority_score: ", "priority_score: 1")).collect();
+    let all: Vec<String> =
+        one.iter().map(|row| row.replace("priority_score: ", "priority_score: 1")).collect();
     insta::assert_snapshot!([
         between(&list(&one), &list(&other)),
         between(&list(&one), &list(&all)),
@@ -248,7 +267,11 @@ fn lists_of_lists_have_no_names_and_say_what_they_are() {
 #[test]
 fn the_path_of_a_difference_leads_to_it() {
     let paths = |expected: &str, actual: &str| -> Vec<(Option<usize>, String)> {
-        plain(expected, actual).differences().iter().map(|found| (found.row, found.path.clone())).collect()
+        plain(expected, actual)
+            .differences()
+            .iter()
+            .map(|found| (found.row, found.path.clone()))
+            .collect()
     };
     let found = |row, path: &str| vec![(row, path.to_owned())];
     assert_eq!(
@@ -262,7 +285,8 @@ fn the_path_of_a_difference_leads_to_it() {
 
 #[test]
 fn letters_that_look_the_same_say_so() {
-    let told = told(&[("caf\u{e9}", "cafe\u{301}"), ("[{id: 1, n: \u{e9}}]", "[{id: 1, n: e\u{301}}]")]);
+    let told =
+        told(&[("caf\u{e9}", "cafe\u{301}"), ("[{id: 1, n: \u{e9}}]", "[{id: 1, n: e\u{301}}]")]);
     insta::assert_snapshot!(told.replace('\u{301}', "+accent"), @r"
     café → cafe+accent (they look the same, but letters are written with other characters)
     0 of 1 row right, 1 field differs: n é → e+accent (they look the same, but letters are written with other characters)
@@ -293,7 +317,8 @@ fn long_numbers_are_cut_around_what_differs() {
 #[test]
 fn a_text_whose_words_were_counted_coarsely_says_so_to_programs_too() {
     let shuffled = |step: usize| {
-        let lines: Vec<String> = (0..60_000).map(|n| format!("word{}", n * step % 60_000)).collect();
+        let lines: Vec<String> =
+            (0..60_000).map(|n| format!("word{}", n * step % 60_000)).collect();
         Value::from(lines.join("\n").as_str())
     };
     let (expected, actual) = (shuffled(7_919), shuffled(49_999));
@@ -334,8 +359,12 @@ fn one_line_says_what_matters_of_anything_else() {
 }
 
 fn terminal(expected: &str, actual: &str) -> String {
-    let lines = touchstone_scoring::diff::plain(&plain(expected, actual), &|text| text.replace('\n', " "));
-    lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect::<String>() + "\n").collect()
+    let lines =
+        touchstone_scoring::diff::plain(&plain(expected, actual), &|text| text.replace('\n', " "));
+    lines
+        .iter()
+        .map(|line| line.iter().map(|span| span.text.as_str()).collect::<String>() + "\n")
+        .collect()
 }
 
 #[test]
@@ -380,7 +409,10 @@ fn on_a_terminal_rows_are_a_table_and_anything_else_is_lines() {
 
 #[test]
 fn programs_get_everything() {
-    let diff = plain("[{id: 1, n: 1.50}, {id: 2, t: a b}]", "[{id: 2, t: a c}, {id: 1, n: '1.5'}, {id: 3}]");
+    let diff = plain(
+        "[{id: 1, n: 1.50}, {id: 2, t: a b}]",
+        "[{id: 2, t: a c}, {id: 1, n: '1.5'}, {id: 3}]",
+    );
     let json = touchstone_formats::json::write(&diff.to_value(), false);
     insta::assert_snapshot!(json.replace(",\"counts", ",\n\"counts").replace(",\"diff\":", ",\n\"diff\":"), @r##"
     {"summary":"0 of 2 rows right, 1 extra (#3), 1 field differs: t a b → a c, 1 moved: #1 (1 → 2), 1 value of another type","equal":false,"coarse":false,
@@ -399,7 +431,11 @@ fn programs_get_everything() {
 fn values_nested_as_deep_as_can_be_read_and_deeper_bring_nothing_to_a_stop() {
     let nested = |depth: usize, inner: &str, list: bool| {
         (0..depth).fold(Value::from(inner), |inner, at| {
-            if list && at % 2 == 0 { Value::List(vec![inner]) } else { Value::Map(vec![(Value::from("a"), inner)]) }
+            if list && at % 2 == 0 {
+                Value::List(vec![inner])
+            } else {
+                Value::Map(vec![(Value::from("a"), inner)])
+            }
         })
     };
     for depth in [1, 64, 127, 129, 1_000] {
@@ -433,7 +469,8 @@ fn what_is_too_much_work_is_compared_coarsely_and_says_so() {
         list(&(0..400).map(row).collect::<Vec<_>>())
     };
     let (expected, actual) = (read(&rows("left")), read(&rows("right")));
-    let coarse = |budget: u64| diff(&expected, &actual, &Options { budget, ..Options::default() }).coarse;
+    let coarse =
+        |budget: u64| diff(&expected, &actual, &Options { budget, ..Options::default() }).coarse;
     assert!(coarse(1_000) && !coarse(Options::default().budget));
     let cut = diff(&expected, &actual, &Options { budget: 1_000, ..Options::default() });
     assert!(cut.summary().ends_with(" (compared coarsely)"), "{}", cut.summary());

@@ -6,7 +6,8 @@ use touchstone_formats::{answer, json, suite};
 use touchstone_scoring::diff::{Options, apply, diff, revert};
 
 fn golden(below: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/benchmark").join(below);
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/benchmark").join(below);
     folder.is_dir().then_some(folder)
 }
 
@@ -30,9 +31,10 @@ fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
 
 #[test]
 fn sentences_make_sense_for_real_answers() {
-    let (Some(results), Some(queries)) =
-        (golden("results/score_based_prioritization"), golden("queries/score_based_prioritization"))
-    else {
+    let (Some(results), Some(queries)) = (
+        golden("results/score_based_prioritization"),
+        golden("queries/score_based_prioritization"),
+    ) else {
         println!("0 cases: the golden files are not here");
         return;
     };
@@ -40,10 +42,16 @@ fn sentences_make_sense_for_real_answers() {
     let expected = json::read(&expected).unwrap();
     let (mut told, mut cases) = (String::new(), 0);
     for file in files(&results, ".result") {
-        let Some((actual, _)) = answer::parse(&std::fs::read_to_string(&file).unwrap()) else { continue };
+        let Some((actual, _)) = answer::parse(&std::fs::read_to_string(&file).unwrap()) else {
+            continue;
+        };
         let diff = diff(&expected, &actual, &Options::default());
         assert_eq!(apply(&expected, &diff).as_ref(), Some(&actual));
-        let run = file.strip_prefix(&results).unwrap().to_string_lossy().replace("/retrieval/last_10_run_", " ");
+        let run = file
+            .strip_prefix(&results)
+            .unwrap()
+            .to_string_lossy()
+            .replace("/retrieval/last_10_run_", " ");
         writeln!(told, "{}: {}", run.trim_end_matches(".result"), diff.summary()).unwrap();
         cases += 1;
     }
@@ -70,7 +78,10 @@ fn every_ground_truth_can_be_compared_with_every_other() {
     let truths: Vec<Value> = [".json", ".txt"]
         .iter()
         .flat_map(|end| files(&queries, end))
-        .filter_map(|file| suite::ground_truth(&file.to_string_lossy(), &std::fs::read_to_string(&file).unwrap()).ok())
+        .filter_map(|file| {
+            suite::ground_truth(&file.to_string_lossy(), &std::fs::read_to_string(&file).unwrap())
+                .ok()
+        })
         .collect();
     for expected in &truths {
         for actual in &truths {

@@ -2,16 +2,21 @@
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Alignment, Columns, Counts, Diff, ExtraFields, Kind, List, Node, Options, PieceKind, Shown, Sides, Table,
-    Tolerance, apply, diff, plain, revert,
+    Alignment, Columns, Counts, Diff, ExtraFields, Kind, List, Node, Options, PieceKind, Shown,
+    Sides, Table, Tolerance, apply, diff, plain, revert,
 };
 
 fn scalar() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
-        prop_oneof!["-?[0-9]{1,3}(\\.[0-9]{1,2})?", "[0-9]e[0-9]", Just(".nan".to_owned()), Just("0x1F".to_owned())]
-            .prop_map(Value::Number),
+        prop_oneof![
+            "-?[0-9]{1,3}(\\.[0-9]{1,2})?",
+            "[0-9]e[0-9]",
+            Just(".nan".to_owned()),
+            Just("0x1F".to_owned())
+        ]
+        .prop_map(Value::Number),
         prop_oneof![
             "[a-c ]{0,6}",
             "[0-9]{1,2}(\\.[0-9])?",
@@ -29,8 +34,11 @@ fn value() -> impl Strategy<Value = Value> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::List),
             prop::collection::vec((key(), inner.clone()), 0..5).prop_map(Value::Map),
-            prop::collection::vec(prop::collection::vec((key(), inner), 1..4).prop_map(Value::Map), 0..6)
-                .prop_map(Value::List),
+            prop::collection::vec(
+                prop::collection::vec((key(), inner), 1..4).prop_map(Value::Map),
+                0..6
+            )
+            .prop_map(Value::List),
         ]
     })
 }
@@ -50,8 +58,9 @@ fn row(id: usize, score: u8, name: &str) -> Value {
 }
 
 fn rows() -> impl Strategy<Value = Vec<Value>> {
-    prop::collection::vec((0_u8..4, "[a-c]{1,2}"), 1..20)
-        .prop_map(|all| all.iter().enumerate().map(|(id, (score, name))| row(id, *score, name)).collect())
+    prop::collection::vec((0_u8..4, "[a-c]{1,2}"), 1..20).prop_map(|all| {
+        all.iter().enumerate().map(|(id, (score, name))| row(id, *score, name)).collect()
+    })
 }
 
 /// A second value that has much in common with the first.
@@ -60,7 +69,9 @@ fn changed(value: Value) -> impl Strategy<Value = Value> {
         Value::List(items) => {
             let count = items.len();
             (prop::collection::vec(scalar(), 0..2), Just(items).prop_shuffle(), 0..=count)
-                .prop_map(|(more, items, keep)| Value::List(items.into_iter().take(keep).chain(more).collect()))
+                .prop_map(|(more, items, keep)| {
+                    Value::List(items.into_iter().take(keep).chain(more).collect())
+                })
                 .boxed()
         }
         Value::Map(entries) => (Just(entries).prop_shuffle(), key(), scalar())
@@ -84,7 +95,11 @@ fn pair() -> impl Strategy<Value = (Value, Value)> {
 
 fn options() -> impl Strategy<Value = Options> {
     (
-        prop_oneof![Just(None), Just(Some(vec!["id".to_owned()])), Just(Some(vec!["a".to_owned(), "b".to_owned()]))],
+        prop_oneof![
+            Just(None),
+            Just(Some(vec!["id".to_owned()])),
+            Just(Some(vec!["a".to_owned(), "b".to_owned()]))
+        ],
         any::<bool>(),
         any::<bool>(),
         prop_oneof![Just(Vec::new()), Just(vec!["a".to_owned()])],
@@ -115,7 +130,15 @@ fn add_up(counts: &Counts) -> bool {
 
 /// What a difference is when the sides change places.
 fn turned(counts: &Counts) -> (usize, usize, usize, usize, usize, usize, usize) {
-    (counts.actual, counts.expected, counts.right, counts.changed, counts.extra, counts.missing, counts.rows.moved)
+    (
+        counts.actual,
+        counts.expected,
+        counts.right,
+        counts.changed,
+        counts.extra,
+        counts.missing,
+        counts.rows.moved,
+    )
 }
 
 fn list<'a>(diff: &'a Diff<'a>) -> &'a List<'a> {
@@ -137,9 +160,10 @@ fn can_be_written(value: &Value) -> bool {
 fn without_order(value: &Value) -> String {
     let mut parts: Vec<String> = match value {
         Value::List(items) => items.iter().map(without_order).collect(),
-        Value::Map(entries) => {
-            entries.iter().map(|(key, value)| without_order(key) + ": " + &without_order(value)).collect()
-        }
+        Value::Map(entries) => entries
+            .iter()
+            .map(|(key, value)| without_order(key) + ": " + &without_order(value))
+            .collect(),
         other => return format!("{other:?}"),
     };
     parts.sort_unstable();

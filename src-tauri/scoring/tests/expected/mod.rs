@@ -41,10 +41,16 @@ impl Count {
         for ((key, ours), (_, theirs)) in ours.iter().zip(theirs.entries()) {
             match *ours {
                 Field::Word(word) => assert_eq!(theirs.text(), Some(word), "{name} {key}"),
-                Field::Whole(whole) => assert_eq!(theirs, &Value::Number(whole.to_string()), "{name} {key}"),
+                Field::Whole(whole) => {
+                    assert_eq!(theirs, &Value::Number(whole.to_string()), "{name} {key}");
+                }
                 Field::Number(ours) => {
-                    let fraction = matches!(theirs, Value::Number(text) if text.contains(['.', 'e']));
-                    assert!(fraction || key.ends_with("threshold"), "{name} {key}: {theirs:?} has no fraction");
+                    let fraction =
+                        matches!(theirs, Value::Number(text) if text.contains(['.', 'e']));
+                    assert!(
+                        fraction || key.ends_with("threshold"),
+                        "{name} {key}: {theirs:?} has no fraction"
+                    );
                     self.number(|| format!("{name} {key}"), ours, number(theirs));
                 }
             }
@@ -60,16 +66,27 @@ impl Count {
     ) {
         for metric in Metric::ALL {
             let ours = outcome(metric, &texts.measure(metric), Thresholds::default());
-            self.result(&format!("{name} {}", metric.name()), &ours, theirs(metric.name()).unwrap());
+            self.result(
+                &format!("{name} {}", metric.name()),
+                &ours,
+                theirs(metric.name()).unwrap(),
+            );
         }
         let theirs = number(theirs("meteor_exact_stem_only").unwrap());
-        self.number(|| format!("{name} without synonyms"), texts.meteor_without_synonyms(Weights::default()), theirs);
+        self.number(
+            || format!("{name} without synonyms"),
+            texts.meteor_without_synonyms(Weights::default()),
+            theirs,
+        );
     }
 
     /// Says how it went; fails when a number is too far away.
     pub(crate) fn done(self, what: &str, cases: usize) {
         let [near, beyond] = [&self.near, &self.beyond].map(Vec::len);
-        println!("{what}: {cases} cases; {} numbers are equal, {near} within {NEAR}, {beyond} beyond", self.exact);
+        println!(
+            "{what}: {cases} cases; {} numbers are equal, {near} within {NEAR}, {beyond} beyond",
+            self.exact
+        );
         self.near.iter().for_each(|line| println!("  {line}"));
         assert!(cases > 0 && self.exact > 0);
         assert!(self.beyond.is_empty(), "{}", self.beyond.join("\n"));

@@ -1,5 +1,5 @@
-//! `kendall_tau` against what scipy computes, on lists made up here and on the published runs of a benchmark. Those runs are not part
-//! of the project; without them there is nothing to do.
+//! `kendall_tau` against what scipy computes, on lists made up here and on the published runs of a
+//! benchmark. Those runs are not part of the project; without them there is nothing to do.
 use super::{float, rows, told};
 use std::path::{Path, PathBuf};
 use touchstone_formats::benchmark::{self, Parts};
@@ -23,10 +23,15 @@ fn the_order_of_lists_scores_as_scipy_says() {
     let scorer = super::scorer("kendall_tau");
     let all = rows(LISTS);
     for row in &all {
-        let case = Case { expected: row.get("expected"), answer: row.get("answer"), ..Case::default() };
+        let case =
+            Case { expected: row.get("expected"), answer: row.get("answer"), ..Case::default() };
         let wanted = float(row.get("score").unwrap());
         let found = of(&scorer, &case);
-        assert!((found.score.unwrap() - wanted).abs() < 1e-12, "{} instead of {wanted}: {row:?}", told(&found));
+        assert!(
+            (found.score.unwrap() - wanted).abs() < 1e-12,
+            "{} instead of {wanted}: {row:?}",
+            told(&found)
+        );
         assert_eq!(found.passed, Some(wanted >= 1.0));
     }
     eprintln!("{} lists as scipy says", all.len());
@@ -53,7 +58,8 @@ fn task(folder: &Path, name: &str) -> Task {
 fn truths(folder: &Path, task: &Task) -> Vec<(String, Value)> {
     let truth = |variation: &suite::Variation| {
         let Expected::File(path) = &variation.expected else { panic!("{variation:?}") };
-        let text = std::fs::read_to_string(folder.join("queries").join(&task.id).join(path)).unwrap();
+        let text =
+            std::fs::read_to_string(folder.join("queries").join(&task.id).join(path)).unwrap();
         (variation.name.clone().unwrap(), suite::ground_truth(path, &text).unwrap())
     };
     task.variations.iter().map(truth).collect()
@@ -68,10 +74,13 @@ fn published_runs_score_as_the_benchmark_says() {
         let name = row.get("run").and_then(Value::text).unwrap();
         let task = task(&folder, name.split('/').next().unwrap());
         let variation = name.rsplit('/').next().unwrap().rsplit_once("_run_").unwrap().0;
-        let (_, truth) = truths(&folder, &task).into_iter().find(|(name, _)| name == variation).unwrap();
-        let bytes = |end: &str| std::fs::read(folder.join("results").join(format!("{name}.{end}"))).ok();
+        let (_, truth) =
+            truths(&folder, &task).into_iter().find(|(name, _)| name == variation).unwrap();
+        let bytes =
+            |end: &str| std::fs::read(folder.join("results").join(format!("{name}.{end}"))).ok();
         let (result, history) = (bytes("result"), bytes("history"));
-        let parts = Parts { result: result.as_deref(), history: history.as_deref(), ..Parts::default() };
+        let parts =
+            Parts { result: result.as_deref(), history: history.as_deref(), ..Parts::default() };
         let answer = benchmark::read(&parts).unwrap().answer.map(|answer| answer.value);
         let case = Case {
             expected: Some(&truth),
@@ -79,12 +88,19 @@ fn published_runs_score_as_the_benchmark_says() {
             key: task.artifact_key.as_deref(),
             ..Case::default()
         };
-        let [scorer] = &published(Some(&truth))[..] else { panic!("one scorer is used for {name}") };
+        let [scorer] = &published(Some(&truth))[..] else {
+            panic!("one scorer is used for {name}")
+        };
         let [usual] = &defaults(Some(&truth))[..] else { panic!("one scorer is usual for {name}") };
         assert_eq!((scorer.name(), usual.name()), ("kendall_tau", "fields"));
         let (found, fields) = (of(scorer, &case), of(usual, &case));
         let (ours, wanted) = (found.score.unwrap(), float(row.get("score").unwrap()));
-        eprintln!("{name:<82} {:<12} {ours:>7.4}  {:>7.4}  {}", scorer.name(), fields.score.unwrap(), found.reason);
+        eprintln!(
+            "{name:<82} {:<12} {ours:>7.4}  {:>7.4}  {}",
+            scorer.name(),
+            fields.score.unwrap(),
+            found.reason
+        );
         assert!((ours - wanted).abs() < 1e-12, "{name}: {ours} instead of {wanted}");
     }
     eprintln!("{} runs score as the benchmark says", all.len());
@@ -103,11 +119,20 @@ fn every_published_expected_output_has_the_scorer_that_the_benchmark_uses_and_is
     ] {
         for (variation, truth) in truths(&folder, &task(&folder, name)) {
             let of_the_benchmark = published(Some(&truth));
-            assert_eq!(of_the_benchmark.iter().map(Scorer::name).collect::<Vec<_>>(), [scorer], "{name} {variation}");
+            assert_eq!(
+                of_the_benchmark.iter().map(Scorer::name).collect::<Vec<_>>(),
+                [scorer],
+                "{name} {variation}"
+            );
             for scorer in of_the_benchmark.iter().chain(&defaults(Some(&truth))) {
                 let case = Case { expected: Some(&truth), answer: Some(&truth), ..Case::default() };
                 let found = of(scorer, &case);
-                assert_eq!((found.score, found.passed), (Some(1.0), Some(true)), "{name} {variation} {}", found.reason);
+                assert_eq!(
+                    (found.score, found.passed),
+                    (Some(1.0), Some(true)),
+                    "{name} {variation} {}",
+                    found.reason
+                );
             }
             count += 1;
         }
@@ -117,7 +142,8 @@ fn every_published_expected_output_has_the_scorer_that_the_benchmark_uses_and_is
 
 #[test]
 fn called_apis_score_as_computed_elsewhere() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/api_scores.jsonl");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../../shared/golden/stabletoolbench/api_scores.jsonl");
     let Ok(text) = std::fs::read_to_string(&path) else {
         return eprintln!("skipped: there is no {}", path.display());
     };
@@ -125,14 +151,21 @@ fn called_apis_score_as_computed_elsewhere() {
     let all = rows(&text);
     for row in &all {
         let pairs = |key: &str| -> Vec<String> {
-            let pair = |pair: &Value| pair.items().iter().filter_map(Value::text).collect::<Vec<_>>().join("\n");
+            let pair = |pair: &Value| {
+                pair.items().iter().filter_map(Value::text).collect::<Vec<_>>().join("\n")
+            };
             row.get(key).unwrap().items().iter().map(pair).collect()
         };
-        let calls: Vec<(String, bool)> = pairs("called_pairs_first").into_iter().map(|name| (name, false)).collect();
+        let calls: Vec<(String, bool)> =
+            pairs("called_pairs_first").into_iter().map(|name| (name, false)).collect();
         let gold = pairs("gold");
         let found = of(&scorer, &Case { expected_calls: &gold, calls: &calls, ..Case::default() });
         let wanted = float(row.get("api_call_score").unwrap());
-        assert!((found.score.unwrap() - wanted).abs() < 1e-12, "{} instead of {wanted}", told(&found));
+        assert!(
+            (found.score.unwrap() - wanted).abs() < 1e-12,
+            "{} instead of {wanted}",
+            told(&found)
+        );
     }
     eprintln!("{} runs called what was counted elsewhere", all.len());
 }

@@ -27,8 +27,13 @@ fn scalar() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::Bool),
-        prop_oneof!["-?[0-9]{1,3}(\\.[0-9])?", "[0-9]e[0-9]{1,3}", Just(".nan".to_owned()), Just("-.inf".to_owned())]
-            .prop_map(Value::Number),
+        prop_oneof![
+            "-?[0-9]{1,3}(\\.[0-9])?",
+            "[0-9]e[0-9]{1,3}",
+            Just(".nan".to_owned()),
+            Just("-.inf".to_owned())
+        ]
+        .prop_map(Value::Number),
         prop_oneof!["[a-c ]{0,6}", "-?[0-9]{1,2}(\\.[0-9])?", "\\PC{0,8}"].prop_map(Value::Text),
     ]
 }
@@ -39,8 +44,11 @@ fn any_value() -> impl Strategy<Value = Value> {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..6).prop_map(Value::List),
             prop::collection::vec((key.clone(), inner.clone()), 0..4).prop_map(Value::Map),
-            prop::collection::vec(prop::collection::vec((key.clone(), inner), 1..4).prop_map(Value::Map), 0..6)
-                .prop_map(Value::List),
+            prop::collection::vec(
+                prop::collection::vec((key.clone(), inner), 1..4).prop_map(Value::Map),
+                0..6
+            )
+            .prop_map(Value::List),
         ]
     })
 }
@@ -48,15 +56,23 @@ fn any_value() -> impl Strategy<Value = Value> {
 /// Rows with an id each, and two fields.
 fn row(id: usize, a: u8) -> Value {
     let number = |number: usize| Value::Number(number.to_string());
-    Value::Map(vec![("id".into(), number(100 + id)), ("a".into(), number(usize::from(a))), ("b".into(), "x".into())])
+    Value::Map(vec![
+        ("id".into(), number(100 + id)),
+        ("a".into(), number(usize::from(a))),
+        ("b".into(), "x".into()),
+    ])
 }
 
 fn some_rows() -> impl Strategy<Value = Vec<Value>> {
-    prop::collection::vec(0_u8..5, 2..12).prop_map(|all| all.iter().enumerate().map(|(id, a)| row(id, *a)).collect())
+    prop::collection::vec(0_u8..5, 2..12)
+        .prop_map(|all| all.iter().enumerate().map(|(id, a)| row(id, *a)).collect())
 }
 
 fn points(line: &str, expected: &Value, answer: &Value) -> Scored {
-    match score(&scorer(line), &Case { expected: Some(expected), answer: Some(answer), ..Case::default() }) {
+    match score(
+        &scorer(line),
+        &Case { expected: Some(expected), answer: Some(answer), ..Case::default() },
+    ) {
         Outcome::Scored(found) => found,
         other => panic!("{line}: {other:?}"),
     }

@@ -1,4 +1,5 @@
-//! What parts weigh, and how near numbers are. `numeric` compares numbers, so a number that may be wrong tells no row from another.
+//! What parts weigh, and how near numbers are. `numeric` compares numbers, so a number that may be
+//! wrong tells no row from another.
 use super::{scored, scorer, told, value};
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
@@ -11,10 +12,8 @@ fn told_of(line: &str, expected: &str, answer: &str) -> String {
 
 #[test]
 fn a_number_that_is_compared_is_no_key() {
-    let groups =
-        "[{category: bug, plan: free, n: 12}, {category: bug, plan: base, n: 7}, {category: down, plan: free, n: 3}]";
-    let turned =
-        "[{category: bug, plan: free, n: 7}, {category: bug, plan: base, n: 3}, {category: down, plan: free, n: 12}]";
+    let groups = "[{category: bug, plan: free, n: 12}, {category: bug, plan: base, n: 7}, {category: down, plan: free, n: 3}]";
+    let turned = "[{category: bug, plan: free, n: 7}, {category: bug, plan: base, n: 3}, {category: down, plan: free, n: 12}]";
     for line in ["numeric", "numeric: {field: n}", "numeric: n"] {
         insta::allow_duplicates! {
             insta::assert_snapshot!(told_of(line, groups, turned), @"0.0000 failed: none of 3 numbers right, farthest: down / free n 3 → 12, 9 above (300 %), beyond the cutoff");
@@ -46,14 +45,22 @@ fn groups() -> impl Strategy<Value = Vec<Value>> {
     let row = |(a, b, n, m): (u8, u8, u8, u8)| {
         let number = |n: u8| Value::Number(n.to_string());
         let text = |n: u8| Value::from(format!("name {n}").as_str());
-        Value::Map(vec![("a".into(), text(a)), ("b".into(), text(b)), ("n".into(), number(n)), ("m".into(), number(m))])
+        Value::Map(vec![
+            ("a".into(), text(a)),
+            ("b".into(), text(b)),
+            ("n".into(), number(n)),
+            ("m".into(), number(m)),
+        ])
     };
     prop::collection::vec((0..3_u8, 0..3_u8, 0..9_u8, 0..9_u8).prop_map(row), 1..6)
 }
 
 fn scored_as(line: &str, expected: &[Value], answer: &[Value]) -> Scored {
     let (expected, answer) = (Value::List(expected.to_vec()), Value::List(answer.to_vec()));
-    match score(&scorer(line), &Case { expected: Some(&expected), answer: Some(&answer), ..Case::default() }) {
+    match score(
+        &scorer(line),
+        &Case { expected: Some(&expected), answer: Some(&answer), ..Case::default() },
+    ) {
         Outcome::Scored(scored) => scored,
         other => panic!("{line}: {other:?}"),
     }
@@ -78,8 +85,9 @@ proptest! {
     }
 }
 
-/// Rows that a team and a number tell apart, and none of both alone when there are several teams and numbers; with the answer that has
-/// all names and puts what was measured of each row into another one.
+/// Rows that a team and a number tell apart, and none of both alone when there are several teams
+/// and numbers; with the answer that has all names and puts what was measured of each row into
+/// another one.
 fn measured_elsewhere() -> impl Strategy<Value = (Vec<Value>, Vec<Value>)> {
     let parts = (1..4_usize, 2..4_usize, prop::sample::select(vec![1_usize, 2021]), 0..3_u8);
     (parts, any::<prop::sample::Index>(), any::<prop::sample::Index>()).prop_map(
@@ -125,7 +133,12 @@ fn a_text_and_a_number_together_may_tell_rows_apart() {
                     {team: B, year: 2021, earned: 40.5}, {team: B, year: 2022, earned: 30.5}]";
     for line in ["numeric", "numeric: {field: earned}"] {
         let found = scored(line, expected, swapped);
-        assert_eq!((found.score, found.passed), (Some(0.0), Some(false)), "{line}: {}", found.reason);
+        assert_eq!(
+            (found.score, found.passed),
+            (Some(0.0), Some(false)),
+            "{line}: {}",
+            found.reason
+        );
     }
 }
 
@@ -136,7 +149,12 @@ fn what_is_measured_makes_no_rows_alike() {
     let answer = "[{team: Red uno, of: x, n: 50}, {team: Blue due, of: x, n: 10}, {team: Blue due, of: x, n: 11}]";
     for line in ["numeric", "numeric: {field: n}"] {
         let found = scored(line, expected, answer);
-        assert_eq!((found.score, found.passed), (Some(0.0), Some(false)), "{line}: {}", found.reason);
+        assert_eq!(
+            (found.score, found.passed),
+            (Some(0.0), Some(false)),
+            "{line}: {}",
+            found.reason
+        );
     }
 }
 
@@ -146,7 +164,12 @@ fn a_row_whose_measure_is_null_hides_no_name() {
     let swapped = "[{month: 1, total: null}, {month: 2, total: 9}, {month: 3, total: 6}]";
     for line in ["numeric", "numeric: total"] {
         let found = scored(line, expected, swapped);
-        assert_eq!((found.score, found.passed), (Some(0.0), Some(false)), "{line}: {}", found.reason);
+        assert_eq!(
+            (found.score, found.passed),
+            (Some(0.0), Some(false)),
+            "{line}: {}",
+            found.reason
+        );
     }
 }
 
@@ -157,7 +180,9 @@ fn rows_are_shown_beside_those_they_are_scored_against() {
     for list in ["[numeric]", "[exact, {numeric: {field: total}}]", "[{numeric: {key: month}}]"] {
         let shown = diff(&months, &swapped, &comparison(value(list).items(), None));
         let Node::List(rows) = &shown.root else { panic!("{list}: {:?}", shown.root) };
-        let Alignment::Key { fields, .. } = &rows.alignment else { panic!("{list}: {:?}", rows.alignment) };
+        let Alignment::Key { fields, .. } = &rows.alignment else {
+            panic!("{list}: {:?}", rows.alignment)
+        };
         assert_eq!(fields, &["month"], "{list}");
     }
     // What `fields` says goes first.
@@ -178,9 +203,19 @@ fn an_empty_object_is_right_only_when_nothing_came() {
         ("fields: {ignore: [a]}", "{user: {}, n: 1}", "{user: {a: 1}, n: 2}", "0.5000 failed"),
         ("fields", "{user: {}, n: 1}", "{user: {}, n: 2}", "0.5000 failed"),
         // It weighs the same when it is wrong, however much came.
-        ("fields", "{user: {}, n: 1}", "{user: {a: 1, b: 2, c: {d: 3, e: 4}}, n: 1}", "0.5000 failed"),
+        (
+            "fields",
+            "{user: {}, n: 1}",
+            "{user: {a: 1, b: 2, c: {d: 3, e: 4}}, n: 1}",
+            "0.5000 failed",
+        ),
         ("fields: {strict: true}", "{user: {}, n: 1}", "{user: {a: 1}, n: 1}", "0.5000 failed"),
-        ("fields: {strict: true}", "{user: {}, n: 1}", "{user: {a: 1, b: 2, c: 3}, n: 1}", "0.2500 failed"),
+        (
+            "fields: {strict: true}",
+            "{user: {}, n: 1}",
+            "{user: {a: 1, b: 2, c: 3}, n: 1}",
+            "0.2500 failed",
+        ),
     ] {
         let found = told(&scored(line, expected, answer));
         assert!(found.starts_with(wanted), "{line}: {expected} / {answer}: {found}");
@@ -192,7 +227,8 @@ fn an_empty_object_is_right_only_when_nothing_came() {
 
 #[test]
 fn a_row_weighs_the_same_when_it_is_right_wrong_or_missing() {
-    // Three rows, each with two fields and its place, and with two rows inside, each one field and its place.
+    // Three rows, each with two fields and its place, and with two rows inside, each one field and
+    // its place.
     let row = |id: u32| format!("{{id: {id}, in: [{{x: {id}}}, {{x: 9}}]}}");
     let (one, two, three) = (row(1), row(2), row(3));
     let expected = format!("[{one}, {two}, {three}]");
@@ -206,7 +242,9 @@ fn a_row_weighs_the_same_when_it_is_right_wrong_or_missing() {
         assert!((found - score).abs() < 1e-12, "{answer}: {found}, not {score}");
     }
     let fields = |answer: &str| scored("fields: {ordered: true}", "{a: [1, 2], b: 5}", answer);
-    let weight = |answer: &str| fields(answer).detail.iter().find(|(name, _)| name == "fields").unwrap().1.clone();
+    let weight = |answer: &str| {
+        fields(answer).detail.iter().find(|(name, _)| name == "fields").unwrap().1.clone()
+    };
     assert_eq!(
         ["{a: [1, 2], b: 5}", "{b: 5}", "{a: none, b: 5}"].map(weight),
         ["5 of 5", "1 of 5", "1 of 5"],
@@ -229,5 +267,7 @@ fn only_the_number_that_was_expected_is_all_right_however_near_another_is() {
     }
     let same = scored("numeric", "9007199254740993", "9007199254740993.0");
     assert_eq!((same.score, same.passed), (Some(1.0), Some(true)));
-    assert!(told(&scored("numeric: 10", "9007199254740993", "9007199254740995")).contains("2 above"));
+    assert!(
+        told(&scored("numeric: 10", "9007199254740993", "9007199254740995")).contains("2 above")
+    );
 }

@@ -44,7 +44,10 @@ fn every_scorer_of_the_design_can_be_named() {
         ("string_check: {op: like, reference: done}", "string_check: like"),
         ("string_check", "string_check: eq"),
         ("text_similarity: fuzzy", "text_similarity: fuzzy"),
-        ("text_similarity: {evaluation_metric: fuzzy_match, pass_threshold: 0.8}", "text_similarity: fuzzy"),
+        (
+            "text_similarity: {evaluation_metric: fuzzy_match, pass_threshold: 0.8}",
+            "text_similarity: fuzzy",
+        ),
         ("text_similarity: rouge_l", "text_similarity: rougeL"),
         ("tool_calls", "tool_calls"),
         ("api_calls", "api_calls"),
@@ -164,7 +167,8 @@ fn a_suite_that_names_none_gets_what_fits_its_expected_output() {
         ("null", "exact", "exact"),
     ] {
         let expected = value(expected);
-        let names = |scorers: &[Scorer]| scorers.iter().map(Scorer::name).collect::<Vec<_>>().join(" ");
+        let names =
+            |scorers: &[Scorer]| scorers.iter().map(Scorer::name).collect::<Vec<_>>().join(" ");
         assert_eq!(names(&defaults(Some(&expected))), usual, "{expected:?}");
         assert_eq!(names(&published(Some(&expected))), of_the_benchmark, "{expected:?}");
         assert_eq!(names(&choose(&[], Some(&expected)).0), usual);
@@ -179,7 +183,10 @@ fn a_suite_that_names_none_gets_what_fits_its_expected_output() {
 #[test]
 fn scorers_with_other_options_have_another_identity() {
     let identity = |line: &str| scorer(line).identity();
-    assert_eq!(identity("fields: {key: id, tolerance: 1}"), identity("fields: {tolerance: 1, key: id}"));
+    assert_eq!(
+        identity("fields: {key: id, tolerance: 1}"),
+        identity("fields: {tolerance: 1, key: id}")
+    );
     assert_eq!(identity("fields"), "fields v3 {}");
     let all = [
         "fields",
@@ -194,7 +201,8 @@ fn scorers_with_other_options_have_another_identity() {
         "judge:relevance",
         "judge:relevance: {model: a}",
     ];
-    let identities: std::collections::BTreeSet<String> = all.iter().map(|line| identity(line)).collect();
+    let identities: std::collections::BTreeSet<String> =
+        all.iter().map(|line| identity(line)).collect();
     assert_eq!(identities.len(), all.len());
 }
 

@@ -9,24 +9,31 @@ use touchstone_scoring::stabletoolbench::Offered;
 const LONG: &str = "Over And Over The Same Long Words In Every Name Of This Tool";
 
 fn offered() -> Offered {
-    let pairs = [("Sky_v2", "Stars"), ("Sky_v2", "Moons"), (LONG, "Today Sure"), (LONG, "Tomorrow Sure")];
-    let apis = pairs.map(|(tool, name)| Api { tool: tool.into(), name: name.into(), ..Api::default() }).to_vec();
+    let pairs =
+        [("Sky_v2", "Stars"), ("Sky_v2", "Moons"), (LONG, "Today Sure"), (LONG, "Tomorrow Sure")];
+    let apis = pairs
+        .map(|(tool, name)| Api { tool: tool.into(), name: name.into(), ..Api::default() })
+        .to_vec();
     let gold = vec![apis[0].pair(), apis[2].pair(), apis[3].pair()];
     Offered::of(&Query { apis, gold, ..Query::default() })
 }
 
 fn said(line: &str, called: &[&str], answer: Option<&str>) -> Outcome {
     let offered = offered();
-    let calls: Vec<(String, bool)> =
-        called.iter().map(|name| (name.trim_end_matches('!').to_owned(), name.ends_with('!'))).collect();
+    let calls: Vec<(String, bool)> = called
+        .iter()
+        .map(|name| (name.trim_end_matches('!').to_owned(), name.ends_with('!')))
+        .collect();
     let answer = answer.map(Value::from);
-    let case = Case { offered: Some(&offered), calls: &calls, answer: answer.as_ref(), ..Case::default() };
+    let case =
+        Case { offered: Some(&offered), calls: &calls, answer: answer.as_ref(), ..Case::default() };
     score(&scorer(line), &case)
 }
 
 fn line(line: &str, called: &[&str], answer: Option<&str>) -> String {
     let Outcome::Scored(scored) = said(line, called, answer) else { panic!("{line}") };
-    let detail: Vec<String> = scored.detail.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let detail: Vec<String> =
+        scored.detail.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     format!("{} [{}]", told(&scored), detail.join("; "))
 }
 
@@ -56,12 +63,19 @@ fn api_calls_says_which_apis_of_the_query_were_called() {
 fn finish_is_told_by_the_rule_that_is_named() {
     let mut found = Vec::new();
     for rule in ["finish", "finish: official", "finish: document", "finish: seed"] {
-        for (called, answer) in
-            [(&["a", "Finish"][..], Some("x")), (&["Finish"], None), (&["Finish", "a"], Some("x")), (&["a"], Some("x"))]
-        {
+        for (called, answer) in [
+            (&["a", "Finish"][..], Some("x")),
+            (&["Finish"], None),
+            (&["Finish", "a"], Some("x")),
+            (&["a"], Some("x")),
+        ] {
             let said = line(rule, called, answer);
             let said = said.split(" [").next().unwrap_or_default();
-            found.push(format!("{rule}, {}{}: {said}", called.join(" "), answer.map_or("", |_| " with an answer")));
+            found.push(format!(
+                "{rule}, {}{}: {said}",
+                called.join(" "),
+                answer.map_or("", |_| " with an answer")
+            ));
         }
     }
     insta::assert_snapshot!(found.join("\n"), @r"
@@ -85,14 +99,26 @@ fn finish_is_told_by_the_rule_that_is_named() {
 }
 
 #[test]
-fn an_answer_that_was_handed_over_is_finished_and_one_that_gave_up_is_not_whatever_is_taken_for_the_answer() {
+fn an_answer_that_was_handed_over_is_finished_and_one_that_gave_up_is_not_whatever_is_taken_for_the_answer()
+ {
     let (offered, answer, calls) = (offered(), Value::from("x"), [("Finish".to_owned(), false)]);
-    for (gave_up, answer, score_of) in
-        [(Some(true), Some(&answer), 0.0), (Some(false), None, 1.0), (None, None, 1.0), (None, Some(&answer), 1.0)]
-    {
+    for (gave_up, answer, score_of) in [
+        (Some(true), Some(&answer), 0.0),
+        (Some(false), None, 1.0),
+        (None, None, 1.0),
+        (None, Some(&answer), 1.0),
+    ] {
         let told = Told { gave_up, ..Told::default() };
-        let case = Case { offered: Some(&offered), calls: &calls, answer, told: Some(&told), ..Case::default() };
-        let Outcome::Scored(scored) = score(&scorer("finish"), &case) else { panic!("{gave_up:?}") };
+        let case = Case {
+            offered: Some(&offered),
+            calls: &calls,
+            answer,
+            told: Some(&told),
+            ..Case::default()
+        };
+        let Outcome::Scored(scored) = score(&scorer("finish"), &case) else {
+            panic!("{gave_up:?}")
+        };
         assert_eq!(scored.score, Some(score_of), "{gave_up:?}, {answer:?}");
     }
 }
@@ -101,10 +127,16 @@ fn an_answer_that_was_handed_over_is_finished_and_one_that_gave_up_is_not_whatev
 fn apis_that_a_file_names_count_as_they_are_named_and_where_nothing_is_told_there_is_no_score() {
     let offered = offered();
     let of = |line: &str, told: &Told| {
-        let outcome = score(&scorer(line), &Case { offered: Some(&offered), told: Some(told), ..Case::default() });
+        let outcome = score(
+            &scorer(line),
+            &Case { offered: Some(&offered), told: Some(told), ..Case::default() },
+        );
         if let Outcome::Scored(scored) = outcome { scored.score } else { None }
     };
-    let named = Told { apis: Some(vec![offered.apis[3].clone(), offered.apis[0].clone()]), ..Told::default() };
+    let named = Told {
+        apis: Some(vec![offered.apis[3].clone(), offered.apis[0].clone()]),
+        ..Told::default()
+    };
     assert_eq!(of("api_calls", &named), Some(2.0 / 3.0), "the second of two that share a name");
     assert_eq!((of("finish", &named), of("seed_heuristic", &named)), (None, None));
     let untold = Told { untold: true, ..Told::default() };
@@ -141,9 +173,16 @@ fn other_tasks_have_no_apis_to_call_and_no_finish() {
     );
     for line in ["finish", "seed_heuristic"] {
         let outcome = score(&scorer(line), &Case::default());
-        assert_eq!(outcome, Outcome::NoExpected("The task is not a query of StableToolBench.".to_owned()), "{line}");
+        assert_eq!(
+            outcome,
+            Outcome::NoExpected("The task is not a query of StableToolBench.".to_owned()),
+            "{line}"
+        );
     }
     let nothing = Offered::default();
     let outcome = score(&scorer("api_calls"), &Case { offered: Some(&nothing), ..Case::default() });
-    assert_eq!(outcome, Outcome::NoExpected("The query does not say which APIs are right to call.".to_owned()));
+    assert_eq!(
+        outcome,
+        Outcome::NoExpected("The query does not say which APIs are right to call.".to_owned())
+    );
 }

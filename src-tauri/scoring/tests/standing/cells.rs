@@ -21,7 +21,10 @@ fn every_run_is_counted_once_and_errors_are_no_wrong_answers() {
     ]);
     assert_eq!((cell.runs, cell.scored, cell.errors, cell.waiting), (6, 1, 1, 1));
     assert_eq!((cell.running, cell.damaged, cell.unscored, cell.nudged), (1, 1, 1, 1));
-    assert!((cell.score.unwrap().value - 1.0).abs() < 1e-12, "the error does not pull the mean down");
+    assert!(
+        (cell.score.unwrap().value - 1.0).abs() < 1e-12,
+        "the error does not pull the mean down"
+    );
     let passes = cell.passes.unwrap();
     assert_eq!((passes.passed, passes.of), (1, 1));
 }
@@ -44,7 +47,8 @@ fn scores_of_nothing_or_all_are_a_rate_and_others_a_mean() {
     let mean = cell(&["a #0 s 1", "b #0 s 0.5", "c #0 s 0.75"]).score.unwrap();
     assert_eq!(mean.by, Means::Student, "three tasks are too few to be drawn");
     assert!(mean.interval.is_some_and(|interval| interval.low < 0.5 && interval.high.to_bits() == 1f64.to_bits()));
-    let six = ["a #0 s 1", "b #0 s 0.5", "c #0 s 0.75", "d #0 s 0.75", "e #0 s 0.75", "f #0 s 0.75"];
+    let six =
+        ["a #0 s 1", "b #0 s 0.5", "c #0 s 0.75", "d #0 s 0.75", "e #0 s 0.75", "f #0 s 0.75"];
     assert_eq!(cell(&six).score.unwrap().by, Means::Bootstrap);
     assert_eq!(cell(&["a #0 s 0.5", "b #0 s 0.5"]).score.unwrap().interval, None);
     assert_eq!(cell(&["a #0 s 0.5"]).score.unwrap().interval, None);
@@ -96,31 +100,47 @@ fn the_run_to_look_at_is_the_worst_of_those_with_a_score() {
 
 #[test]
 fn repeats_are_one_row_and_tell_what_more_tries_would_do() {
-    let runs = runs(&["b #0 s 1+", "a #0 s 1+", "a #0 s 0-", "a #1 s 0.5-", "a #0 s 1+", "b #0 s error"]);
+    let runs =
+        runs(&["b #0 s 1+", "a #0 s 1+", "a #0 s 0-", "a #1 s 0.5-", "a #0 s 1+", "b #0 s error"]);
     let standing = Standing::of(&runs, None);
     let group = &standing.groups[0];
     assert_eq!(group.column, column("s"));
-    let rows: Vec<(String, u64, u64, u64, bool)> =
-        group.rows.iter().map(|row| (row.key.label(), row.passed, row.decided, row.errors, row.flaky)).collect();
+    let rows: Vec<(String, u64, u64, u64, bool)> = group
+        .rows
+        .iter()
+        .map(|row| (row.key.label(), row.passed, row.decided, row.errors, row.flaky))
+        .collect();
     assert_eq!(
         rows,
-        [("a #0".to_owned(), 2, 3, 0, true), ("a #1".to_owned(), 0, 1, 0, false), ("b #0".to_owned(), 1, 1, 1, false)]
+        [
+            ("a #0".to_owned(), 2, 3, 0, true),
+            ("a #1".to_owned(), 0, 1, 0, false),
+            ("b #0".to_owned(), 1, 1, 1, false)
+        ]
     );
     assert_eq!(group.rows[0].runs, [1, 2, 4]);
     let tries: Vec<(u64, f64, f64, u64)> =
         group.tries.iter().map(|at| (at.k, at.any.value, at.all.value, at.any.left_out)).collect();
     let third = 1.0 / 3.0;
-    let expected = [(1, (2.0 * third + 1.0) / 3.0, (2.0 * third + 1.0) / 3.0, 0), (2, 1.0, third, 2), (3, 1.0, 0.0, 2)];
+    let expected = [
+        (1, (2.0 * third + 1.0) / 3.0, (2.0 * third + 1.0) / 3.0, 0),
+        (2, 1.0, third, 2),
+        (3, 1.0, 0.0, 2),
+    ];
     for (found, expected) in tries.iter().zip(expected) {
         assert_eq!((found.0, found.3), (expected.0, expected.3));
-        assert!((found.1 - expected.1).abs() < 1e-12 && (found.2 - expected.2).abs() < 1e-12, "{found:?} {expected:?}");
+        assert!(
+            (found.1 - expected.1).abs() < 1e-12 && (found.2 - expected.2).abs() < 1e-12,
+            "{found:?} {expected:?}"
+        );
     }
     assert_eq!(tries.len(), 3);
 }
 
 #[test]
 fn what_is_no_repeat_counts_as_a_run_and_is_no_try() {
-    let all = ["a #0 s 1+", "a #0 s 1+", "b #0 s 1+", "b #0 s 0-", "a #0 s 0- apart", "b #0 s 1+ apart"];
+    let all =
+        ["a #0 s 1+", "a #0 s 1+", "b #0 s 1+", "b #0 s 0-", "a #0 s 0- apart", "b #0 s 1+ apart"];
     let runs = runs(&all);
     let (with, without) = (Standing::of(&runs, None), Standing::of(&runs[..4], None));
     let (with, without) = (&with.groups[0], &without.groups[0]);
@@ -128,14 +148,20 @@ fn what_is_no_repeat_counts_as_a_run_and_is_no_try() {
     assert_eq!((&with.tries, with.cell.flaky), (&without.tries, 1));
     let flaky: Vec<bool> = with.rows.iter().map(|row| row.flaky).collect();
     assert_eq!(flaky, [false, true]);
-    assert_eq!((with.rows[1].repeats_passed, with.rows[1].repeats_decided, with.rows[1].decided), (1, 2, 3));
+    assert_eq!(
+        (with.rows[1].repeats_passed, with.rows[1].repeats_decided, with.rows[1].decided),
+        (1, 2, 3)
+    );
 }
 
 #[test]
 fn of_tries_is_told_what_most_rows_have() {
     let told = |tries: &[usize]| {
-        let lines: Vec<String> =
-            tries.iter().enumerate().flat_map(|(row, n)| vec![format!("t{row} #0 s 1+"); *n]).collect();
+        let lines: Vec<String> = tries
+            .iter()
+            .enumerate()
+            .flat_map(|(row, n)| vec![format!("t{row} #0 s 1+"); *n])
+            .collect();
         let all = runs(&lines.iter().map(String::as_str).collect::<Vec<_>>());
         let standing = Standing::of(&all, None);
         standing.groups[0].told_tries().map(|at| (at.k, at.any.rows, at.any.left_out))
@@ -151,11 +177,15 @@ fn of_tries_is_told_what_most_rows_have() {
 fn rows_of_which_nothing_is_decided_are_among_those_that_tries_are_counted_over() {
     let told = |errors: usize| {
         let ends = [(4, 3, "1+"), (3, 1, "1+"), (errors, 2, "error")];
-        let rows = ends.iter().flat_map(|(rows, runs, end)| (0..*rows).map(move |row| (row, *runs, *end)));
-        let lines: Vec<String> =
-            rows.flat_map(|(row, runs, end)| vec![format!("{end}{runs}-{row} #0 s {end}"); runs]).collect();
+        let rows =
+            ends.iter().flat_map(|(rows, runs, end)| (0..*rows).map(move |row| (row, *runs, *end)));
+        let lines: Vec<String> = rows
+            .flat_map(|(row, runs, end)| vec![format!("{end}{runs}-{row} #0 s {end}"); runs])
+            .collect();
         let all = runs(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-        Standing::of(&all, None).groups[0].told_tries().map(|at| (at.k, at.any.rows, at.any.left_out))
+        Standing::of(&all, None).groups[0]
+            .told_tries()
+            .map(|at| (at.k, at.any.rows, at.any.left_out))
     };
     assert_eq!(told(0), Some((3, 4, 3)));
     assert_eq!(told(1), None, "four of eight are not most");
@@ -174,7 +204,10 @@ fn what_runs_took_is_counted_with_what_is_not_known() {
     let standing = Standing::of(&runs, None);
     let group = &standing.groups[0];
     assert_eq!((group.tokens.known, group.tokens.unknown), (3, 1));
-    assert!((group.tokens.of_known.unwrap().sum - 160.0).abs() < 1e-12, "errors were paid for, too");
+    assert!(
+        (group.tokens.of_known.unwrap().sum - 160.0).abs() < 1e-12,
+        "errors were paid for, too"
+    );
     assert_eq!((group.cost.known, group.cost.unknown), (1, 3));
     assert_eq!((group.seconds.known, group.seconds.unknown), (0, 3));
 }
@@ -197,16 +230,22 @@ fn any_run() -> impl Strategy<Value = Counted<'static>> {
             .prop_map(|(quarters, passed)| End::Scored(f64::from(quarters) / 4.0, passed)),
         1 => prop::sample::select(vec![End::Error, End::Waiting, End::Running, End::Damaged, End::Unscored]),
     ];
-    let names = (prop::sample::select(vec!["a", "b", "c"]), 0_u32..2, prop::sample::select(vec!["s", "t", "u"]));
-    (names, end, prop::option::of(0_u64..1_000)).prop_map(|((task, variation, system), end, tokens)| Counted {
-        task: Some(task),
-        variation: Some(variation),
-        system: Some(system),
-        model: Some("m"),
-        end,
-        tokens,
-        ..Counted::default()
-    })
+    let names = (
+        prop::sample::select(vec!["a", "b", "c"]),
+        0_u32..2,
+        prop::sample::select(vec!["s", "t", "u"]),
+    );
+    (names, end, prop::option::of(0_u64..1_000)).prop_map(
+        |((task, variation, system), end, tokens)| Counted {
+            task: Some(task),
+            variation: Some(variation),
+            system: Some(system),
+            model: Some("m"),
+            end,
+            tokens,
+            ..Counted::default()
+        },
+    )
 }
 
 proptest! {

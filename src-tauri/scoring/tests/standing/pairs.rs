@@ -26,8 +26,14 @@ fn repeats_are_taken_together_before_they_are_paired() {
         pairing.pairs.iter().map(|pair| (pair.key.label(), pair.score, pair.baseline)).collect();
     assert_eq!(pairs, [("a #0".to_owned(), 1.0, 2.5 / 3.0), ("b #0".to_owned(), 0.5, 0.0)]);
     let score = pairing.score.unwrap();
-    assert!((score.difference - f64::midpoint(0.5 / 3.0, 0.5)).abs() < 1e-12, "each pair counts the same");
-    assert_eq!((score.pairs, score.tasks, score.count), (2, 2, WinTieLoss { wins: 2, ties: 0, losses: 0 }));
+    assert!(
+        (score.difference - f64::midpoint(0.5 / 3.0, 0.5)).abs() < 1e-12,
+        "each pair counts the same"
+    );
+    assert_eq!(
+        (score.pairs, score.tasks, score.count),
+        (2, 2, WinTieLoss { wins: 2, ties: 0, losses: 0 })
+    );
     let passes = pairing.passes.unwrap();
     // Two of three is a pass; one of two is not more than half.
     assert_eq!(passes.table, PairedPasses { both: 1, only_first: 0, only_second: 0, neither: 1 });
@@ -62,19 +68,29 @@ fn variations_of_the_only_task_stand_for_themselves_and_show_what_they_differ_in
     let pairing = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
     let score = pairing.score.unwrap();
     assert_eq!((score.pairs, score.tasks, score.units, score.shown), (8, 1, 8, Tendency::Better));
-    assert!((score.p.unwrap().p - 2.0 / 256.0).abs() < 1e-12 && score.interval.is_some(), "{score:?}");
+    assert!(
+        (score.p.unwrap().p - 2.0 / 256.0).abs() < 1e-12 && score.interval.is_some(),
+        "{score:?}"
+    );
     let passes = pairing.passes.unwrap();
-    assert_eq!((passes.by_task, passes.shown), (None, Tendency::Better), "each pair is one of its kind");
+    assert_eq!(
+        (passes.by_task, passes.shown),
+        (None, Tendency::Better),
+        "each pair is one of its kind"
+    );
     // Of several tasks, the variations of one count as one.
     let mut lines = lines;
     lines.extend(["b #0 s 0-".to_owned(), "b #0 t 1+".to_owned()]);
-    let score = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).score.unwrap();
+    let score =
+        against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).score.unwrap();
     assert_eq!((score.pairs, score.tasks, score.units, score.shown), (9, 2, 2, Tendency::Unclear));
 }
 
 #[test]
 fn one_unit_has_no_test() {
-    for lines in [&["a #0 s 0.25-", "a #0 t 1+"][..], &["a #0 s 1+", "a #0 s 0-", "a #0 t 1+", "a #0 t 1+"]] {
+    for lines in
+        [&["a #0 s 0.25-", "a #0 t 1+"][..], &["a #0 s 1+", "a #0 s 0-", "a #0 t 1+", "a #0 t 1+"]]
+    {
         let pairing = against(&runs(lines));
         let (score, passes) = (pairing.score.unwrap(), pairing.passes.unwrap());
         assert_eq!((score.units, score.p, score.shown), (1, None, Tendency::Unclear));
@@ -82,7 +98,8 @@ fn one_unit_has_no_test() {
     }
 }
 
-/// Of so many tasks, in each of which `t` is better or worse by a little more than in the one before.
+/// Of so many tasks, in each of which `t` is better or worse by a little more than in the one
+/// before.
 fn mixed(tasks: u32) -> Vec<String> {
     let line = |at: u32| {
         let (one, other) = if at.is_multiple_of(3) { (70, 40 - at) } else { (40, 60 + at) };
@@ -92,24 +109,32 @@ fn mixed(tasks: u32) -> Vec<String> {
 }
 
 #[test]
-fn what_scores_could_have_shown_is_told_from_twelve_tasks_on_and_never_below_what_was_seen_and_not_shown() {
+fn what_scores_could_have_shown_is_told_from_twelve_tasks_on_and_never_below_what_was_seen_and_not_shown()
+ {
     for tasks in 2..30 {
         let lines = mixed(tasks);
-        let score = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).score.unwrap();
+        let score =
+            against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).score.unwrap();
         assert_eq!(score.detectable.is_some(), tasks >= 12, "{tasks}: {score:?}");
         let least = score.detectable.unwrap_or(f64::INFINITY);
-        assert!(score.shown != Tendency::Unclear || score.difference.abs() < least, "{tasks}: {score:?}");
+        assert!(
+            score.shown != Tendency::Unclear || score.difference.abs() < least,
+            "{tasks}: {score:?}"
+        );
     }
 }
 
 #[test]
 fn what_is_known_of_one_of_several_tasks_counts_as_one() {
     let mut lines: Vec<String> = (0..8)
-        .flat_map(|at| [format!("a #{at} s 0.1- cost=5 tokens=9"), format!("a #{at} t 1+ cost=1 tokens=3")])
+        .flat_map(|at| {
+            [format!("a #{at} s 0.1- cost=5 tokens=9"), format!("a #{at} t 1+ cost=1 tokens=3")]
+        })
         .collect();
     lines.extend(["b #0 s 0.1 tokens=9".to_owned(), "b #0 t 1 tokens=3".to_owned()]);
     let pairing = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
-    let (score, tokens, cost) = (pairing.score.unwrap(), pairing.tokens.unwrap(), pairing.cost.unwrap());
+    let (score, tokens, cost) =
+        (pairing.score.unwrap(), pairing.tokens.unwrap(), pairing.cost.unwrap());
     assert_eq!([score, tokens, cost].map(|it| (it.pairs, it.units)), [(9, 2), (9, 2), (8, 1)]);
     assert_eq!((cost.interval, cost.shown), (None, Tendency::Unclear), "one task shows nothing");
     let passes = pairing.passes.unwrap();
@@ -128,7 +153,8 @@ fn what_is_told_of_passes_is_of_the_way_that_shows_them() {
             s.chars().map(run("s")).chain(t.chars().map(run("t"))).collect::<Vec<_>>()
         })
         .collect();
-    let passes = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).passes.unwrap();
+    let passes =
+        against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).passes.unwrap();
     assert_eq!(passes.table, PairedPasses { both: 10, only_first: 2, only_second: 0, neither: 0 });
     let effect = passes.by_task.unwrap();
     assert_eq!((passes.shown, effect.shown), (Tendency::Worse, Tendency::Worse));
@@ -187,8 +213,11 @@ fn sides_that_are_not_comparable_are_named() {
         "f #0 s 1 against=1 by=fields",
         "f #0 t 1 against=1 by=fields",
     ]));
-    let doubts: Vec<(DoubtKind, Vec<String>)> =
-        pairing.doubts.iter().map(|doubt| (doubt.kind, doubt.rows.iter().map(RowKey::label).collect())).collect();
+    let doubts: Vec<(DoubtKind, Vec<String>)> = pairing
+        .doubts
+        .iter()
+        .map(|doubt| (doubt.kind, doubt.rows.iter().map(RowKey::label).collect()))
+        .collect();
     assert_eq!(
         doubts,
         [
@@ -203,7 +232,10 @@ fn sides_that_are_not_comparable_are_named() {
 fn less_is_better_for_what_is_paid() {
     let lines: Vec<String> = (0..8)
         .flat_map(|task| {
-            [format!("t{task} #0 s 1 cost=0.5{task} tokens=100"), format!("t{task} #0 t 1 cost=0.2{task}")]
+            [
+                format!("t{task} #0 s 1 cost=0.5{task} tokens=100"),
+                format!("t{task} #0 t 1 cost=0.2{task}"),
+            ]
         })
         .collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
@@ -233,16 +265,23 @@ fn swapping_group_and_baseline_turns_every_difference() {
     other.pairs.iter_mut().for_each(|pair| std::mem::swap(&mut pair.score, &mut pair.baseline));
     assert_eq!(one.pairs, other.pairs);
     let (one, other) = (one.score.unwrap(), other.score.unwrap());
-    assert!((one.difference + other.difference).abs() < 1e-12 && (one.p.unwrap().p - other.p.unwrap().p).abs() < 1e-12);
+    assert!(
+        (one.difference + other.difference).abs() < 1e-12
+            && (one.p.unwrap().p - other.p.unwrap().p).abs() < 1e-12
+    );
     assert_eq!((one.count.wins, one.count.losses), (other.count.losses, other.count.wins));
 }
 
 #[test]
-fn the_first_is_the_baseline_unless_another_is_named_and_a_name_that_is_not_there_compares_nothing() {
+fn the_first_is_the_baseline_unless_another_is_named_and_a_name_that_is_not_there_compares_nothing()
+{
     let all = runs(&["a #0 s 1", "a #0 t 1", "a #0 u 1"]);
     let baseline = |named| {
         let standing = Standing::of(&all, named);
-        (standing.baseline, standing.pairings.iter().map(|pairing| pairing.group).collect::<Vec<_>>())
+        (
+            standing.baseline,
+            standing.pairings.iter().map(|pairing| pairing.group).collect::<Vec<_>>(),
+        )
     };
     assert_eq!(baseline(None), (Some(0), vec![1, 2]));
     assert_eq!(baseline(Some(column("t"))), (Some(1), vec![0, 2]));

@@ -7,9 +7,12 @@ fn said(lines: &[&str]) -> String {
     let all = runs(lines);
     let standing = Standing::of(&all, Some(column("s")));
     let pairing = &standing.pairings[0];
-    sentences(pairing, &standing.groups[pairing.group].column, &standing.groups[pairing.baseline].column, &|row| {
-        row.label()
-    })
+    sentences(
+        pairing,
+        &standing.groups[pairing.group].column,
+        &standing.groups[pairing.baseline].column,
+        &|row| row.label(),
+    )
     .all()
     .join("\n")
 }
@@ -19,8 +22,14 @@ fn a_comparison_says_how_much_how_sure_and_what_could_not_be_seen() {
     let lines: Vec<String> = (0..12)
         .flat_map(|task| {
             [
-                format!("t{task} #0 s {} tokens=100{task} seconds=1{task}", ["0.5-", "1+", "0.25-"][task % 3]),
-                format!("t{task} #0 t {} tokens=90{task} seconds=1{task}.5", ["1+", "1+", "0.75-"][task % 3]),
+                format!(
+                    "t{task} #0 s {} tokens=100{task} seconds=1{task}",
+                    ["0.5-", "1+", "0.25-"][task % 3]
+                ),
+                format!(
+                    "t{task} #0 t {} tokens=90{task} seconds=1{task}.5",
+                    ["1+", "1+", "0.75-"][task % 3]
+                ),
             ]
         })
         .chain([
@@ -83,7 +92,8 @@ fn one_variation_is_told_and_not_tested() {
 
 #[test]
 fn pairs_of_one_task_say_that_nothing_is_said_of_others() {
-    let lines: Vec<String> = (0..8).flat_map(|at| [format!("a #{at} s 0.{at}-"), format!("a #{at} t 1+")]).collect();
+    let lines: Vec<String> =
+        (0..8).flat_map(|at| [format!("a #{at} s 0.{at}-"), format!("a #{at} t 1+")]).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     insta::assert_snapshot!(said(&lines), @r"
     t/m scores 1.000 on average and s/m 0.350, over 8 pairs of 1 task: 0.650 more (95 % interval 0.450 to 0.858), p = 0.008. It is better.
@@ -107,7 +117,9 @@ fn passes_of_repeats_are_told_as_they_are_tested() {
             let (s, t) = if task < 2 { (2, 3) } else { (5, 3) };
             let run = |system: &str, passed| {
                 (0..5)
-                    .map(move |at| format!("t{task} #0 {system} {}", if at < passed { "1+" } else { "0-" }))
+                    .map(move |at| {
+                        format!("t{task} #0 {system} {}", if at < passed { "1+" } else { "0-" })
+                    })
                     .collect::<Vec<_>>()
             };
             [run("s", s), run("t", t)].concat()
@@ -127,24 +139,37 @@ fn what_came_of_a_comparison_is_said_in_a_few_words() {
     assert_eq!(came(&["a #0 s 1", "b #0 t 1"]), "nothing in common");
     assert_eq!(came(&["a #0 s 1", "a #0 t 0"]), "not tested");
     assert_eq!(came(&["a #0 s 1", "a #0 t 0", "b #0 s 1", "b #0 t 0.5"]), "no difference shown");
-    let many: Vec<String> = (0..8).flat_map(|at| [format!("t{at} #0 s 0.{at}"), format!("t{at} #0 t 1")]).collect();
+    let many: Vec<String> =
+        (0..8).flat_map(|at| [format!("t{at} #0 s 0.{at}"), format!("t{at} #0 t 1")]).collect();
     assert_eq!(came(&many.iter().map(String::as_str).collect::<Vec<_>>()), "better");
 }
 
 #[test]
 fn few_tasks_say_how_far_they_have_to_agree() {
-    let lines: Vec<String> = (0..6).flat_map(|at| [format!("t{at} #0 s 1"), format!("t{at} #0 t 0.{at}")]).collect();
+    let lines: Vec<String> =
+        (0..6).flat_map(|at| [format!("t{at} #0 s 1"), format!("t{at} #0 t 0.{at}")]).collect();
     let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     lines[1] = "t0 #0 t 1";
-    assert!(said(&lines).contains("6 tasks show a difference only where all of them go the same way."));
-    // Of 11, 6 are enough where the others tie: how many have to agree is not said, and nothing where it is shown.
+    assert!(
+        said(&lines).contains("6 tasks show a difference only where all of them go the same way.")
+    );
+    // Of 11, 6 are enough where the others tie: how many have to agree is not said, and nothing
+    // where it is shown.
     let of = |better: u32| -> Vec<String> {
-        let line =
-            |at: u32| [format!("t{at} #0 s 0.5"), format!("t{at} #0 t {}", if at < better { "1" } else { "0.5" })];
+        let line = |at: u32| {
+            [
+                format!("t{at} #0 s 0.5"),
+                format!("t{at} #0 t {}", if at < better { "1" } else { "0.5" }),
+            ]
+        };
         (0..11).flat_map(line).collect()
     };
     let told = |better: u32| said(&of(better).iter().map(String::as_str).collect::<Vec<_>>());
-    assert!(told(6).contains("It is better.") && !told(6).contains("11 tasks would have shown"), "{}", told(6));
+    assert!(
+        told(6).contains("It is better.") && !told(6).contains("11 tasks would have shown"),
+        "{}",
+        told(6)
+    );
     let hangs = "How large a difference 11 tasks would have shown hangs on how many of them tie, so it is not told.";
     assert!(told(5).contains("No difference is shown.") && told(5).contains(hangs), "{}", told(5));
 }
@@ -159,7 +184,10 @@ fn systems_without_a_common_task_are_not_compared() {
 
 #[test]
 fn small_probabilities_are_not_written_as_nothing() {
-    assert_eq!([0.0499, 0.001, 0.000_9, 1.0].map(probability), ["p = 0.050", "p = 0.001", "p < 0.001", "p = 1.000"]);
+    assert_eq!(
+        [0.0499, 0.001, 0.000_9, 1.0].map(probability),
+        ["p = 0.050", "p = 0.001", "p < 0.001", "p = 1.000"]
+    );
 }
 
 #[test]
@@ -168,7 +196,8 @@ fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree
     let repeats = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 s 0.7"]);
     assert!(Standing::of(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
     assert!(
-        method.contains("of one system over one variation goes by its runs") && !method.contains("none for one task"),
+        method.contains("of one system over one variation goes by its runs")
+            && !method.contains("none for one task"),
         "{method}"
     );
     let alone = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 t 0.7", "a #0 t 0.9"]);
@@ -184,5 +213,8 @@ fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree
     let standing = Standing::of(&five, Some(column("s")));
     let effect = standing.pairings[0].score.unwrap();
     assert!(effect.interval.unwrap().low > 0.0 && effect.shown == Tendency::Unclear);
-    assert!(method.contains("an interval may leave out 0 where the test shows no difference"), "{method}");
+    assert!(
+        method.contains("an interval may leave out 0 where the test shows no difference"),
+        "{method}"
+    );
 }

@@ -1,7 +1,8 @@
 //! Runs, written in one line each: `task #variation system end`.
 use touchstone_scoring::standing::{Column, Counted, End};
 
-/// Runs of the model `m`. Ends are a score with `+` or `-` behind it when it passed or not, or a word.
+/// Runs of the model `m`. Ends are a score with `+` or `-` behind it when it passed or not, or a
+/// word.
 pub(crate) fn runs<'a>(lines: &[&'a str]) -> Vec<Counted<'a>> {
     lines.iter().map(|line| run(line)).collect()
 }

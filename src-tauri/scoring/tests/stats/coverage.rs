@@ -1,12 +1,14 @@
 //! How often 95 % intervals of few tasks hold the mean that the scores were drawn from.
 use touchstone_scoring::stats::{Clusters, FEWEST_DRAWN, Interval, Level, Resampling};
 
-/// Numbers from 0 to 1, the same each time (a linear congruence with the constants of Knuth's MMIX).
+/// Numbers from 0 to 1, the same each time (a linear congruence with the constants of Knuth's
+/// MMIX).
 struct Chance(u64);
 
 impl Chance {
     fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         f64::from(u32::try_from(self.0 >> 32).unwrap()) / 4_294_967_296.0
     }
 }
@@ -22,7 +24,11 @@ const KINDS: [Scores; 4] = [
 ];
 
 /// Of 100 intervals over so many tasks, as many hold it; where there is none, nothing is said.
-fn held(tasks: u64, (_, score, mean): Scores, interval: impl Fn(&Clusters) -> Option<Interval>) -> f64 {
+fn held(
+    tasks: u64,
+    (_, score, mean): Scores,
+    interval: impl Fn(&Clusters) -> Option<Interval>,
+) -> f64 {
     let mut chance = Chance(tasks);
     let (mut held, mut said) = (0.0, 0.0);
     for _ in 0..1_200 {

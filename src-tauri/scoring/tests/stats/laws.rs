@@ -1,8 +1,9 @@
 //! What holds for whatever numbers come.
 use proptest::prelude::*;
 use touchstone_scoring::stats::{
-    Clusters, Confusion, Level, PairedPasses, Power, Resampling, Weights, detectable_mean_difference,
-    detectable_rate_difference, pass_all, pass_at, quantile, sign_flips, wilson, wilson_clustered,
+    Clusters, Confusion, Level, PairedPasses, Power, Resampling, Weights,
+    detectable_mean_difference, detectable_rate_difference, pass_all, pass_at, quantile,
+    sign_flips, wilson, wilson_clustered,
 };
 
 const FEW: Resampling = Resampling { times: 500, seed: 11 };
@@ -16,16 +17,21 @@ fn passed_of(most: u64) -> impl Strategy<Value = (u64, u64)> {
 }
 
 fn scores() -> impl Strategy<Value = Vec<(u8, f64)>> {
-    prop::collection::vec((0_u8..12, (0_u32..=20).prop_map(|twentieths| f64::from(twentieths) / 20.0)), 1..60)
+    prop::collection::vec(
+        (0_u8..12, (0_u32..=20).prop_map(|twentieths| f64::from(twentieths) / 20.0)),
+        1..60,
+    )
 }
 
 fn pairs() -> impl Strategy<Value = PairedPasses> {
-    (0_u64..30, 0_u64..30, 0_u64..30, 0_u64..30).prop_map(|(both, only_first, only_second, neither)| PairedPasses {
-        both,
-        only_first,
-        only_second,
-        neither,
-    })
+    (0_u64..30, 0_u64..30, 0_u64..30, 0_u64..30).prop_map(
+        |(both, only_first, only_second, neither)| PairedPasses {
+            both,
+            only_first,
+            only_second,
+            neither,
+        },
+    )
 }
 
 fn swapped(pairs: PairedPasses) -> PairedPasses {
@@ -116,7 +122,8 @@ proptest! {
         }
     }
 
-    /// On passes alone, one pair for each task, flipping signs is what the test of `McNemar` counts.
+    /// On passes alone, one pair for each task, flipping signs is what the test of `McNemar`
+    /// counts.
     #[test]
     fn flipping_passes_is_the_test_of_mcnemar(first in 0_u64..16, second in 0_u64..16, same in 0_u64..9) {
         let pairs = PairedPasses { both: same, only_first: first, only_second: second, neither: 1 };
@@ -137,7 +144,8 @@ proptest! {
 
     #[test]
     fn drawing_comes_near_counting(rows in scores()) {
-        // The same differences, once few enough to be counted, once with tasks that cancel out so that they are drawn.
+        // The same differences, once few enough to be counted, once with tasks that cancel out so
+        // that they are drawn.
         let differences: Vec<(u32, f64)> = rows.iter().map(|(task, value)| (u32::from(*task), value - 0.3)).collect();
         let counted = sign_flips(&Clusters::gather(differences.iter().copied()).unwrap(), FEW);
         let crumbs = (100..140).map(|task| (task, 1e-6));

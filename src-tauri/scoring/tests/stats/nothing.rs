@@ -1,8 +1,9 @@
-//! What is said of nothing, of one, of all the same, and of what is not a number: none, and never 0.
+//! What is said of nothing, of one, of all the same, and of what is not a number: none, and never
+//! 0.
 use touchstone_scoring::stats::{
     Amounts, Clusters, Confusion, Interval, Level, PairedPasses, Power, Resampling, Weights,
-    detectable_mean_difference, detectable_rate_difference, is_flaky, over_rows, pass_all, pass_at, sign_flips, wilson,
-    wilson_clustered,
+    detectable_mean_difference, detectable_rate_difference, is_flaky, over_rows, pass_all, pass_at,
+    sign_flips, wilson, wilson_clustered,
 };
 
 const LEVEL: fn() -> Level = Level::default;
@@ -46,7 +47,11 @@ fn a_mean_without_spread_between_tasks_has_no_interval() {
     assert_eq!(Clusters::gather([("a", 1.0), ("a", f64::NAN)]), None);
     assert_eq!(Clusters::gather([("a", f64::INFINITY)]), None);
     assert_eq!(Clusters::gather([("a", f64::MAX), ("a", f64::MAX)]), None);
-    for rows in [vec![("a", 0.7)], vec![("a", 0.2), ("a", 0.9)], vec![("a", 0.7), ("b", 0.7), ("b", 0.7), ("c", 0.7)]] {
+    for rows in [
+        vec![("a", 0.7)],
+        vec![("a", 0.2), ("a", 0.9)],
+        vec![("a", 0.7), ("b", 0.7), ("b", 0.7), ("c", 0.7)],
+    ] {
         let clusters = Clusters::gather(rows.clone()).unwrap();
         assert_eq!(clusters.interval(LEVEL(), Resampling::default()), None, "{rows:?}");
         assert_eq!(clusters.standard_error(), None, "{rows:?}");
@@ -62,8 +67,10 @@ fn what_rounding_leaves_is_no_difference() {
     let crumbs = (0..40).map(|task| (task, 0.1 + 0.2 - 0.3));
     let clusters = Clusters::gather(crumbs).unwrap();
     assert_eq!(sign_flips(&clusters, Resampling::default()).p.to_bits(), 1f64.to_bits());
-    let uneven =
-        Clusters::gather((0..40).map(|task| (task, if task % 2 == 0 { 0.0 } else { 0.1 + 0.2 - 0.3 }))).unwrap();
+    let uneven = Clusters::gather(
+        (0..40).map(|task| (task, if task % 2 == 0 { 0.0 } else { 0.1 + 0.2 - 0.3 })),
+    )
+    .unwrap();
     assert_eq!(uneven.standard_error(), None);
 }
 
@@ -72,9 +79,11 @@ fn no_pairs_say_nothing_and_pairs_that_agree_show_nothing() {
     let none = PairedPasses::default();
     assert_eq!((none.mcnemar(), none.difference(), none.discordant_share()), (None, None, None));
     assert_eq!(none.interval(LEVEL()), None);
-    for pairs in
-        [PairedPasses { both: 5, ..none }, PairedPasses { neither: 5, ..none }, PairedPasses { both: 1, ..none }]
-    {
+    for pairs in [
+        PairedPasses { both: 5, ..none },
+        PairedPasses { neither: 5, ..none },
+        PairedPasses { both: 1, ..none },
+    ] {
         assert_eq!(pairs.mcnemar(), Some(1.0));
         assert_eq!(pairs.difference(), Some(0.0));
         let interval = pairs.interval(LEVEL()).unwrap();
@@ -87,7 +96,11 @@ fn no_pairs_say_nothing_and_pairs_that_agree_show_nothing() {
 #[test]
 fn too_few_tries_have_no_chance_to_tell() {
     for (k, passed, n) in [(0, 1, 2), (3, 1, 2), (1, 0, 0), (1, 3, 2)] {
-        assert_eq!((pass_at(k, passed, n), pass_all(k, passed, n)), (None, None), "{k} {passed} {n}");
+        assert_eq!(
+            (pass_at(k, passed, n), pass_all(k, passed, n)),
+            (None, None),
+            "{k} {passed} {n}"
+        );
     }
     assert_eq!(over_rows(2, &[(1, 1), (0, 1)], pass_at), None);
     assert_eq!(over_rows(2, &[], pass_at), None);
@@ -99,7 +112,9 @@ fn too_few_tries_have_no_chance_to_tell() {
 
 #[test]
 fn judges_that_only_know_one_word_cannot_agree_beyond_chance() {
-    let kappa = |pairs: &[(usize, usize)]| Confusion::of(pairs.iter().copied(), 2)?.kappa(Weights::None, LEVEL());
+    let kappa = |pairs: &[(usize, usize)]| {
+        Confusion::of(pairs.iter().copied(), 2)?.kappa(Weights::None, LEVEL())
+    };
     assert_eq!(kappa(&[]), None);
     assert_eq!(kappa(&[(0, 0)]), None);
     assert_eq!(kappa(&[(1, 1); 9]), None);
@@ -118,7 +133,9 @@ fn a_difference_that_nothing_could_show_is_none() {
     }
     assert_eq!(detectable_rate_difference(100, f64::NAN, power), None);
     assert_eq!(detectable_rate_difference(100, 1.5, power), None);
-    for (error, clusters) in [(0.1, 0), (0.1, 1), (0.0, 9), (f64::NAN, 9), (f64::INFINITY, 9), (-0.1, 9)] {
+    for (error, clusters) in
+        [(0.1, 0), (0.1, 1), (0.0, 9), (f64::NAN, 9), (f64::INFINITY, 9), (-0.1, 9)]
+    {
         assert_eq!(detectable_mean_difference(error, clusters, power), None, "{error} {clusters}");
     }
     for share in [0.2, 1.0, f64::NAN] {

@@ -1,9 +1,9 @@
 //! Cases of our own, as the usual packages of Python and plain counting see them.
 use serde::Deserialize;
 use touchstone_scoring::stats::{
-    Clusters, Confusion, Level, PairedPasses, Power, Resampling, Weights, detectable_mean_difference,
-    detectable_rate_difference, mean, pass_all, pass_at, quantile, sign_flips, standard_deviation, wilson,
-    wilson_clustered,
+    Clusters, Confusion, Level, PairedPasses, Power, Resampling, Weights,
+    detectable_mean_difference, detectable_rate_difference, mean, pass_all, pass_at, quantile,
+    sign_flips, standard_deviation, wilson, wilson_clustered,
 };
 
 #[derive(Deserialize)]
@@ -130,7 +130,10 @@ fn wilson_intervals_are_those_of_statsmodels() {
         let found = wilson(case.passed, case.n, level(case.level)).unwrap();
         let what = (case.passed, case.n, case.level);
         // At the ends the other side leaves what rounding does.
-        assert!((found.low - case.low).abs() < 1e-12 && (found.high - case.high).abs() < 1e-12, "{what:?}: {found:?}");
+        assert!(
+            (found.low - case.low).abs() < 1e-12 && (found.high - case.high).abs() < 1e-12,
+            "{what:?}: {found:?}"
+        );
     }
 }
 
@@ -153,8 +156,16 @@ fn paired_tests_and_intervals_are_those_of_statsmodels() {
 #[test]
 fn chances_of_repeats_are_those_of_counting_all_draws() {
     for case in oracle().repeats {
-        same(pass_at(case.k, case.passed, case.n).unwrap(), case.at, &(case.k, case.passed, case.n));
-        same(pass_all(case.k, case.passed, case.n).unwrap(), case.all, &(case.k, case.passed, case.n));
+        same(
+            pass_at(case.k, case.passed, case.n).unwrap(),
+            case.at,
+            &(case.k, case.passed, case.n),
+        );
+        same(
+            pass_all(case.k, case.passed, case.n).unwrap(),
+            case.all,
+            &(case.k, case.passed, case.n),
+        );
     }
 }
 
@@ -169,12 +180,24 @@ fn agreement_is_that_of_statsmodels() {
         };
         let cells = case.table.iter().enumerate();
         let pairs = cells.flat_map(|(first, row)| {
-            row.iter().enumerate().flat_map(move |(second, times)| std::iter::repeat_n((first, second), *times))
+            row.iter()
+                .enumerate()
+                .flat_map(move |(second, times)| std::iter::repeat_n((first, second), *times))
         });
-        let found = Confusion::of(pairs, case.table.len()).unwrap().kappa(weights, Level::default()).unwrap();
+        let found = Confusion::of(pairs, case.table.len())
+            .unwrap()
+            .kappa(weights, Level::default())
+            .unwrap();
         let interval = found.interval.unwrap();
-        for (found, expected) in [(found.value, case.value), (interval.low, case.low), (interval.high, case.high)] {
-            assert!((found - expected).abs() < 1e-9, "{:?} {}: {found} is not {expected}", case.table, case.weights);
+        for (found, expected) in
+            [(found.value, case.value), (interval.low, case.low), (interval.high, case.high)]
+        {
+            assert!(
+                (found - expected).abs() < 1e-9,
+                "{:?} {}: {found} is not {expected}",
+                case.table,
+                case.weights
+            );
         }
     }
 }
@@ -188,16 +211,25 @@ fn rates_of_tasks_with_repeats_are_as_sure_as_a_cluster_robust_regression() {
     }
 }
 
-/// What is drawn is nearer to all that could be drawn, the more is drawn: within 4 % of the width here.
+/// What is drawn is nearer to all that could be drawn, the more is drawn: within 4 % of the width
+/// here.
 #[test]
 fn bootstrap_intervals_come_near_those_of_all_resamples() {
     for case in oracle().bootstrap {
         let clusters = Clusters::gather(case.rows.iter().copied()).unwrap();
         assert!((clusters.mean() - case.mean).abs() < 1e-12);
         same(clusters.standard_error().unwrap(), case.error, &case.rows.len());
-        let found = clusters.drawn(Level::default(), Resampling { times: 40_000, seed: 5 }).unwrap();
-        let off = (found.low - case.low).abs().max((found.high - case.high).abs()) / (case.high - case.low);
-        assert!(off < 0.04, "{} rows: {found:?} is not {} to {}", case.rows.len(), case.low, case.high);
+        let found =
+            clusters.drawn(Level::default(), Resampling { times: 40_000, seed: 5 }).unwrap();
+        let off = (found.low - case.low).abs().max((found.high - case.high).abs())
+            / (case.high - case.low);
+        assert!(
+            off < 0.04,
+            "{} rows: {found:?} is not {} to {}",
+            case.rows.len(),
+            case.low,
+            case.high
+        );
     }
 }
 
@@ -227,7 +259,11 @@ fn the_smallest_detectable_difference_is_where_the_power_is_as_asked() {
     }
     for case in oracle().detectable_mean {
         let power = Power { level: level(case.level), share: case.power };
-        same(detectable_mean_difference(case.error, case.clusters, power).unwrap(), case.value, &case.clusters);
+        same(
+            detectable_mean_difference(case.error, case.clusters, power).unwrap(),
+            case.value,
+            &case.clusters,
+        );
     }
 }
 

@@ -1,6 +1,7 @@
 //! Values that others have printed.
 use touchstone_scoring::stats::{
-    Clusters, Confusion, Interval, Level, PairedPasses, Resampling, Weights, pass_all, pass_at, sign_flips, wilson,
+    Clusters, Confusion, Interval, Level, PairedPasses, Resampling, Weights, pass_all, pass_at,
+    sign_flips, wilson,
 };
 
 fn rounded(interval: Interval, digits: i32) -> (f64, f64) {
@@ -22,14 +23,22 @@ fn few_tasks_get_the_interval_of_student() {
 /// The four examples of Newcombe (1998), method 3.
 #[test]
 fn wilson_intervals_are_those_of_newcombe() {
-    for (passed, n, low, high) in
-        [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)]
-    {
-        assert_eq!(rounded(wilson(passed, n, Level::default()).unwrap(), 4), (low, high), "{passed} of {n}");
+    for (passed, n, low, high) in [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ] {
+        assert_eq!(
+            rounded(wilson(passed, n, Level::default()).unwrap(), 4),
+            (low, high),
+            "{passed} of {n}"
+        );
     }
 }
 
-/// Airway hyper-responsiveness before and after transplantation (Bentur et al. 2009), as Fagerland, Lydersen and Laake (2014) work it out.
+/// Airway hyper-responsiveness before and after transplantation (Bentur et al. 2009), as Fagerland,
+/// Lydersen and Laake (2014) work it out.
 #[test]
 fn paired_rates_are_those_of_fagerland() {
     let pairs = PairedPasses { both: 1, only_first: 1, only_second: 7, neither: 12 };
@@ -42,7 +51,9 @@ fn paired_rates_are_those_of_fagerland() {
 #[test]
 fn the_permutation_test_is_the_one_fisher_did_by_hand() {
     let differences = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
-    let clusters = Clusters::gather(differences.iter().enumerate().map(|(at, it)| (at, f64::from(*it)))).unwrap();
+    let clusters =
+        Clusters::gather(differences.iter().enumerate().map(|(at, it)| (at, f64::from(*it))))
+            .unwrap();
     let found = sign_flips(&clusters, Resampling::default());
     assert!(found.exact);
     assert!((found.p - 1726.0 / 32_768.0).abs() < 1e-12, "{}", found.p);
@@ -52,7 +63,9 @@ fn the_permutation_test_is_the_one_fisher_did_by_hand() {
 #[test]
 fn agreement_beyond_chance_is_that_of_the_textbook() {
     let pairs = [(0, 0, 20), (0, 1, 5), (1, 0, 10), (1, 1, 15)];
-    let pairs = pairs.iter().flat_map(|(first, second, times)| std::iter::repeat_n((*first, *second), *times));
+    let pairs = pairs
+        .iter()
+        .flat_map(|(first, second, times)| std::iter::repeat_n((*first, *second), *times));
     let table = Confusion::of(pairs, 2).unwrap();
     let found = table.kappa(Weights::None, Level::default()).unwrap();
     assert!((found.agreement - 0.7).abs() < 1e-12 && (found.by_chance - 0.5).abs() < 1e-12);
@@ -60,7 +73,8 @@ fn agreement_beyond_chance_is_that_of_the_textbook() {
     assert_eq!(table.counts(), [[20, 5], [10, 15]]);
 }
 
-/// Two of five tries passed: of the ten ways to draw two, three hold no pass and one holds only passes.
+/// Two of five tries passed: of the ten ways to draw two, three hold no pass and one holds only
+/// passes.
 #[test]
 fn chances_of_repeats_are_those_of_drawing_by_hand() {
     assert!((pass_at(2, 2, 5).unwrap() - 0.7).abs() < 1e-12);

@@ -1,4 +1,5 @@
-//! What was compared as one document, and what evaluators are stored to have said of each run, as a table.
+//! What was compared as one document, and what evaluators are stored to have said of each run, as a
+//! table.
 use super::Expected;
 use crate::cli::terminal::{Columns, Head, Paint, one_line};
 use serde_json::{Value, json};
@@ -31,7 +32,8 @@ pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Ex
     };
     let answer = |(name, run): (&String, &ComparedRun)| {
         let told = super::is_told(comparison, run);
-        let (kind, summary) = (told.then_some(run.answer), run.answer_summary.as_ref().filter(|_| told));
+        let (kind, summary) =
+            (told.then_some(run.answer), run.answer_summary.as_ref().filter(|_| told));
         json!({ "file": name, "kind": kind, "summary": summary })
     };
     let each = || names.iter().zip(&comparison.runs);
@@ -58,11 +60,9 @@ pub(super) fn stored(out: &mut dyn Write, comparison: &Comparison, paint: Paint)
     let mut columns = Columns::new(heads);
     for line in &comparison.stored {
         let mut cells = vec![one_line(&line.evaluator).into_owned()];
-        cells.extend(
-            line.said
-                .iter()
-                .map(|said| said.as_ref().map_or_else(|| "-".to_owned(), |said| one_line(&said.told()).into_owned())),
-        );
+        cells.extend(line.said.iter().map(|said| {
+            said.as_ref().map_or_else(|| "-".to_owned(), |said| one_line(&said.told()).into_owned())
+        }));
         columns.row(cells);
     }
     writeln!(out)?;

@@ -1,4 +1,5 @@
-//! What `evaluate` prints: numbers, how it ended and what can be done about what is missing, what it would take, what there is.
+//! What `evaluate` prints: numbers, how it ended and what can be done about what is missing, what
+//! it would take, what there is.
 use super::super::amounts::{LEAST, between, counted, dollars, of};
 use super::super::terminal::{Columns, Head, Paint, one_line};
 use super::super::watch::unbound;
@@ -15,19 +16,24 @@ use touchstone_engine::written::fixed;
 
 pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()> {
     let head = |title: &'static str, right| Head { title: title.into(), right };
-    let mut columns =
-        Columns::new(vec![head("metric", false), head("value", true), head("95 %", false), head("rows", true)]);
+    let mut columns = Columns::new(vec![
+        head("metric", false),
+        head("value", true),
+        head("95 %", false),
+        head("rows", true),
+    ]);
     for EvaluateMetric { name, value, interval, n, .. } in metrics {
         let value = value.map_or_else(|| "–".to_owned(), |value| fixed(value, 4));
-        let interval =
-            interval.map_or_else(String::new, |(low, high)| format!("{} to {}", fixed(low, 4), fixed(high, 4)));
+        let interval = interval.map_or_else(String::new, |(low, high)| {
+            format!("{} to {}", fixed(low, 4), fixed(high, 4))
+        });
         columns.row(vec![one_line(name).into_owned(), value, interval, n.to_string()]);
     }
     columns.write(&mut io::stdout(), "", paint, &|_, text| text.to_owned())
 }
 
-/// How it ended, and what can be done about what is missing. `asked` is how many rows the target was asked about, and of how many it had
-/// said something before.
+/// How it ended, and what can be done about what is missing. `asked` is how many rows the target
+/// was asked about, and of how many it had said something before.
 ///
 /// `asks_again` is whether a judge whose reply could not be read was asked a second time.
 pub(super) fn summary(
@@ -37,7 +43,8 @@ pub(super) fn summary(
     again: Option<Again>,
 ) -> Vec<String> {
     let EvaluationView { total, done, failed, missing, unread, calls, tokens, cost, .. } = view;
-    let mut lines = vec![format!("{done} of {total} {}, {failed} without one", of(*total, "result"))];
+    let mut lines =
+        vec![format!("{done} of {total} {}, {failed} without one", of(*total, "result"))];
     lines.extend(view.notes.iter().map(|note| one_line(note).into_owned()));
     if *unread > 0 {
         let also = if asks_again { ", also when asked again" } else { "" };
@@ -67,7 +74,12 @@ pub(super) fn summary(
         lines.extend(view.max_cost.filter(|_| view.unpriced).map(unbound));
     }
     for trouble in &view.troubles {
-        lines.push(format!("row {}, {}: {}", trouble.row, one_line(&trouble.evaluator), one_line(&trouble.why)));
+        lines.push(format!(
+            "row {}, {}: {}",
+            trouble.row,
+            one_line(&trouble.evaluator),
+            one_line(&trouble.why)
+        ));
     }
     let more = failed.saturating_sub(view.troubles.len() as u64);
     if more > 0 && !view.troubles.is_empty() {
@@ -119,7 +131,11 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
     if *calls_most > 0 {
         let tokens = match (plan.tokens_least, plan.tokens_most) {
             (Some(least), Some(most)) => {
-                format!("about {} {}", between(&least.to_string(), &most.to_string()), of(most, "token"))
+                format!(
+                    "about {} {}",
+                    between(&least.to_string(), &most.to_string()),
+                    of(most, "token")
+                )
             }
             _ => "tokens are not known before the target answers".to_owned(),
         };
@@ -131,12 +147,19 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
         ));
         lines.push(match (plan.cost_least, plan.cost_most) {
             (_, Some(most)) if most > 0.0 && most < LEAST => dollars(most),
-            (Some(least), Some(most)) => format!("about {}", between(&dollars(least), &dollars(most))),
-            _ if plan.tokens_most.is_none() => "what it costs is not known before, either".to_owned(),
+            (Some(least), Some(most)) => {
+                format!("about {}", between(&dollars(least), &dollars(most)))
+            }
+            _ if plan.tokens_most.is_none() => {
+                "what it costs is not known before, either".to_owned()
+            }
             _ => "what it costs is not known: the model has no price".to_owned(),
         });
     } else if *kept > 0 {
-        lines.push(format!("nothing is asked anew; {kept} {} {are} there from before", replies(*kept)));
+        lines.push(format!(
+            "nothing is asked anew; {kept} {} {are} there from before",
+            replies(*kept)
+        ));
     } else {
         lines.push("no model is asked".to_owned());
     }
@@ -148,7 +171,11 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
             of(*unread, "round")
         ));
     }
-    lines.extend(plan.why_not.as_ref().map(|why| format!("it would not be begun: {}", one_line(&why.message))));
+    lines.extend(
+        plan.why_not
+            .as_ref()
+            .map(|why| format!("it would not be begun: {}", one_line(&why.message))),
+    );
     lines.extend(plan.lacks.iter().map(|lack| one_line(lack).into_owned()));
     if plan.exists {
         lines.push(format!("{} is there already", one_line(&plan.out)));
@@ -160,11 +187,16 @@ pub(super) fn list(json: bool, here: &Surroundings) -> Outcome {
     let (evaluators, switches, never) = known_evaluators();
     let mut out = io::stdout().lock();
     if json {
-        writeln!(out, "{}", json!({ "evaluators": evaluators, "switches": switches, "never": never }))?;
+        writeln!(
+            out,
+            "{}",
+            json!({ "evaluators": evaluators, "switches": switches, "never": never })
+        )?;
         return Ok(Ended::Well);
     }
     let head = |title: &'static str| Head { title: title.into(), right: false };
-    let mut columns = Columns::new(vec![head("evaluator"), head("by"), head("needs"), head("what it says")]);
+    let mut columns =
+        Columns::new(vec![head("evaluator"), head("by"), head("needs"), head("what it says")]);
     for EvaluatorChoice { name, what, needs, model, program, safety, .. } in evaluators {
         let by = match (safety, model, program) {
             (true, ..) => "model, local judge, not the hosted service",
@@ -175,7 +207,10 @@ pub(super) fn list(json: bool, here: &Surroundings) -> Outcome {
         columns.row(vec![name, by.to_owned(), needs.join(", "), what]);
     }
     columns.write(&mut out, "", Paint(here.colour), &|_, text| text.to_owned())?;
-    writeln!(out, "\nWhere they differ from the package on purpose. --like-package SWITCH brings its way back.\n")?;
+    writeln!(
+        out,
+        "\nWhere they differ from the package on purpose. --like-package SWITCH brings its way back.\n"
+    )?;
     differences(&mut out, &switches)?;
     writeln!(out, "\nWhat is never done its way:\n")?;
     differences(&mut out, &never)?;

@@ -12,9 +12,22 @@ interface Pen {
   flags: Set<string>;
 }
 
-const ON: Record<number, string> = { 1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike" };
-const OFF: Record<number, string[]> = { 22: ["bold", "dim"], 23: ["italic"], 24: ["underline"], 27: ["inverse"], 29: ["strike"] };
- 
+const ON: Record<number, string> = {
+  1: "bold",
+  2: "dim",
+  3: "italic",
+  4: "underline",
+  7: "inverse",
+  9: "strike",
+};
+const OFF: Record<number, string[]> = {
+  22: ["bold", "dim"],
+  23: ["italic"],
+  24: ["underline"],
+  27: ["inverse"],
+  29: ["strike"],
+};
+
 const SGR = /\u001b\[([\d;:]{0,64})m/g;
 
 /** True when there is something for [`ansi`] to do. */
@@ -68,7 +81,8 @@ function one(pen: Pen, code: number): void {
 /** 256 colours and true colour come down to the sixteen the theme keeps readable on light and dark. */
 function extended(codes: number[], at: number): [colour: number, used: number] {
   if (codes[at] === 5) return [from256(codes[at + 1] ?? 0), 2];
-  if (codes[at] === 2) return [nearest(codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0), 4];
+  if (codes[at] === 2)
+    return [nearest(codes[at + 1] ?? 0, codes[at + 2] ?? 0, codes[at + 3] ?? 0), 4];
   return [-1, 0];
 }
 

@@ -1,7 +1,8 @@
 // Pure. Cuts source text into coloured tokens. Made for reading, not for compiling: it works on any fragment, never fails,
 // and the tokens joined are the text. One regular expression per language, each linear in the length of the text.
 
-export type TokenKind = "" | "keyword" | "string" | "number" | "comment" | "literal" | "key" | "name";
+export type TokenKind =
+  "" | "keyword" | "string" | "number" | "comment" | "literal" | "key" | "name";
 export type CodeLanguage = "plain" | "sql" | "python" | "json" | "yaml";
 
 export interface Token {
@@ -31,7 +32,13 @@ const QUOTED = String.raw`"(?:[^"\\\n]|\\(?:[^]|$))*(?:"|(?=\n)|$)`;
 const GRAMMARS: Record<Exclude<CodeLanguage, "plain">, Grammar> = {
   sql: {
     pattern: new RegExp(
-      [String.raw`(?<comment>--[^\n]*|/\*[^]*?(?:\*/|$))`, String.raw`(?<string>'[^']*(?:''[^']*)*(?:'|$)|\$\$[^]*?(?:\$\$|$))`, String.raw`(?<name>"[^"]*(?:"|$))`, NUMBER, String.raw`(?<word>[A-Za-z_]\w*)`].join("|"),
+      [
+        String.raw`(?<comment>--[^\n]*|/\*[^]*?(?:\*/|$))`,
+        String.raw`(?<string>'[^']*(?:''[^']*)*(?:'|$)|\$\$[^]*?(?:\$\$|$))`,
+        String.raw`(?<name>"[^"]*(?:"|$))`,
+        NUMBER,
+        String.raw`(?<word>[A-Za-z_]\w*)`,
+      ].join("|"),
       "gu",
     ),
     word: (text, after) => {
@@ -42,24 +49,55 @@ const GRAMMARS: Record<Exclude<CodeLanguage, "plain">, Grammar> = {
   },
   python: {
     pattern: new RegExp(
-      [String.raw`(?<comment>#[^\n]*)`, String.raw`(?<string>(?<!\w)[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|${QUOTED}|${QUOTED.replaceAll('"', "'")}))`, NUMBER, String.raw`(?<word>@?[A-Za-z_]\w*)`].join("|"),
+      [
+        String.raw`(?<comment>#[^\n]*)`,
+        String.raw`(?<string>(?<!\w)[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|${QUOTED}|${QUOTED.replaceAll('"', "'")}))`,
+        NUMBER,
+        String.raw`(?<word>@?[A-Za-z_]\w*)`,
+      ].join("|"),
       "gu",
     ),
     word: (text, after) => {
       if (PYTHON_LITERALS.has(text)) return "literal";
-      return PYTHON_WORDS.has(text) ? "keyword" : after === "(" || text.startsWith("@") ? "name" : "";
+      return PYTHON_WORDS.has(text)
+        ? "keyword"
+        : after === "(" || text.startsWith("@")
+          ? "name"
+          : "";
     },
   },
   json: {
-    pattern: new RegExp([String.raw`(?<key>${QUOTED}(?=\s{0,40}:))`, `(?<string>${QUOTED})`, NUMBER, String.raw`(?<word>[A-Za-z_]\w*)`].join("|"), "gu"),
-    word: (text) => (text === "null" || text === "true" || text === "false" || text === "NaN" || text === "Infinity" ? "literal" : ""),
+    pattern: new RegExp(
+      [
+        String.raw`(?<key>${QUOTED}(?=\s{0,40}:))`,
+        `(?<string>${QUOTED})`,
+        NUMBER,
+        String.raw`(?<word>[A-Za-z_]\w*)`,
+      ].join("|"),
+      "gu",
+    ),
+    word: (text) =>
+      text === "null" ||
+      text === "true" ||
+      text === "false" ||
+      text === "NaN" ||
+      text === "Infinity"
+        ? "literal"
+        : "",
   },
   yaml: {
     pattern: new RegExp(
-      [String.raw`(?<comment>(?<=^|[ \t])#[^\n]*)`, String.raw`(?<key>(?<=^[ \t]{0,200}(?:- {0,20})?)[\w.$/-]+(?=:(?:\s|$)))`, `(?<string>${QUOTED}|'[^'\\n]*(?:''[^'\\n]*)*(?:'|(?=\\n)|$))`, NUMBER, String.raw`(?<word>[A-Za-z_~][\w-]*)`].join("|"),
+      [
+        String.raw`(?<comment>(?<=^|[ \t])#[^\n]*)`,
+        String.raw`(?<key>(?<=^[ \t]{0,200}(?:- {0,20})?)[\w.$/-]+(?=:(?:\s|$)))`,
+        `(?<string>${QUOTED}|'[^'\\n]*(?:''[^'\\n]*)*(?:'|(?=\\n)|$))`,
+        NUMBER,
+        String.raw`(?<word>[A-Za-z_~][\w-]*)`,
+      ].join("|"),
       "gmu",
     ),
-    word: (text) => (text === "null" || text === "true" || text === "false" || text === "~" ? "literal" : ""),
+    word: (text) =>
+      text === "null" || text === "true" || text === "false" || text === "~" ? "literal" : "",
   },
 };
 const KINDS = ["comment", "string", "key", "name", "number"] as const;
@@ -83,13 +121,18 @@ export function tokens(text: string, language: CodeLanguage): Token[] {
 
 function kindOf(match: RegExpExecArray, grammar: Grammar, text: string): TokenKind {
   const groups = match.groups ?? {};
-  if (groups["word"] !== undefined) return grammar.word(groups["word"], text.charAt(match.index + match[0].length));
+  if (groups["word"] !== undefined)
+    return grammar.word(groups["word"], text.charAt(match.index + match[0].length));
   return KINDS.find((kind) => groups[kind] !== undefined) ?? "";
 }
 
 /** The language behind the word after the backticks of a fence. */
 export function fenceLanguage(word: string): CodeLanguage {
-  const low = word.trim().toLowerCase().split(/[\s,{]/)[0] ?? "";
+  const low =
+    word
+      .trim()
+      .toLowerCase()
+      .split(/[\s,{]/)[0] ?? "";
   if (/^(sql|postgres|postgresql|pgsql|sqlite|mysql)$/.test(low)) return "sql";
   if (/^(py|python|python3)$/.test(low)) return "python";
   if (/^(json|jsonl|json5|jsonc)$/.test(low)) return "json";

@@ -1,12 +1,44 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { differs, labelColumn, lineDiffers, nameOf, placeOf, rightOf, SIGNS, signOf, widths, type DiffCell, type DiffKind, type DiffLine, type DiffRow } from "./diff";
+import {
+  differs,
+  labelColumn,
+  lineDiffers,
+  nameOf,
+  placeOf,
+  rightOf,
+  SIGNS,
+  signOf,
+  widths,
+  type DiffCell,
+  type DiffKind,
+  type DiffLine,
+  type DiffRow,
+} from "./diff";
 import { beginning, Pages } from "./pages.svelte";
 import { fromFirst, merged } from "./words";
 
-const cell = (kind: DiffKind, left: string | null, right: string | null = null): DiffCell => ({ kind, left, right, note: null });
-const row = (change: Partial<DiffRow>): DiffRow => ({ kind: "same", label: "1", from: 1, to: 1, moved: false, cells: [], ...change });
-const line = (change: DiffKind, number = 1): DiffLine => ({ kind: "pair", change, left: change === "extra" ? null : { number, pieces: [] }, right: change === "missing" ? null : { number, pieces: [] } });
+const cell = (kind: DiffKind, left: string | null, right: string | null = null): DiffCell => ({
+  kind,
+  left,
+  right,
+  note: null,
+});
+const row = (change: Partial<DiffRow>): DiffRow => ({
+  kind: "same",
+  label: "1",
+  from: 1,
+  to: 1,
+  moved: false,
+  cells: [],
+  ...change,
+});
+const line = (change: DiffKind, number = 1): DiffLine => ({
+  kind: "pair",
+  change,
+  left: change === "extra" ? null : { number, pieces: [] },
+  right: change === "missing" ? null : { number, pieces: [] },
+});
 
 describe("a row", () => {
   it.each([
@@ -21,20 +53,55 @@ describe("a row", () => {
     const kinds: DiffKind[] = ["alike", "changed", "missing", "extra"];
     expect(new Set([...kinds.map((kind) => SIGNS[kind].sign), "↕"]).size).toBe(kinds.length + 1);
     expect(signOf(row({ moved: true }))).toEqual({ sign: "↕", word: "moved" });
-    expect(signOf(row({ kind: "changed", moved: true }))).toEqual({ sign: "≠↕", word: "differs, moved" });
+    expect(signOf(row({ kind: "changed", moved: true }))).toEqual({
+      sign: "≠↕",
+      word: "differs, moved",
+    });
   });
 
   it("that is only written otherwise is no difference, one that moved is", () => {
-    expect([row({}), row({ kind: "alike" }), row({ moved: true }), row({ kind: "changed" }), row({ kind: "missing" }), row({ kind: "extra" })].map(differs)).toEqual([false, false, true, true, true, true]);
+    expect(
+      [
+        row({}),
+        row({ kind: "alike" }),
+        row({ moved: true }),
+        row({ kind: "changed" }),
+        row({ kind: "missing" }),
+        row({ kind: "extra" }),
+      ].map(differs),
+    ).toEqual([false, false, true, true, true, true]);
   });
 
   it("is named by the column that says the same as its labels, and by none when no column always does", () => {
-    const columns = [{ name: "score", numeric: true }, { name: "id", numeric: true }];
-    const rows = [row({ label: "7", cells: [cell("same", "1"), cell("same", "7")] }), row({ label: "8", kind: "extra", cells: [cell("extra", null, "2"), cell("extra", null, "8")] })];
+    const columns = [
+      { name: "score", numeric: true },
+      { name: "id", numeric: true },
+    ];
+    const rows = [
+      row({ label: "7", cells: [cell("same", "1"), cell("same", "7")] }),
+      row({
+        label: "8",
+        kind: "extra",
+        cells: [cell("extra", null, "2"), cell("extra", null, "8")],
+      }),
+    ];
     expect(labelColumn(columns, rows)).toBe(1);
-    expect(labelColumn(columns, [...rows, row({ label: "#9", cells: [cell("same", "1"), cell("same", "9")] })])).toBe(1);
-    expect(labelColumn(columns, [...rows, row({ label: "row 9", cells: [cell("same", "1"), cell("same", "9")] })])).toBe(-1);
-    expect([nameOf(row({ label: "#9" }), 1), nameOf(row({ label: "#9" }), -1)]).toEqual(["9", "#9"]);
+    expect(
+      labelColumn(columns, [
+        ...rows,
+        row({ label: "#9", cells: [cell("same", "1"), cell("same", "9")] }),
+      ]),
+    ).toBe(1);
+    expect(
+      labelColumn(columns, [
+        ...rows,
+        row({ label: "row 9", cells: [cell("same", "1"), cell("same", "9")] }),
+      ]),
+    ).toBe(-1);
+    expect([nameOf(row({ label: "#9" }), 1), nameOf(row({ label: "#9" }), -1)]).toEqual([
+      "9",
+      "#9",
+    ]);
     expect(labelColumn(columns, [])).toBe(-1);
   });
 
@@ -45,7 +112,14 @@ describe("a row", () => {
   });
 
   it("shows the left value again where the right one is written the same, and nothing where there is none", () => {
-    expect([cell("same", "a"), cell("alike", "1", "1.0"), cell("missing", "a"), cell("absent", null)].map(rightOf)).toEqual(["a", "1.0", null, null]);
+    expect(
+      [
+        cell("same", "a"),
+        cell("alike", "1", "1.0"),
+        cell("missing", "a"),
+        cell("absent", null),
+      ].map(rightOf),
+    ).toEqual(["a", "1.0", null, null]);
   });
 });
 
@@ -54,7 +128,9 @@ describe("a list that is read in windows", () => {
     const asked: [number, number][] = [];
     const read = (offset: number, limit: number) => {
       asked.push([offset, limit]);
-      return Promise.resolve(Array.from({ length: Math.min(limit, 150, total - offset) }, (_, i) => offset + i));
+      return Promise.resolve(
+        Array.from({ length: Math.min(limit, 150, total - offset) }, (_, i) => offset + i),
+      );
     };
     return { asked, read };
   };
@@ -67,12 +143,19 @@ describe("a list that is read in windows", () => {
     expect(pages.get(3)).toBeUndefined();
     expect(await pages.find(199, 1, () => true)).toBe(199);
     expect(pages.get(3)).toBe(3);
-    expect(asked).toEqual([[0, 200], [150, 50]]);
+    expect(asked).toEqual([
+      [0, 200],
+      [150, 50],
+    ]);
   });
 
   it("takes what was read already only in whole windows", async () => {
     const { asked, read } = numbers(230);
-    const pages = new Pages(read, 230, Array.from({ length: 210 }, (_, i) => i));
+    const pages = new Pages(
+      read,
+      230,
+      Array.from({ length: 210 }, (_, i) => i),
+    );
     expect([pages.get(199), pages.get(200)]).toEqual([199, undefined]);
     expect(await pages.find(229, -1, (n) => n < 201)).toBe(200);
     expect(asked).toEqual([[200, 30]]);
@@ -85,12 +168,18 @@ describe("a list that is read in windows", () => {
     expect(await pages.find(0, 1, (n) => n === 99_999)).toBe(99_999);
     expect(pages.get(99_999)).toBe(99_999);
     expect(pages.get(0)).toBe(0);
-    expect(Array.from({ length: 500 }, (_, page) => pages.get(page * 200)).filter((n) => n !== undefined).length).toBeLessThanOrEqual(40);
+    expect(
+      Array.from({ length: 500 }, (_, page) => pages.get(page * 200)).filter((n) => n !== undefined)
+        .length,
+    ).toBeLessThanOrEqual(40);
   });
 
   it("says what went wrong, finds nothing, and tries again when it is wanted again", async () => {
     let broken = true;
-    const pages = new Pages<number>(() => (broken ? Promise.reject(new Error("gone")) : Promise.resolve([1])), 1);
+    const pages = new Pages<number>(
+      () => (broken ? Promise.reject(new Error("gone")) : Promise.resolve([1])),
+      1,
+    );
     expect(await pages.find(0, 1, () => true)).toBeNull();
     expect(pages.error).toBe("gone");
     broken = false;
@@ -101,14 +190,24 @@ describe("a list that is read in windows", () => {
 
 describe("the next difference among lines", () => {
   const of = (word: string) => {
-    const kinds: Record<string, DiffLine> = { ".": line("same"), "~": line("alike"), x: line("changed"), "-": line("missing"), "+": line("extra"), f: { kind: "folded", count: 9 } };
+    const kinds: Record<string, DiffLine> = {
+      ".": line("same"),
+      "~": line("alike"),
+      x: line("changed"),
+      "-": line("missing"),
+      "+": line("extra"),
+      f: { kind: "folded", count: 9 },
+    };
     const lines = [...word].map((letter) => kinds[letter]!);
-    return new Pages<DiffLine>((offset, limit) => Promise.resolve(lines.slice(offset, offset + limit)), lines.length);
+    return new Pages<DiffLine>(
+      (offset, limit) => Promise.resolve(lines.slice(offset, offset + limit)),
+      lines.length,
+    );
   };
   const walk = async (word: string, by: 1 | -1) => {
     const lines = of(word);
     const seen: number[] = [];
-    for (let at: number | null = -1; (at = await beginning(lines, at, by)) !== null; ) seen.push(at);
+    for (let at: number | null = -1; (at = await beginning(lines, at, by)) !== null;) seen.push(at);
     return seen;
   };
 
@@ -123,28 +222,54 @@ describe("the next difference among lines", () => {
     expect(await walk(word, -1)).toEqual([...want].reverse());
   });
 
-  it("is no line that is only written otherwise, and none that is folded", () => expect([line("alike"), line("same"), { kind: "folded", count: 2 } as const].map(lineDiffers)).toEqual([false, false, false]));
+  it("is no line that is only written otherwise, and none that is folded", () =>
+    expect(
+      [line("alike"), line("same"), { kind: "folded", count: 2 } as const].map(lineDiffers),
+    ).toEqual([false, false, false]));
 });
 
 describe("two short texts", () => {
-  const text = fc.array(fc.constantFrom("a", "b", "c", " ", ", ", "é", "漢"), { maxLength: 14 }).map((parts) => parts.join(""));
+  const text = fc
+    .array(fc.constantFrom("a", "b", "c", " ", ", ", "é", "漢"), { maxLength: 14 })
+    .map((parts) => parts.join(""));
   it("become one, of which either can be taken back", () => {
     fc.assert(
       fc.property(text, text, (left, right) => {
         const pieces = merged(left, right);
-        const side = (without: string) => pieces.filter((piece) => piece.change !== without).map((piece) => piece.text).join("");
+        const side = (without: string) =>
+          pieces
+            .filter((piece) => piece.change !== without)
+            .map((piece) => piece.text)
+            .join("");
         expect([side("extra"), side("missing")]).toEqual([left, right]);
         expect(pieces.every((piece) => piece.change === "same")).toBe(left === right);
       }),
     );
   });
-  it("differ by words and not by letters", () => expect(merged("the console is away", "the portal is away").map((piece) => `${SIGNS[piece.change].sign}${piece.text}`)).toEqual(["the ", "−console", "+portal", " is away"]));
+  it("differ by words and not by letters", () =>
+    expect(
+      merged("the console is away", "the portal is away").map(
+        (piece) => `${SIGNS[piece.change].sign}${piece.text}`,
+      ),
+    ).toEqual(["the ", "−console", "+portal", " is away"]));
   it("of great length are told apart by their ends", () => {
     const long = (word: string) => `begin ${`${word} `.repeat(900)}end`;
-    expect(merged(long("a"), long("b")).map((piece) => piece.change)).toEqual(["same", "missing", "extra", "same"]);
+    expect(merged(long("a"), long("b")).map((piece) => piece.change)).toEqual([
+      "same",
+      "missing",
+      "extra",
+      "same",
+    ]);
   });
   it("are shown from shortly before where they differ, when there is no room", () => {
-    expect(fromFirst(merged("a long beginning that is the same, then this", "a long beginning that is the same, then that")).map((piece) => piece.text)).toEqual(["…is the same, then ", "this", "that"]);
+    expect(
+      fromFirst(
+        merged(
+          "a long beginning that is the same, then this",
+          "a long beginning that is the same, then that",
+        ),
+      ).map((piece) => piece.text),
+    ).toEqual(["…is the same, then ", "this", "that"]);
     expect(fromFirst(merged("x a", "x b")).map((piece) => piece.text)).toEqual(["x ", "a", "b"]);
   });
 });

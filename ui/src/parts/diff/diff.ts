@@ -12,7 +12,9 @@ export interface DiffSide {
   number: number;
   pieces: DiffPiece[];
 }
-export type DiffLine = { kind: "pair"; change: DiffKind; left: DiffSide | null; right: DiffSide | null } | { kind: "folded"; count: number };
+export type DiffLine =
+  | { kind: "pair"; change: DiffKind; left: DiffSide | null; right: DiffSide | null }
+  | { kind: "folded"; count: number };
 
 export interface DiffColumn {
   name: string;
@@ -47,14 +49,18 @@ export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
 export const MOVED = { sign: "↕", word: "moved" };
 
 /** A row that a reader looking for differences stops at. */
-export const differs = (row: DiffRow): boolean => row.moved || row.kind === "changed" || row.kind === "missing" || row.kind === "extra";
-export const lineDiffers = (line: DiffLine): boolean => line.kind === "pair" && line.change !== "same" && line.change !== "alike";
+export const differs = (row: DiffRow): boolean =>
+  row.moved || row.kind === "changed" || row.kind === "missing" || row.kind === "extra";
+export const lineDiffers = (line: DiffLine): boolean =>
+  line.kind === "pair" && line.change !== "same" && line.change !== "alike";
 
 /** Sign and words of a row: a row can both differ and have moved. */
 export function signOf(row: DiffRow): { sign: string; word: string } {
   const own = SIGNS[row.kind];
   if (!row.moved) return own;
-  return row.kind === "same" || row.kind === "alike" ? MOVED : { sign: own.sign + MOVED.sign, word: `${own.word}, ${MOVED.word}` };
+  return row.kind === "same" || row.kind === "alike"
+    ? MOVED
+    : { sign: own.sign + MOVED.sign, word: `${own.word}, ${MOVED.word}` };
 }
 
 /** `3`, or `3 → 5` where the two sides have it at other places. */
@@ -65,21 +71,36 @@ export function placeOf({ from, to }: DiffRow): string {
 }
 
 /** What stands on the right: what is written as on the left comes only once. */
-export const rightOf = (cell: DiffCell): string | null => (cell.kind === "missing" || cell.kind === "absent" ? null : (cell.right ?? cell.left));
+export const rightOf = (cell: DiffCell): string | null =>
+  cell.kind === "missing" || cell.kind === "absent" ? null : (cell.right ?? cell.left);
 
 const plain = (label: string): string => label.replace(/^#/, "");
 
 /** The column that says the same as the labels of all these rows (`#7` and `7`), or -1: it stands first then, and once. */
 export function labelColumn(columns: readonly DiffColumn[], rows: readonly DiffRow[]): number {
   if (rows.length === 0) return -1;
-  return columns.findIndex((_, at) => rows.every((row) => [row.cells[at]?.left, row.cells[at]?.right].includes(plain(row.label))));
+  return columns.findIndex((_, at) =>
+    rows.every((row) => [row.cells[at]?.left, row.cells[at]?.right].includes(plain(row.label))),
+  );
 }
 
 /** What names a row: its label, or what stands in the column that says the same. */
-export const nameOf = (row: DiffRow, keyed: number): string => (keyed < 0 ? row.label : plain(row.label));
+export const nameOf = (row: DiffRow, keyed: number): string =>
+  keyed < 0 ? row.label : plain(row.label);
 
 /** Widths of the columns, for CSS, by what the first rows say. */
 export function widths(columns: readonly DiffColumn[], rows: readonly DiffRow[]): string {
-  const cell = (one: DiffCell | undefined): GridCell => ({ kind: "text", text: one === undefined ? "" : one.kind === "changed" || one.kind === "alike" ? `${one.left ?? ""} → ${rightOf(one) ?? ""}` : (one.left ?? one.right ?? "") });
-  return template(columns, rows.map((row) => columns.map((_, at) => cell(row.cells[at]))));
+  const cell = (one: DiffCell | undefined): GridCell => ({
+    kind: "text",
+    text:
+      one === undefined
+        ? ""
+        : one.kind === "changed" || one.kind === "alike"
+          ? `${one.left ?? ""} → ${rightOf(one) ?? ""}`
+          : (one.left ?? one.right ?? ""),
+  });
+  return template(
+    columns,
+    rows.map((row) => columns.map((_, at) => cell(row.cells[at]))),
+  );
 }

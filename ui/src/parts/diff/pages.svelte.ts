@@ -72,13 +72,16 @@ export class Pages<T> {
     const items: T[] = [];
     try {
       // The engine may answer with fewer than asked for.
-      for (let more = true; more && items.length < wanted; ) {
+      for (let more = true; more && items.length < wanted;) {
         const some = await this.read(from + items.length, wanted - items.length);
         items.push(...some);
         more = some.length > 0;
       }
     } catch (thrown) {
-      this.error = typeof thrown === "object" && thrown !== null && "message" in thrown ? String(thrown.message) : String(thrown);
+      this.error =
+        typeof thrown === "object" && thrown !== null && "message" in thrown
+          ? String(thrown.message)
+          : String(thrown);
       throw thrown;
     }
     this.error = "";
@@ -90,14 +93,20 @@ export class Pages<T> {
   /** Lets go of what is furthest from the page that was read last; the beginning stays, for widths are made of it. */
   #forget(page: number): void {
     while (this.#pages.size > KEPT) {
-      const furthest = [...this.#pages.keys()].filter((key) => key !== 0).reduce((a, b) => (Math.abs(b - page) > Math.abs(a - page) ? b : a));
+      const furthest = [...this.#pages.keys()]
+        .filter((key) => key !== 0)
+        .reduce((a, b) => (Math.abs(b - page) > Math.abs(a - page) ? b : a));
       this.#pages.delete(furthest);
     }
   }
 }
 
 /** Where the next stretch of differing lines begins after a line, or the last before it; -1 is before all of them, or after. */
-export async function beginning(lines: Pages<DiffLine>, at: number, by: 1 | -1): Promise<number | null> {
+export async function beginning(
+  lines: Pages<DiffLine>,
+  at: number,
+  by: 1 | -1,
+): Promise<number | null> {
   const equal = (line: DiffLine) => !lineDiffers(line);
   if (by === 1) {
     const gap = at < 0 ? 0 : await lines.find(at, 1, equal);

@@ -11,7 +11,12 @@ export function merged(left: string, right: string): DiffPiece[] {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  while (
+    end < a.length - start &&
+    end < b.length - start &&
+    a[a.length - 1 - end] === b[b.length - 1 - end]
+  )
+    end++;
   const [x, y] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
   const pieces: DiffPiece[] = [];
   const put = (text: string, change: DiffPiece["change"]) => {
@@ -30,18 +35,26 @@ export function merged(left: string, right: string): DiffPiece[] {
 }
 
 /** The longest words in common, in order; of what is not, the left side comes first. */
-function between(x: string[], y: string[], put: (text: string, change: DiffPiece["change"]) => void): void {
+function between(
+  x: string[],
+  y: string[],
+  put: (text: string, change: DiffPiece["change"]) => void,
+): void {
   const width = y.length + 1;
   const best = new Uint32Array((x.length + 1) * width);
   const at = (i: number, j: number) => best[i * width + j] ?? 0;
-  for (let i = x.length - 1; i >= 0; i--) for (let j = y.length - 1; j >= 0; j--) best[i * width + j] = x[i] === y[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+  for (let i = x.length - 1; i >= 0; i--)
+    for (let j = y.length - 1; j >= 0; j--)
+      best[i * width + j] =
+        x[i] === y[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
   let [i, j] = [0, 0];
   while (i < x.length || j < y.length) {
     if (i < x.length && j < y.length && x[i] === y[j]) {
       put(x[i] ?? "", "same");
       i++;
       j++;
-    } else if (j >= y.length || (i < x.length && at(i + 1, j) >= at(i, j + 1))) put(x[i++] ?? "", "missing");
+    } else if (j >= y.length || (i < x.length && at(i + 1, j) >= at(i, j + 1)))
+      put(x[i++] ?? "", "missing");
     else put(y[j++] ?? "", "extra");
   }
 }

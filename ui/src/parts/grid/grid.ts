@@ -12,7 +12,11 @@ export interface GridOrder {
   column: number | null;
   descending: boolean;
 }
-export type ReadRows = (offset: number, limit: number, order: GridOrder) => Promise<{ rows: GridCell[][]; total: number }>;
+export type ReadRows = (
+  offset: number,
+  limit: number,
+  order: GridOrder,
+) => Promise<{ rows: GridCell[][]; total: number }>;
 
 export const FILE_ORDER: GridOrder = { column: null, descending: false };
 /** Letters from which on a column is one with more to say. */
@@ -20,7 +24,10 @@ const WIDEST = 44;
 const PADDING = "2 * var(--cell, 8px)";
 
 /** Widths for CSS: short values get what they need, and what is left goes to the columns with more to say, else to an empty one. */
-export function template(columns: readonly GridColumn[], rows: readonly (readonly GridCell[])[]): string {
+export function template(
+  columns: readonly GridColumn[],
+  rows: readonly (readonly GridCell[])[],
+): string {
   const widths = columns.map((column, i) => {
     const longest = rows.reduce((max, row) => Math.max(max, row[i]?.text.length ?? 0), 0);
     const least = Math.max(3, longest, column.name.length);

@@ -35,7 +35,7 @@ export class RowPages {
     const rows: GridCell[][] = [];
     try {
       // The engine may answer with fewer rows than asked for.
-      for (let more = true; more && rows.length < PAGE; ) {
+      for (let more = true; more && rows.length < PAGE;) {
         const piece = await this.read(from + rows.length, PAGE - rows.length, this.order);
         rows.push(...piece.rows);
         more = piece.rows.length > 0 && from + rows.length < piece.total;
@@ -45,14 +45,19 @@ export class RowPages {
       this.#forget(page);
     } catch (thrown) {
       this.#pages.delete(page);
-      this.error = typeof thrown === "object" && thrown !== null && "message" in thrown ? String(thrown.message) : String(thrown);
+      this.error =
+        typeof thrown === "object" && thrown !== null && "message" in thrown
+          ? String(thrown.message)
+          : String(thrown);
     }
   }
 
   /** Lets go of what is furthest from the page that was read last. */
   #forget(page: number): void {
     while (this.#pages.size > KEPT) {
-      const furthest = [...this.#pages.keys()].reduce((a, b) => (Math.abs(b - page) > Math.abs(a - page) ? b : a));
+      const furthest = [...this.#pages.keys()].reduce((a, b) =>
+        Math.abs(b - page) > Math.abs(a - page) ? b : a,
+      );
       this.#pages.delete(furthest);
     }
   }

@@ -17,7 +17,12 @@ export type Inline =
 
 export type Block =
   | { kind: "paragraph"; children: Inline[] }
-  | { kind: "heading"; depth: number; /** Its place in the outline of this text, from 1, without gaps. */ level: number; children: Inline[] }
+  | {
+      kind: "heading";
+      depth: number;
+      /** Its place in the outline of this text, from 1, without gaps. */ level: number;
+      children: Inline[];
+    }
   | { kind: "quote"; children: Block[] }
   | { kind: "list"; start: number | undefined; items: Block[][] }
   | { kind: "code"; language: string; text: string }
@@ -39,7 +44,11 @@ const DEFINES = /^ {0,3}\[[^\]\n]+\]:/m;
 export function beginning(source: string, lines: number): string {
   // Some lines draw nothing: around code, under the head of a table.
   let left = lines * 1.4;
-  for (let at = 0, end = source.indexOf("\n"); end >= 0; at = end + 1, end = source.indexOf("\n", at)) {
+  for (
+    let at = 0, end = source.indexOf("\n");
+    end >= 0;
+    at = end + 1, end = source.indexOf("\n", at)
+  ) {
     if (end > at) left -= Math.max(1, (end - at) / WIDEST);
     if (left <= 0) return DEFINES.test(source.slice(end + 1)) ? source : source.slice(0, end + 1);
   }
@@ -59,7 +68,10 @@ interface Reading {
 export function markdown(source: string): Block[] | undefined {
   if (source.length > LONGEST || tangled(source)) return undefined;
   const { hidden, shown } = hideFormulas(source);
-  const root: Root = fromMarkdown(hidden, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
+  const root: Root = fromMarkdown(hidden, {
+    extensions: [gfmTable()],
+    mdastExtensions: [gfmTableFromMarkdown()],
+  });
   const reading: Reading = { source, shown, definitions: new Map(), outline: [] };
   collect(root, reading);
   return blocks(root.children, reading, 0);
@@ -69,13 +81,18 @@ export function markdown(source: string): Block[] | undefined {
 function tangled(source: string): boolean {
   if (/^(?:[ \t]{0,8}(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){24}/m.test(source)) return true;
   if ((source.match(/\n/g)?.length ?? 0) > MOST_LINES) return true;
-  return (source.match(/[[\]]/g)?.length ?? 0) > 2000 || (source.match(/[*_]/g)?.length ?? 0) > 4000 || /[[\]*_<&`]{400}/.test(source);
+  return (
+    (source.match(/[[\]]/g)?.length ?? 0) > 2000 ||
+    (source.match(/[*_]/g)?.length ?? 0) > 4000 ||
+    /[[\]*_<&`]{400}/.test(source)
+  );
 }
 
 function collect(root: Root, reading: Reading): void {
   const todo: Nodes[] = [root];
   for (let node = todo.pop(); node; node = todo.pop()) {
-    if (node.type === "definition") reading.definitions.set(node.identifier, reading.shown(node.url));
+    if (node.type === "definition")
+      reading.definitions.set(node.identifier, reading.shown(node.url));
     if ("children" in node) for (const child of node.children) todo.push(child);
   }
 }
@@ -90,17 +107,34 @@ function block(node: RootContent, reading: Reading, depth: number): Block {
     case "paragraph":
       return { kind: "paragraph", children: inlines(node.children, reading, depth + 1) };
     case "heading":
-      return { kind: "heading", depth: node.depth, level: levelOf(node.depth, reading), children: inlines(node.children, reading, depth + 1) };
+      return {
+        kind: "heading",
+        depth: node.depth,
+        level: levelOf(node.depth, reading),
+        children: inlines(node.children, reading, depth + 1),
+      };
     case "blockquote":
       return { kind: "quote", children: blocks(node.children, reading, depth + 1) };
     case "list":
-      return { kind: "list", start: node.ordered ? (node.start ?? 1) : undefined, items: node.children.map((item) => blocks(item.children, reading, depth + 1)) };
+      return {
+        kind: "list",
+        start: node.ordered ? (node.start ?? 1) : undefined,
+        items: node.children.map((item) => blocks(item.children, reading, depth + 1)),
+      };
     case "code":
-      return { kind: "code", language: reading.shown(node.lang ?? ""), text: reading.shown(node.value) };
+      return {
+        kind: "code",
+        language: reading.shown(node.lang ?? ""),
+        text: reading.shown(node.value),
+      };
     case "thematicBreak":
       return { kind: "rule" };
     case "table":
-      return { kind: "table", align: (node.align ?? []).map((a) => a ?? ""), rows: node.children.map((row) => cells(row, reading, depth + 1)) };
+      return {
+        kind: "table",
+        align: (node.align ?? []).map((a) => a ?? ""),
+        rows: node.children.map((row) => cells(row, reading, depth + 1)),
+      };
     default:
       // HTML, definitions, and whatever a later parser may bring: the source itself, as text.
       return { kind: "literal", text: sourceOf(node, reading) };
@@ -135,30 +169,51 @@ function inline(node: PhrasingContent, reading: Reading, depth: number): Inline 
     case "link":
       return link(reading.shown(node.url), node, node.children, reading, depth);
     case "linkReference":
-      return link(reading.definitions.get(node.identifier) ?? "", node, node.children, reading, depth);
+      return link(
+        reading.definitions.get(node.identifier) ?? "",
+        node,
+        node.children,
+        reading,
+        depth,
+      );
     case "image":
       return image(reading.shown(node.url), reading.shown(node.alt ?? ""), node, reading);
     case "imageReference":
-      return image(reading.definitions.get(node.identifier) ?? "", reading.shown(node.alt ?? ""), node, reading);
+      return image(
+        reading.definitions.get(node.identifier) ?? "",
+        reading.shown(node.alt ?? ""),
+        node,
+        reading,
+      );
     default:
       return { kind: "literal", text: sourceOf(node, reading) };
   }
 }
 
-function link(url: string, node: PhrasingContent, children: PhrasingContent[], reading: Reading, depth: number): Inline {
+function link(
+  url: string,
+  node: PhrasingContent,
+  children: PhrasingContent[],
+  reading: Reading,
+  depth: number,
+): Inline {
   const href = safeTarget(url);
-  return href ? { kind: "link", href, children: inlines(children, reading, depth + 1) } : { kind: "literal", text: sourceOf(node, reading) };
+  return href
+    ? { kind: "link", href, children: inlines(children, reading, depth + 1) }
+    : { kind: "literal", text: sourceOf(node, reading) };
 }
 
 function image(url: string, alt: string, node: PhrasingContent, reading: Reading): Inline {
   const src = safeTarget(url);
-  return src && !src.startsWith("mailto:") ? { kind: "image", src, host: new URL(src).host, alt } : { kind: "literal", text: sourceOf(node, reading) };
+  return src && !src.startsWith("mailto:")
+    ? { kind: "image", src, host: new URL(src).host, alt }
+    : { kind: "literal", text: sourceOf(node, reading) };
 }
 
 /** The whole address when it is one a person may follow: http, https or mailto, and absolute. */
 export function safeTarget(url: string): string | undefined {
-   
-  if (/[\u0000-\u0020\u007f-\u009f]/.test(url) || !/^(?:https?:\/\/|mailto:)/i.test(url)) return undefined;
+  if (/[\u0000-\u0020\u007f-\u009f]/.test(url) || !/^(?:https?:\/\/|mailto:)/i.test(url))
+    return undefined;
   try {
     const parsed = new URL(url);
     return ["http:", "https:", "mailto:"].includes(parsed.protocol) ? parsed.href : undefined;

@@ -7,7 +7,8 @@ const cut = (pieces: string[]): Rows => {
   pieces.forEach((piece, i) => rows.push(piece, i === pieces.length - 1));
   return rows;
 };
-const joined = (rows: readonly Row[]) => rows.map((row, i) => (i > 0 && row.line > 0 ? "\n" : "") + row.text).join("");
+const joined = (rows: readonly Row[]) =>
+  rows.map((row, i) => (i > 0 && row.line > 0 ? "\n" : "") + row.text).join("");
 
 describe("rows of a long text", () => {
   it("are its lines, numbered, wherever the pieces end", () => {
@@ -21,18 +22,29 @@ describe("rows of a long text", () => {
 
   it("of a very long line go on without a number", () => {
     const rows = cut(["ä".repeat(LONGEST_ROW * 2 + 5) + "\nend"]).rows;
-    expect(rows.map((row) => [row.text.length, row.line, row.byte])).toEqual([[1000, 1, 0], [1000, 0, 2000], [5, 0, 4000], [3, 2, 4011]]);
+    expect(rows.map((row) => [row.text.length, row.line, row.byte])).toEqual([
+      [1000, 1, 0],
+      [1000, 0, 2000],
+      [5, 0, 4000],
+      [3, 2, 4011],
+    ]);
   });
 
   it("joined are the text, and every row begins where it says", () => {
-    const text = fc.string({ unit: fc.constantFrom("a", "é", "漢", "😀", "\n", "x".repeat(700)), maxLength: 60 });
+    const text = fc.string({
+      unit: fc.constantFrom("a", "é", "漢", "😀", "\n", "x".repeat(700)),
+      maxLength: 60,
+    });
     fc.assert(
       fc.property(fc.array(text, { minLength: 1 }), (pieces) => {
         const whole = pieces.join("");
         const rows = cut(pieces).rows;
         expect(joined(rows)).toBe(whole.endsWith("\n") ? whole.slice(0, -1) : whole);
         const bytes = new TextEncoder().encode(whole);
-        for (const row of rows) expect(new TextDecoder().decode(bytes.slice(row.byte, row.byte + byteLength(row.text)))).toBe(row.text);
+        for (const row of rows)
+          expect(
+            new TextDecoder().decode(bytes.slice(row.byte, row.byte + byteLength(row.text))),
+          ).toBe(row.text);
       }),
     );
   });
@@ -53,13 +65,22 @@ describe("rows of a long text", () => {
 });
 
 describe("measures of a text", () => {
-  it.each([["", 0], ["a", 1], ["a\n", 1], ["a\nb", 2], ["\n\n", 2]])("%j has %d lines", (text, n) => expect(countLines(text)).toBe(n));
+  it.each([
+    ["", 0],
+    ["a", 1],
+    ["a\n", 1],
+    ["a\nb", 2],
+    ["\n\n", 2],
+  ])("%j has %d lines", (text, n) => expect(countLines(text)).toBe(n));
   it("its head is cut by lines and by characters, never inside a pair", () => {
     expect(head("a\nb\nc\nd", 2, 100)).toBe("a\nb");
     expect(head("a\nb", 25, 100)).toBe("a\nb");
     expect(head("abc😀def", 25, 4)).toBe("abc");
   });
-  it("counts bytes as an encoder does", () => fc.assert(fc.property(fc.string({ unit: "grapheme" }), (text) => {
-    expect(byteLength(text)).toBe(new TextEncoder().encode(text).length);
-  })));
+  it("counts bytes as an encoder does", () =>
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        expect(byteLength(text)).toBe(new TextEncoder().encode(text).length);
+      }),
+    ));
 });

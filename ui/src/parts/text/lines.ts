@@ -56,7 +56,11 @@ export class Rows {
 
   private row(text: string): void {
     if (!this.continued) this.lines++;
-    this.rows.push({ text: text.endsWith("\r") ? text.slice(0, -1) : text, line: this.continued ? 0 : this.lines, byte: this.byte });
+    this.rows.push({
+      text: text.endsWith("\r") ? text.slice(0, -1) : text,
+      line: this.continued ? 0 : this.lines,
+      byte: this.byte,
+    });
     this.byte += byteLength(text);
   }
 }

@@ -2,7 +2,10 @@
 import { Rows, type Row } from "./lines";
 
 /** Reads from a byte offset; `next` is where to go on, or null at the end. */
-export type ReadText = (offset: number, limit: number) => Promise<{ text: string; next: number | null; total: number }>;
+export type ReadText = (
+  offset: number,
+  limit: number,
+) => Promise<{ text: string; next: number | null; total: number }>;
 
 const PIECE = 128 * 1024;
 /** What one view holds at most; the rest is on disk. */
@@ -33,7 +36,11 @@ export class Stream {
     const rows = new Rows();
     let offset: number | null = 0;
     try {
-      for (let limit = PIECE / 2; offset !== null && offset < MOST_BYTES && !this.#stopped; limit = PIECE) {
+      for (
+        let limit = PIECE / 2;
+        offset !== null && offset < MOST_BYTES && !this.#stopped;
+        limit = PIECE
+      ) {
         const piece = await this.source(offset, limit);
         offset = piece.next;
         rows.push(piece.text, piece.next === null);
@@ -45,7 +52,10 @@ export class Stream {
       }
       this.done = !this.#stopped;
     } catch (thrown) {
-      this.error = typeof thrown === "object" && thrown !== null && "message" in thrown ? String(thrown.message) : String(thrown);
+      this.error =
+        typeof thrown === "object" && thrown !== null && "message" in thrown
+          ? String(thrown.message)
+          : String(thrown);
     }
   }
 }

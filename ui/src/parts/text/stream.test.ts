@@ -32,7 +32,9 @@ describe("a long text", () => {
   });
 
   it("says why it could not be read", async () => {
-    const stream = new Stream(() => Promise.reject({ code: "gone", message: "The file is gone.", hint: null }));
+    const stream = new Stream(() =>
+      Promise.reject({ code: "gone", message: "The file is gone.", hint: null }),
+    );
     await until(() => expect(stream.error).toBe("The file is gone."));
   });
 });

@@ -1,10 +1,14 @@
 // Pure. JSON text to a tree that keeps every number exactly as it is written. No recursion: nesting is only bounded by the text.
 
 export type Leaf = "string" | "number" | "literal";
-export type Node = { kind: "leaf"; leaf: Leaf; raw: string } | { kind: "list"; items: Node[] } | { kind: "object"; keys: string[]; items: Node[] };
+export type Node =
+  | { kind: "leaf"; leaf: Leaf; raw: string }
+  | { kind: "list"; items: Node[] }
+  | { kind: "object"; keys: string[]; items: Node[] };
 type Branch = Exclude<Node, { kind: "leaf" }>;
 
-const TOKEN = /\s*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
+const TOKEN =
+  /\s*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
 
 interface Cursor {
   /** The branches around the value that is read now. */
@@ -29,7 +33,11 @@ export function parseTree(text: string): Node | undefined {
 }
 
 function punctuation(at: Cursor, mark: string): boolean {
-  if (mark === "{" || mark === "[") return open(at, mark === "{" ? { kind: "object", keys: [], items: [] } : { kind: "list", items: [] });
+  if (mark === "{" || mark === "[")
+    return open(
+      at,
+      mark === "{" ? { kind: "object", keys: [], items: [] } : { kind: "list", items: [] },
+    );
   const top = at.stack.at(-1);
   if (mark === ":") {
     if (at.expect !== "colon") return false;
@@ -42,7 +50,8 @@ function punctuation(at: Cursor, mark: string): boolean {
     return true;
   }
   const empty = at.expect === (mark === "}" ? "first key" : "first value");
-  if (!top || (top.kind === "object") !== (mark === "}") || !(empty || at.expect === "comma")) return false;
+  if (!top || (top.kind === "object") !== (mark === "}") || !(empty || at.expect === "comma"))
+    return false;
   at.stack.pop();
   at.expect = at.stack.length > 0 ? "comma" : "end";
   return true;
@@ -63,7 +72,11 @@ function value(at: Cursor, match: RegExpExecArray): boolean {
     return true;
   }
   const raw = string ?? number ?? literal ?? "";
-  return place(at, { kind: "leaf", leaf: string !== undefined ? "string" : number !== undefined ? "number" : "literal", raw });
+  return place(at, {
+    kind: "leaf",
+    leaf: string !== undefined ? "string" : number !== undefined ? "number" : "literal",
+    raw,
+  });
 }
 
 function place(at: Cursor, node: Node): boolean {

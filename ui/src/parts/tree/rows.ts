@@ -27,27 +27,53 @@ export function openAtFirst(root: Node, budget: number): Set<string> {
     if (branches.length === 0 || (rows + added > budget && open.size > 0)) break;
     branches.forEach(([path]) => open.add(path));
     rows += added;
-    level = rows > budget ? [] : branches.flatMap(([path, node]) => children(node).map((child, i): [string, Node] => [step(path, i), child]));
+    level =
+      rows > budget
+        ? []
+        : branches.flatMap(([path, node]) =>
+            children(node).map((child, i): [string, Node] => [step(path, i), child]),
+          );
   }
   return open;
 }
 
 /** The rows, top to bottom. `shown` says how many children of a branch are wanted where that is not the usual number. */
-export function treeRows(root: Node, open: ReadonlySet<string>, shown: ReadonlyMap<string, number>): TreeRow[] {
+export function treeRows(
+  root: Node,
+  open: ReadonlySet<string>,
+  shown: ReadonlyMap<string, number>,
+): TreeRow[] {
   const rows: TreeRow[] = [];
-  const todo: TreeRow[] = [{ path: "", depth: 0, name: "", node: root, open: open.has(""), more: 0 }];
+  const todo: TreeRow[] = [
+    { path: "", depth: 0, name: "", node: root, open: open.has(""), more: 0 },
+  ];
   for (let row = todo.pop(); row; row = todo.pop()) {
     rows.push(row);
     if (!row.open || row.more > 0) continue;
     const { path, depth, node } = row;
     const items = children(node);
     const limit = Math.min(items.length, shown.get(path) ?? FIRST_CHILDREN);
-    if (limit < items.length) todo.push({ path, depth: depth + 1, name: "", node, open: false, more: items.length - limit });
+    if (limit < items.length)
+      todo.push({
+        path,
+        depth: depth + 1,
+        name: "",
+        node,
+        open: false,
+        more: items.length - limit,
+      });
     for (let i = limit - 1; i >= 0; i--) {
       const child = items[i];
       if (!child) continue;
       const at = step(path, i);
-      todo.push({ path: at, depth: depth + 1, name: node.kind === "object" ? (node.keys[i] ?? "") : String(i), node: child, open: open.has(at), more: 0 });
+      todo.push({
+        path: at,
+        depth: depth + 1,
+        name: node.kind === "object" ? (node.keys[i] ?? "") : String(i),
+        node: child,
+        open: open.has(at),
+        more: 0,
+      });
     }
   }
   return rows;
@@ -61,7 +87,10 @@ export function flipped(set: ReadonlySet<string>, key: string): ReadonlySet<stri
 }
 
 /** Five times as many children of one branch. */
-export function moreOf(shown: ReadonlyMap<string, number>, path: string): ReadonlyMap<string, number> {
+export function moreOf(
+  shown: ReadonlyMap<string, number>,
+  path: string,
+): ReadonlyMap<string, number> {
   return new Map(shown).set(path, (shown.get(path) ?? FIRST_CHILDREN) * 5);
 }
 

@@ -19,7 +19,8 @@ const readable = (run: ComparedRun): boolean => run.trouble === null;
 /** How the answers relate to that of the baseline, in a few words; what differs stands with each run. */
 export function answersLine(runs: readonly ComparedRun[], base: number): string {
   const others = runs.filter((run, at) => at !== base && readable(run));
-  const some = (...kinds: DiffKind[]) => others.filter(({ answer }) => kinds.includes(answer)).length;
+  const some = (...kinds: DiffKind[]) =>
+    others.filter(({ answer }) => kinds.includes(answer)).length;
   const all = (...kinds: DiffKind[]) => some(...kinds) === others.length;
   if (others.length === 0) return "nothing to compare them with";
   if (all("same")) return others.length === 1 ? "both are the same" : "all are the same";
@@ -27,5 +28,7 @@ export function answersLine(runs: readonly ComparedRun[], base: number): string 
   if (all("absent")) return "none of these runs answered";
   if (some("extra") > 0) return "the baseline has no answer";
   if (all("missing")) return "only the baseline has an answer";
-  return others.length === 1 ? "they differ" : `${some("changed", "missing")} of ${others.length} differ from that of the baseline`;
+  return others.length === 1
+    ? "they differ"
+    : `${some("changed", "missing")} of ${others.length} differ from that of the baseline`;
 }

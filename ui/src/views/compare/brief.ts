@@ -12,15 +12,30 @@ import { head } from "../../parts/text/lines";
 import { visibleLine } from "../../parts/visible/visible";
 import { isOutcome, line, outcome, who } from "../../step/brief";
 
-const ICONS: Record<Step["kind"], IconName> = { user: "speech", assistant: "speech", system: "gear", tool_call: "tool", program: "pen", artifact: "file", error: "diamond", unknown: "dash" };
+const ICONS: Record<Step["kind"], IconName> = {
+  user: "speech",
+  assistant: "speech",
+  system: "gear",
+  tool_call: "tool",
+  program: "pen",
+  artifact: "file",
+  error: "diamond",
+  unknown: "dash",
+};
 export const iconOf = (step: Step): IconName => ICONS[step.kind];
 
 export const nameOf = (step: Step, model: string | null): string =>
-  step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact" ? visibleLine(step.title ?? (step.kind === "tool_call" ? "tool call" : step.kind)) : step.nudge ? "Nudge" : who(step, model);
+  step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact"
+    ? visibleLine(step.title ?? (step.kind === "tool_call" ? "tool call" : step.kind))
+    : step.nudge
+      ? "Nudge"
+      : who(step, model);
 
 /** What came of it and how long it took. */
 export function factsOf(step: Step): string {
-  return [step.failed ? "" : outcome(step), step.seconds === null ? "" : seconds(step.seconds)].filter(Boolean).join(" · ");
+  return [step.failed ? "" : outcome(step), step.seconds === null ? "" : seconds(step.seconds)]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 const CHARS = 320;
@@ -36,13 +51,20 @@ export function linesOf(part: Part, lines: number): Lines {
   const { body } = part;
   if (body.kind === "table") return { text: line(part), language: "plain", cut: false };
   const text = head(body.text.trim(), lines, CHARS);
-  return { text, language: body.kind === "value" ? "json" : body.language === "markdown" ? "plain" : body.language, cut: text.length < body.text.trim().length || !body.whole };
+  return {
+    text,
+    language:
+      body.kind === "value" ? "json" : body.language === "markdown" ? "plain" : body.language,
+    cut: text.length < body.text.trim().length || !body.whole,
+  };
 }
 
 /** The part that says most about a step: a program or a query, else the longest of what was said or asked. */
 export function tellingPart(step: Step): Part | undefined {
   const given = step.parts.filter((part) => !isOutcome(part));
-  const code = given.find(({ body }) => body.kind === "text" && (body.language === "python" || body.language === "sql"));
+  const code = given.find(
+    ({ body }) => body.kind === "text" && (body.language === "python" || body.language === "sql"),
+  );
   return code ?? given.toSorted((a, b) => b.bytes - a.bytes)[0] ?? step.parts[0];
 }
 
@@ -52,7 +74,8 @@ export function withoutSpaces(pieces: readonly TextChange[]): TextChange[] {
   const words = (piece: TextChange | undefined) => changed(piece) && piece?.text.trim() !== "";
   return pieces.flatMap((piece, at): TextChange[] => {
     // Spaces beside words that differ belong to them.
-    if (!changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1])) return [piece];
+    if (!changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1]))
+      return [piece];
     return piece.change === "extra" ? [{ text: piece.text, change: "same" }] : [];
   });
 }
@@ -60,11 +83,18 @@ export function withoutSpaces(pieces: readonly TextChange[]): TextChange[] {
 /** What became of a part; beside another run than the baseline it is said which. */
 export function wordOf(kind: DiffKind, other: string | null): string {
   const { word } = SIGNS[kind];
-  return other === null ? word : kind === "changed" ? `${word} from ${other}` : `${word}, unlike ${other}`;
+  return other === null
+    ? word
+    : kind === "changed"
+      ? `${word} from ${other}`
+      : `${word}, unlike ${other}`;
 }
 
 /** Parts that differ, told from those that do not. */
-export const differing = (parts: readonly PartDiff[]): PartDiff[] => parts.filter((part) => part.kind === "changed" || part.kind === "missing" || part.kind === "extra");
+export const differing = (parts: readonly PartDiff[]): PartDiff[] =>
+  parts.filter(
+    (part) => part.kind === "changed" || part.kind === "missing" || part.kind === "extra",
+  );
 
 const BEFORE = 60;
 const AFTER = 40;
@@ -72,12 +102,18 @@ const AFTER = 40;
 const ONE_SIDE = 180;
 
 /** Of pieces, the differences and a little around them, up to so many characters. */
-export function excerpt(pieces: readonly TextChange[], most: number): { pieces: TextChange[]; cut: boolean } {
+export function excerpt(
+  pieces: readonly TextChange[],
+  most: number,
+): { pieces: TextChange[]; cut: boolean } {
   const shown: TextChange[] = [];
   let left = most;
   for (const [at, piece] of pieces.entries()) {
     if (left <= 0) return { pieces: shown, cut: true };
-    const text = piece.change === "same" ? around(piece.text, at > 0, at < pieces.length - 1) : shortened(piece.text, Math.min(left, ONE_SIDE));
+    const text =
+      piece.change === "same"
+        ? around(piece.text, at > 0, at < pieces.length - 1)
+        : shortened(piece.text, Math.min(left, ONE_SIDE));
     shown.push({ text, change: piece.change });
     left -= text.length;
   }
@@ -91,7 +127,9 @@ function around(text: string, before: boolean, after: boolean): string {
   return `${before ? start(text, AFTER) : ""} … ${after ? text.slice(-BEFORE).replace(/^[\uDC00-\uDFFF]/, "") : ""}`;
 }
 
-const shortened = (text: string, most: number): string => (text.length > most ? `${start(text, most)}…` : text);
+const shortened = (text: string, most: number): string =>
+  text.length > most ? `${start(text, most)}…` : text;
 
 /** The beginning of a text; a sign of two halves is not cut. */
-const start = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
+const start = (text: string, length: number): string =>
+  text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");

@@ -7,7 +7,8 @@ const KEYS: readonly Key[] = ["task", "variation", "system", "model", "repeat"];
 
 function word(row: RunRow, key: Key): string {
   if (key === "repeat") return `run ${row.repeat}`;
-  if (key === "variation") return row.variation_name ?? (row.variation === null ? "" : `variation ${row.variation}`);
+  if (key === "variation")
+    return row.variation_name ?? (row.variation === null ? "" : `variation ${row.variation}`);
   return row[key] ?? "";
 }
 
@@ -22,15 +23,31 @@ export interface Names {
 export function namesOf(rows: readonly RunRow[]): Names {
   const differs = (key: Key) => new Set(rows.map((row) => word(row, key))).size > 1;
   const telling = KEYS.filter(differs);
-  const shared = KEYS.filter((key) => !differs(key) && key !== "repeat").flatMap((key) => (rows[0] ? visibleLine(word(rows[0], key)) : "") || []);
-  const said = rows.map((row) => telling.map((key) => word(row, key)).filter(Boolean).join(" · ") || row.path);
-  const each = said.map((name, at) => visibleLine(said.indexOf(name) === at && said.lastIndexOf(name) === at ? name : `${name} (${at + 1})`));
+  const shared = KEYS.filter((key) => !differs(key) && key !== "repeat").flatMap(
+    (key) => (rows[0] ? visibleLine(word(rows[0], key)) : "") || [],
+  );
+  const said = rows.map(
+    (row) =>
+      telling
+        .map((key) => word(row, key))
+        .filter(Boolean)
+        .join(" · ") || row.path,
+  );
+  const each = said.map((name, at) =>
+    visibleLine(
+      said.indexOf(name) === at && said.lastIndexOf(name) === at ? name : `${name} (${at + 1})`,
+    ),
+  );
   return { each, shared };
 }
 
 /** The order after a run was moved to the front. */
-export const toFront = (ids: readonly string[], at: number): string[] => [...ids.slice(at, at + 1), ...ids.filter((_, index) => index !== at)];
-export const without = (ids: readonly string[], at: number): string[] => ids.filter((_, index) => index !== at);
+export const toFront = (ids: readonly string[], at: number): string[] => [
+  ...ids.slice(at, at + 1),
+  ...ids.filter((_, index) => index !== at),
+];
+export const without = (ids: readonly string[], at: number): string[] =>
+  ids.filter((_, index) => index !== at);
 /** The order after two changed places; as it was when one of them is not there. */
 export function swapped(ids: readonly string[], one: number, other: number): string[] {
   const [a, b] = [ids[one], ids[other]];

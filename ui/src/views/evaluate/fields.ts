@@ -15,7 +15,12 @@ export interface Field {
   choices?: readonly string[];
 }
 
-const number = (name: string, label: string, usual: string): Field => ({ name, label, shape: "number", usual });
+const number = (name: string, label: string, usual: string): Field => ({
+  name,
+  label,
+  shape: "number",
+  usual,
+});
 const passFrom = number("pass_threshold", "Passes from", "0.5");
 const PAIR: readonly Field[] = [
   { name: "input", label: "Text", shape: "text", usual: "{{item.response}}" },
@@ -25,21 +30,57 @@ const SHOWN: readonly Field[] = [
   { name: "system", label: "Instructions", shape: "text", usual: "" },
   { name: "user", label: "What it is shown", shape: "text", usual: "", needed: true },
 ];
-const SEVERITY: readonly Field[] = [{ name: "evaluate_query", label: "The query too", shape: "choice", usual: "false", choices: ["true", "false"] }];
-const YES_OR_NO: readonly Field[] = [{ name: "evaluate_query", label: "The query too", shape: "choice", usual: "true", choices: ["true", "false"] }];
-const REASONING: readonly Field[] = [{ name: "is_reasoning_model", label: "Reasoning model", shape: "choice", usual: "false", choices: ["true", "false"] }];
+const SEVERITY: readonly Field[] = [
+  {
+    name: "evaluate_query",
+    label: "The query too",
+    shape: "choice",
+    usual: "false",
+    choices: ["true", "false"],
+  },
+];
+const YES_OR_NO: readonly Field[] = [
+  {
+    name: "evaluate_query",
+    label: "The query too",
+    shape: "choice",
+    usual: "true",
+    choices: ["true", "false"],
+  },
+];
+const REASONING: readonly Field[] = [
+  {
+    name: "is_reasoning_model",
+    label: "Reasoning model",
+    shape: "choice",
+    usual: "false",
+    choices: ["true", "false"],
+  },
+];
 const DIGITS = ["1", "2", "3", "4", "5"];
 
 /** Options of each kind that has some. Those that are not here have none but a threshold. */
 const FIELDS: Record<string, readonly Field[]> = {
-  meteor_score: [number("alpha", "Alpha", "0.9"), number("beta", "Beta", "3.0"), number("gamma", "Gamma", "0.5")],
+  meteor_score: [
+    number("alpha", "Alpha", "0.9"),
+    number("beta", "Beta", "3.0"),
+    number("gamma", "Gamma", "0.5"),
+  ],
   rouge_score: [
-    { name: "rouge_type", label: "Kind", shape: "choice", usual: "rougeL", choices: [...DIGITS.map((digit) => `rouge${digit}`), "rougeL"] },
+    {
+      name: "rouge_type",
+      label: "Kind",
+      shape: "choice",
+      usual: "rougeL",
+      choices: [...DIGITS.map((digit) => `rouge${digit}`), "rougeL"],
+    },
     number("f1_score_threshold", "F1 from", "0.5"),
     number("precision_threshold", "Precision from", "0.5"),
     number("recall_threshold", "Recall from", "0.5"),
   ],
-  qa: ["groundedness", "relevance", "coherence", "fluency", "similarity"].map((name) => number(`${name}_threshold`, `${name} from`, "3")).concat(number("f1_score_threshold", "f1_score from", "0.5")),
+  qa: ["groundedness", "relevance", "coherence", "fluency", "similarity"]
+    .map((name) => number(`${name}_threshold`, `${name} from`, "3"))
+    .concat(number("f1_score_threshold", "f1_score from", "0.5")),
   document_retrieval: [
     number("ground_truth_label_min", "Least label", "0"),
     number("ground_truth_label_max", "Highest label", "4"),
@@ -51,11 +92,50 @@ const FIELDS: Record<string, readonly Field[]> = {
     number("total_retrieved_documents_threshold", "Found from", "50"),
     number("total_ground_truth_documents_threshold", "Labelled from", "50"),
   ],
-  string_check: [...PAIR, { name: "operation", label: "Passes when", shape: "choice", usual: "eq", choices: ["eq", "ne", "like", "ilike"] }],
-  text_similarity: [...PAIR, { name: "evaluation_metric", label: "Measured by", shape: "choice", usual: "fuzzy_match", choices: ["fuzzy_match", "bleu", "gleu", "meteor", ...DIGITS.map((digit) => `rouge_${digit}`), "rouge_l", "cosine"] }, passFrom],
-  label_model: [...SHOWN, { name: "labels", label: "Labels", shape: "words", usual: "", needed: true }, { name: "passing_labels", label: "Those that pass", shape: "words", usual: "", needed: true }],
-  score_model: [...SHOWN, number("least", "Least score", "0"), number("most", "Highest score", "1"), { ...passFrom, usual: "the middle" }],
-  python: [{ name: "source", label: "Program", shape: "program", usual: "", needed: true }, passFrom],
+  string_check: [
+    ...PAIR,
+    {
+      name: "operation",
+      label: "Passes when",
+      shape: "choice",
+      usual: "eq",
+      choices: ["eq", "ne", "like", "ilike"],
+    },
+  ],
+  text_similarity: [
+    ...PAIR,
+    {
+      name: "evaluation_metric",
+      label: "Measured by",
+      shape: "choice",
+      usual: "fuzzy_match",
+      choices: [
+        "fuzzy_match",
+        "bleu",
+        "gleu",
+        "meteor",
+        ...DIGITS.map((digit) => `rouge_${digit}`),
+        "rouge_l",
+        "cosine",
+      ],
+    },
+    passFrom,
+  ],
+  label_model: [
+    ...SHOWN,
+    { name: "labels", label: "Labels", shape: "words", usual: "", needed: true },
+    { name: "passing_labels", label: "Those that pass", shape: "words", usual: "", needed: true },
+  ],
+  score_model: [
+    ...SHOWN,
+    number("least", "Least score", "0"),
+    number("most", "Highest score", "1"),
+    { ...passFrom, usual: "the middle" },
+  ],
+  python: [
+    { name: "source", label: "Program", shape: "program", usual: "", needed: true },
+    passFrom,
+  ],
   intent_resolution: REASONING,
   task_adherence: REASONING,
   tool_call_accuracy: REASONING,
@@ -72,15 +152,27 @@ const FIELDS: Record<string, readonly Field[]> = {
 };
 
 /** Words for choices that are not words themselves. */
-export const CHOICE_WORDS: Record<string, string> = { eq: "it is equal", ne: "it differs", like: "it contains it", ilike: "it contains it, in any case", true: "yes", false: "no" };
+export const CHOICE_WORDS: Record<string, string> = {
+  eq: "it is equal",
+  ne: "it differs",
+  like: "it contains it",
+  ilike: "it contains it, in any case",
+  true: "yes",
+  false: "no",
+};
 
 export const fieldsOf = (kind: string): readonly Field[] => FIELDS[kind] ?? [];
 /** Some have a threshold for each of several scores, or under another name: those are fields. */
-export const hasOwnThresholds = (kind: string): boolean => fieldsOf(kind).some((field) => field.name.endsWith("_threshold"));
+export const hasOwnThresholds = (kind: string): boolean =>
+  fieldsOf(kind).some((field) => field.name.endsWith("_threshold"));
 
 export type Values = Readonly<Record<string, string>>;
 export const isNumber = (text: string): boolean => /^\s*[-+]?(\d+(\.\d*)?|\.\d+)\s*$/.test(text);
-const words = (text: string): string[] => text.split(",").map((word) => word.trim()).filter(Boolean);
+const words = (text: string): string[] =>
+  text
+    .split(",")
+    .map((word) => word.trim())
+    .filter(Boolean);
 
 /** What is wrong with a field, as a sentence; empty when nothing is. */
 export function wrongWith(field: Field, values: Values): string {
@@ -92,7 +184,8 @@ export function wrongWith(field: Field, values: Values): string {
     const stray = words(text).find((label) => !labels.includes(label));
     if (stray !== undefined) return `“${stray}” is none of the labels.`;
   }
-  if (field.name === "most" && Number(text) <= Number(values["least"] || "0")) return "More than the least score.";
+  if (field.name === "most" && Number(text) <= Number(values["least"] || "0"))
+    return "More than the least score.";
   return "";
 }
 
@@ -104,17 +197,28 @@ function sent(field: Field, text: string): unknown {
 
 /** The options as JSON; empty when everything is as usual. */
 export function optionsOf(kind: string, values: Values): string {
-  const written = new Map(fieldsOf(kind).flatMap((field) => ((values[field.name] ?? "").trim() === "" ? [] : [[field.name, sent(field, values[field.name] ?? "")] as const])));
+  const written = new Map(
+    fieldsOf(kind).flatMap((field) =>
+      (values[field.name] ?? "").trim() === ""
+        ? []
+        : [[field.name, sent(field, values[field.name] ?? "")] as const],
+    ),
+  );
   const [system, user] = [written.get("system"), written.get("user")];
   for (const part of ["system", "user"]) written.delete(part);
-  const input = [{ role: "system", content: system }, { role: "user", content: user }].filter((message) => message.content !== undefined);
+  const input = [
+    { role: "system", content: system },
+    { role: "user", content: user },
+  ].filter((message) => message.content !== undefined);
   if (input.length > 0) written.set("input", input);
-  if (written.has("least") || written.has("most")) written.set("range", [written.get("least") ?? 0, written.get("most") ?? 1]);
+  if (written.has("least") || written.has("most"))
+    written.set("range", [written.get("least") ?? 0, written.get("most") ?? 1]);
   for (const end of ["least", "most"]) written.delete(end);
   return written.size === 0 ? "" : JSON.stringify(Object.fromEntries(written));
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 /** What to write into the fields so that these options are sent; what no field has is left out. */
 export function valuesOf(options: string): Values {
   let known: unknown;
@@ -124,19 +228,40 @@ export function valuesOf(options: string): Values {
     return {};
   }
   const { input, range, ...others } = isRecord(known) ? known : {};
-  const messages = (Array.isArray(input) ? input : []).filter(isRecord).map(({ role, content }) => [role, content]);
-  const ends = Array.isArray(range) ? [["least", range[0]], ["most", range[1]]] : [];
+  const messages = (Array.isArray(input) ? input : [])
+    .filter(isRecord)
+    .map(({ role, content }) => [role, content]);
+  const ends = Array.isArray(range)
+    ? [
+        ["least", range[0]],
+        ["most", range[1]],
+      ]
+    : [];
   // Graders of texts have an input that is a text.
   const texts = typeof input === "string" ? [["input", input]] : [];
-  const word = (value: unknown) => (Array.isArray(value) ? value.join(", ") : typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "");
-  return Object.fromEntries([...Object.entries(others), ...messages, ...ends, ...texts].map(([name, value]) => [String(name), word(value)]));
+  const word = (value: unknown) =>
+    Array.isArray(value)
+      ? value.join(", ")
+      : typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+        ? String(value)
+        : "";
+  return Object.fromEntries(
+    [...Object.entries(others), ...messages, ...ends, ...texts].map(([name, value]) => [
+      String(name),
+      word(value),
+    ]),
+  );
 }
 
 const PLACE = /\{\{\s*item\.([^{}]*?)\s*\}\}/g;
 /** Columns that the texts of an evaluator name. */
 export function columnsNamed(kind: string, values: Values): string[] {
-  const texts = fieldsOf(kind).filter((field) => field.shape === "text").map((field) => values[field.name]?.trim() || field.usual);
-  return [...new Set(texts.flatMap((text) => [...text.matchAll(PLACE)].map((found) => found[1] ?? "")))];
+  const texts = fieldsOf(kind)
+    .filter((field) => field.shape === "text")
+    .map((field) => values[field.name]?.trim() || field.usual);
+  return [
+    ...new Set(texts.flatMap((text) => [...text.matchAll(PLACE)].map((found) => found[1] ?? ""))),
+  ];
 }
 /** As a column is named in a text. */
 export const placeOf = (column: string): string => `{{item.${column}}}`;

@@ -10,14 +10,31 @@ interface Left {
 const KEY = "touchstone.evaluate";
 const NOTHING: Left = { sheet: BLANK, data: "" };
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const texts = (value: unknown): Record<string, string> => (isRecord(value) ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === "string")) : {});
+const texts = (value: unknown): Record<string, string> =>
+  isRecord(value)
+    ? Object.fromEntries(
+        Object.entries(value).filter(
+          (pair): pair is [string, string] => typeof pair[1] === "string",
+        ),
+      )
+    : {};
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 
 function evaluators(value: unknown): Chosen[] {
-  const known = list(value).filter((one): one is Record<string, unknown> => isRecord(one) && text(one["kind"]) !== "");
-  return known.map((one, at) => ({ key: at + 1, kind: text(one["kind"]), name: text(one["name"]), threshold: text(one["threshold"]), mapping: texts(one["mapping"]), values: texts(one["values"]) }));
+  const known = list(value).filter(
+    (one): one is Record<string, unknown> => isRecord(one) && text(one["kind"]) !== "",
+  );
+  return known.map((one, at) => ({
+    key: at + 1,
+    kind: text(one["kind"]),
+    name: text(one["name"]),
+    threshold: text(one["threshold"]),
+    mapping: texts(one["mapping"]),
+    values: texts(one["values"]),
+  }));
 }
 
 /** What was kept of a folder, as far as it makes sense. That a file is replaced, or anything bought again, is said anew each time. */
@@ -31,7 +48,15 @@ export function read(kept: string | null, folder: string): Left {
   if (!isRecord(value) || value["folder"] !== folder || !isRecord(value["sheet"])) return NOTHING;
   const { model, rounds, budget, out, switches, evaluators: chosen } = value["sheet"];
   const words = { model: text(model), rounds: text(rounds), budget: text(budget), out: text(out) };
-  return { data: text(value["data"]), sheet: { ...BLANK, ...words, switches: list(switches).filter((one): one is string => typeof one === "string"), evaluators: evaluators(chosen) } };
+  return {
+    data: text(value["data"]),
+    sheet: {
+      ...BLANK,
+      ...words,
+      switches: list(switches).filter((one): one is string => typeof one === "string"),
+      evaluators: evaluators(chosen),
+    },
+  };
 }
 
 let left: (Left & { folder: string }) | null = null;

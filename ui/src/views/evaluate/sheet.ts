@@ -3,7 +3,16 @@ import type { EvaluateAgain } from "../../generated/EvaluateAgain";
 import type { EvaluateRequest } from "../../generated/EvaluateRequest";
 import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
 import type { EvaluatorRequest } from "../../generated/EvaluatorRequest";
-import { columnsNamed, fieldsOf, hasOwnThresholds, isNumber, optionsOf, valuesOf, wrongWith, type Values } from "./fields";
+import {
+  columnsNamed,
+  fieldsOf,
+  hasOwnThresholds,
+  isNumber,
+  optionsOf,
+  valuesOf,
+  wrongWith,
+  type Values,
+} from "./fields";
 
 /** An evaluator that was chosen, as it is written in its fields. */
 export interface Chosen {
@@ -29,7 +38,16 @@ export interface Sheet {
   switches: readonly string[];
 }
 
-export const BLANK: Sheet = { evaluators: [], model: "", rounds: "", budget: "", out: "", replace: false, again: "nothing", switches: [] };
+export const BLANK: Sheet = {
+  evaluators: [],
+  model: "",
+  rounds: "",
+  budget: "",
+  out: "",
+  replace: false,
+  again: "nothing",
+  switches: [],
+};
 export const MOST_ROUNDS = 20;
 
 export const GROUPS = ["Judges", "Safety", "Texts", "Retrieval", "Graders"] as const;
@@ -47,18 +65,33 @@ export function groupOf(choice: EvaluatorChoice): Group {
 export function withOne(sheet: Sheet, kind: string): Sheet {
   const key = 1 + Math.max(0, ...sheet.evaluators.map((one) => one.key));
   const alike = sheet.evaluators.filter((one) => one.kind === kind).length;
-  const one: Chosen = { key, kind, name: alike === 0 ? "" : `${kind}_${alike + 1}`, threshold: "", mapping: {}, values: {} };
+  const one: Chosen = {
+    key,
+    kind,
+    name: alike === 0 ? "" : `${kind}_${alike + 1}`,
+    threshold: "",
+    mapping: {},
+    values: {},
+  };
   return { ...sheet, evaluators: [...sheet.evaluators, one] };
 }
-export const without = (sheet: Sheet, gone: (one: Chosen) => boolean): Sheet => ({ ...sheet, evaluators: sheet.evaluators.filter((one) => !gone(one)) });
+export const without = (sheet: Sheet, gone: (one: Chosen) => boolean): Sheet => ({
+  ...sheet,
+  evaluators: sheet.evaluators.filter((one) => !gone(one)),
+});
 /** As an address names them. What is there and still named stays as it is filled in. */
-export function asNamed(sheet: Sheet, kinds: readonly string[], choices: readonly EvaluatorChoice[]): Sheet {
+export function asNamed(
+  sheet: Sheet,
+  kinds: readonly string[],
+  choices: readonly EvaluatorChoice[],
+): Sheet {
   let next: Sheet = { ...sheet, evaluators: [] };
   const there = [...sheet.evaluators];
   for (const kind of kinds.filter((kind) => choices.some((choice) => choice.name === kind))) {
     const at = there.findIndex((one) => one.kind === kind);
     const [one] = at < 0 ? [] : there.splice(at, 1);
-    next = one === undefined ? withOne(next, kind) : { ...next, evaluators: [...next.evaluators, one] };
+    next =
+      one === undefined ? withOne(next, kind) : { ...next, evaluators: [...next.evaluators, one] };
   }
   return next;
 }
@@ -71,7 +104,12 @@ export const ownOnly = (switches: readonly string[]): boolean => switches.includ
 
 /** Where an input comes from: a column or a path into one; empty when nothing gives it. A column of its name gives it unless another is chosen,
  * or, where only what is named is given, none at all. */
-export function sourceOf(one: Chosen, input: string, columns: readonly string[], own = false): string {
+export function sourceOf(
+  one: Chosen,
+  input: string,
+  columns: readonly string[],
+  own = false,
+): string {
   const named = one.mapping[input];
   if (own && named === "") return "";
   return named || (columns.includes(input) ? input : "");
@@ -82,33 +120,62 @@ export interface Input {
   needed: boolean;
   source: string;
 }
-export const inputsOf = (choice: EvaluatorChoice, one: Chosen, columns: readonly string[], own = false): Input[] =>
-  [...choice.needs.map((name) => ({ name, needed: true })), ...choice.may_have.map((name) => ({ name, needed: false }))].map((input) => ({ ...input, source: sourceOf(one, input.name, columns, own) }));
+export const inputsOf = (
+  choice: EvaluatorChoice,
+  one: Chosen,
+  columns: readonly string[],
+  own = false,
+): Input[] =>
+  [
+    ...choice.needs.map((name) => ({ name, needed: true })),
+    ...choice.may_have.map((name) => ({ name, needed: false })),
+  ].map((input) => ({ ...input, source: sourceOf(one, input.name, columns, own) }));
 
 /** What the file does not have and the evaluator needs, by name. */
-export function missing(choice: EvaluatorChoice, one: Chosen, columns: readonly string[], own = false): string[] {
+export function missing(
+  choice: EvaluatorChoice,
+  one: Chosen,
+  columns: readonly string[],
+  own = false,
+): string[] {
   const inputs = inputsOf(choice, one, columns, own);
   // A conversation stands for every single input.
   const conversation = inputs.some((input) => input.name === "conversation" && input.source !== "");
-  const needed = conversation ? [] : inputs.filter((input) => input.needed && input.source === "").map((input) => input.name);
-  const named = columnsNamed(one.kind, one.values).filter((path) => !columns.includes(path) && !columns.includes(path.split(".")[0] ?? ""));
+  const needed = conversation
+    ? []
+    : inputs.filter((input) => input.needed && input.source === "").map((input) => input.name);
+  const named = columnsNamed(one.kind, one.values).filter(
+    (path) => !columns.includes(path) && !columns.includes(path.split(".")[0] ?? ""),
+  );
   return [...needed, ...named];
 }
 
 const whole = (text: string): number | null => (/^\s*\d{1,3}\s*$/.test(text) ? Number(text) : null);
-const isRounds = (text: string): boolean => (whole(text) ?? 0) >= 1 && (whole(text) ?? 0) <= MOST_ROUNDS;
+const isRounds = (text: string): boolean =>
+  (whole(text) ?? 0) >= 1 && (whole(text) ?? 0) <= MOST_ROUNDS;
 export const dollars = (text: string): string => text.replace("$", "").trim();
-export const wrongRounds = (text: string): string => (text.trim() === "" || isRounds(text) ? "" : `A whole number from 1 to ${MOST_ROUNDS}.`);
-export const wrongBudget = (text: string): string => (text.trim() === "" || (isNumber(dollars(text)) && Number(dollars(text)) >= 0) ? "" : "A number of dollars.");
+export const wrongRounds = (text: string): string =>
+  text.trim() === "" || isRounds(text) ? "" : `A whole number from 1 to ${MOST_ROUNDS}.`;
+export const wrongBudget = (text: string): string =>
+  text.trim() === "" || (isNumber(dollars(text)) && Number(dollars(text)) >= 0)
+    ? ""
+    : "A number of dollars.";
 
 /** What of one evaluator cannot be sent, as a sentence; empty when it can. */
 export function wrongName(one: Chosen, all: readonly Chosen[]): string {
-  return all.some((other) => other.key !== one.key && nameOf(other) === nameOf(one)) ? "Another evaluator has this name." : "";
+  return all.some((other) => other.key !== one.key && nameOf(other) === nameOf(one))
+    ? "Another evaluator has this name."
+    : "";
 }
-export const wrongThreshold = (one: Chosen): string => (one.threshold.trim() === "" || isNumber(one.threshold) ? "" : "A number, such as 3.");
+export const wrongThreshold = (one: Chosen): string =>
+  one.threshold.trim() === "" || isNumber(one.threshold) ? "" : "A number, such as 3.";
 /** A path that somebody is still writing. */
 const isOpen = (path: string): boolean => path.endsWith(".");
-const isWrong = (one: Chosen, all: readonly Chosen[]): boolean => wrongName(one, all) !== "" || wrongThreshold(one) !== "" || Object.values(one.mapping).some(isOpen) || fieldsOf(one.kind).some((field) => wrongWith(field, one.values) !== "");
+const isWrong = (one: Chosen, all: readonly Chosen[]): boolean =>
+  wrongName(one, all) !== "" ||
+  wrongThreshold(one) !== "" ||
+  Object.values(one.mapping).some(isOpen) ||
+  fieldsOf(one.kind).some((field) => wrongWith(field, one.values) !== "");
 
 /** Why the sheet cannot be sent yet, as a sentence; empty when it can. */
 export function lacking(data: string, sheet: Sheet, asksModel: boolean, model: string): string {
@@ -120,30 +187,53 @@ export function lacking(data: string, sheet: Sheet, asksModel: boolean, model: s
   return (asksModel ? wrongRounds(sheet.rounds) : "") || wrongBudget(sheet.budget);
 }
 
-function sentOne(one: Chosen, choice: EvaluatorChoice, columns: readonly string[], switches: readonly string[]): EvaluatorRequest {
+function sentOne(
+  one: Chosen,
+  choice: EvaluatorChoice,
+  columns: readonly string[],
+  switches: readonly string[],
+): EvaluatorRequest {
   const own = ownOnly(switches);
   const inputs = inputsOf(choice, one, columns, own);
   const given = inputs.filter((input) => input.source !== "");
   const mapped = given.filter((input) => input.source !== input.name);
   // One that would come from the column of its name is left out only where all others are named.
-  const named = mapped.length > 0 || inputs.some((input) => input.source === "" && columns.includes(input.name));
+  const named =
+    mapped.length > 0 ||
+    inputs.some((input) => input.source === "" && columns.includes(input.name));
   return {
     kind: one.kind,
     name: one.name.trim(),
-    threshold: hasOwnThresholds(one.kind) || one.threshold.trim() === "" ? null : Number(one.threshold),
+    threshold:
+      hasOwnThresholds(one.kind) || one.threshold.trim() === "" ? null : Number(one.threshold),
     // Columns of the same name are taken without being named, as long as no switch says otherwise.
-    mapping: (own && named ? given : mapped).map((input) => [input.name, `\${data.${input.source}}`]),
+    mapping: (own && named ? given : mapped).map((input) => [
+      input.name,
+      `\${data.${input.source}}`,
+    ]),
     options: optionsOf(one.kind, one.values),
   };
 }
 
-export const asksModel = (sheet: Sheet, choices: readonly EvaluatorChoice[]): boolean => sheet.evaluators.some((one) => choices.find((choice) => choice.name === one.kind)?.model === true);
+export const asksModel = (sheet: Sheet, choices: readonly EvaluatorChoice[]): boolean =>
+  sheet.evaluators.some(
+    (one) => choices.find((choice) => choice.name === one.kind)?.model === true,
+  );
 
 /** A model turns texts into vectors, which is paid for, too. */
-export const embeds = (sheet: Sheet): boolean => sheet.evaluators.some((one) => one.kind === "text_similarity" && one.values["evaluation_metric"] === "cosine");
+export const embeds = (sheet: Sheet): boolean =>
+  sheet.evaluators.some(
+    (one) => one.kind === "text_similarity" && one.values["evaluation_metric"] === "cosine",
+  );
 
 /** What is sent. */
-export function requestOf(data: string, sheet: Sheet, choices: readonly EvaluatorChoice[], model: string, columns: readonly string[]): EvaluateRequest {
+export function requestOf(
+  data: string,
+  sheet: Sheet,
+  choices: readonly EvaluatorChoice[],
+  model: string,
+  columns: readonly string[],
+): EvaluateRequest {
   const asks = asksModel(sheet, choices);
   return {
     data,
@@ -157,7 +247,8 @@ export function requestOf(data: string, sheet: Sheet, choices: readonly Evaluato
     out: sheet.out.trim(),
     replace: sheet.replace,
     again: sheet.again,
-    max_cost: (asks || embeds(sheet)) && sheet.budget.trim() !== "" ? Number(dollars(sheet.budget)) : null,
+    max_cost:
+      (asks || embeds(sheet)) && sheet.budget.trim() !== "" ? Number(dollars(sheet.budget)) : null,
   };
 }
 
@@ -165,28 +256,53 @@ export function requestOf(data: string, sheet: Sheet, choices: readonly Evaluato
 export const unsaid = (sheet: Sheet): Sheet => ({ ...sheet, replace: false, again: "nothing" });
 
 /** The sheet that sends a request. That something is replaced or bought again is said anew. */
-export function sheetOf({ evaluators, model, rounds, max_cost, switches, out }: EvaluateRequest, choices: readonly EvaluatorChoice[] = []): Sheet {
+export function sheetOf(
+  { evaluators, model, rounds, max_cost, switches, out }: EvaluateRequest,
+  choices: readonly EvaluatorChoice[] = [],
+): Sheet {
   const own = ownOnly(switches);
   /** What is not named there is given only where nothing is. */
   const off = (kind: string, mapping: EvaluatorRequest["mapping"]): [string, string][] => {
     const choice = choices.find((known) => known.name === kind);
-    const all = own && mapping.length > 0 && choice !== undefined ? [...choice.needs, ...choice.may_have] : [];
-    return all.filter((input) => !mapping.some(([known]) => known === input)).map((input) => [input, ""]);
+    const all =
+      own && mapping.length > 0 && choice !== undefined
+        ? [...choice.needs, ...choice.may_have]
+        : [];
+    return all
+      .filter((input) => !mapping.some(([known]) => known === input))
+      .map((input) => [input, ""]);
   };
   const way = (source: string): string => source.replace(/^\$\{data\.(.*)\}$/s, "$1");
-  const one = ({ kind, name, threshold, mapping, options }: EvaluatorRequest, at: number): Chosen => ({
+  const one = (
+    { kind, name, threshold, mapping, options }: EvaluatorRequest,
+    at: number,
+  ): Chosen => ({
     key: at + 1,
     kind,
     name,
     threshold: threshold === null ? "" : String(threshold),
-    mapping: Object.fromEntries([...off(kind, mapping), ...mapping.map(([input, source]): [string, string] => [input, way(source)])]),
+    mapping: Object.fromEntries([
+      ...off(kind, mapping),
+      ...mapping.map(([input, source]): [string, string] => [input, way(source)]),
+    ]),
     values: valuesOf(options),
   });
-  return { ...BLANK, evaluators: evaluators.map(one), model, rounds: rounds === null ? "" : String(rounds), budget: max_cost === null ? "" : String(max_cost), switches, out };
+  return {
+    ...BLANK,
+    evaluators: evaluators.map(one),
+    model,
+    rounds: rounds === null ? "" : String(rounds),
+    budget: max_cost === null ? "" : String(max_cost),
+    switches,
+    out,
+  };
 }
 
 /** Sentences about rows that lack something, those of one evaluator apart from the others. */
 export function lacksOf(name: string, lacks: readonly string[]): string[] {
-  return lacks.filter((one) => one.startsWith(`${name}: `)).map((one) => one.slice(name.length + 2));
+  return lacks
+    .filter((one) => one.startsWith(`${name}: `))
+    .map((one) => one.slice(name.length + 2));
 }
-export const otherLacks = (names: readonly string[], lacks: readonly string[]): string[] => lacks.filter((one) => !names.some((name) => one.startsWith(`${name}: `)));
+export const otherLacks = (names: readonly string[], lacks: readonly string[]): string[] =>
+  lacks.filter((one) => !names.some((name) => one.startsWith(`${name}: `)));

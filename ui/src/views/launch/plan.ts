@@ -6,7 +6,10 @@ import type { LaunchPlan } from "../../generated/LaunchPlan";
 import type { PlannedRun } from "../../generated/PlannedRun";
 import type { TaskChoice } from "../../generated/TaskChoice";
 
-export const ACTS: Record<Act, { title: string; tone: "right" | "wrong" | "part" | "busy" | "err" | "muted" }> = {
+export const ACTS: Record<
+  Act,
+  { title: string; tone: "right" | "wrong" | "part" | "busy" | "err" | "muted" }
+> = {
   start: { title: "Run from the start", tone: "busy" },
   start_over: { title: "Start over; the old file is moved aside", tone: "part" },
   continue: { title: "Continue", tone: "busy" },
@@ -51,7 +54,8 @@ export function groups(runs: readonly PlannedRun[]): Group[] {
 }
 
 /** Whether the person has a choice about it: the file is there and does not fit. */
-export const mismatched = (group: Group): boolean => group.act === "refused" && group.runs.some((run) => run.differs !== null);
+export const mismatched = (group: Group): boolean =>
+  group.act === "refused" && group.runs.some((run) => run.differs !== null);
 
 export type Line =
   | { kind: "section"; key: string; title: string; note: string }
@@ -61,28 +65,47 @@ export type Line =
 
 /** A difference as short lines. */
 export function differenceLines(text: string, wide: number): string[] {
-  const lines = text.replace(/\n+$/, "").split("\n").flatMap((line) => {
-    const pieces: string[] = [];
-    for (let at = 0; at === 0 || at < line.length; at += wide) pieces.push(line.slice(at, at + wide));
-    return pieces;
-  });
-  return lines.length <= MOST_LINES ? lines : [...lines.slice(0, MOST_LINES), `… ${counted(lines.length - MOST_LINES, "more line")}`];
+  const lines = text
+    .replace(/\n+$/, "")
+    .split("\n")
+    .flatMap((line) => {
+      const pieces: string[] = [];
+      for (let at = 0; at === 0 || at < line.length; at += wide)
+        pieces.push(line.slice(at, at + wide));
+      return pieces;
+    });
+  return lines.length <= MOST_LINES
+    ? lines
+    : [...lines.slice(0, MOST_LINES), `… ${counted(lines.length - MOST_LINES, "more line")}`];
 }
 
 export interface Folds {
   has(key: string): boolean;
 }
 /** What is complete is only counted at first. */
-const isOpen = (group: Group, flipped: Folds) => (group.runs.length <= SMALL && group.act !== "nothing") !== flipped.has(group.key);
+const isOpen = (group: Group, flipped: Folds) =>
+  (group.runs.length <= SMALL && group.act !== "nothing") !== flipped.has(group.key);
 
 /** The whole plan as lines of equal height: what is owed, what is skipped, by reason. `flipped` are the folds that were touched; `wide` is how many characters of a difference fit. */
 export function lines(plan: LaunchPlan, flipped: Folds, wide: number): Line[] {
-  const section = (name: string, title: string, runs: readonly PlannedRun[], total: number): Line[] => {
+  const section = (
+    name: string,
+    title: string,
+    runs: readonly PlannedRun[],
+    total: number,
+  ): Line[] => {
     if (total === 0) return [];
-    const note = runs.length < total ? `the first ${count(runs.length)} are counted and listed here` : "";
-    return [{ kind: "section", key: name, title, note }, ...groups(runs).flatMap((group) => groupLines(group, flipped, wide))];
+    const note =
+      runs.length < total ? `the first ${count(runs.length)} are counted and listed here` : "";
+    return [
+      { kind: "section", key: name, title, note },
+      ...groups(runs).flatMap((group) => groupLines(group, flipped, wide)),
+    ];
   };
-  return [...section("owed", `${count(plan.owed_total)} to run`, plan.owed, plan.owed_total), ...section("skipped", `${count(plan.skipped_total)} skipped`, plan.skipped, plan.skipped_total)];
+  return [
+    ...section("owed", `${count(plan.owed_total)} to run`, plan.owed, plan.owed_total),
+    ...section("skipped", `${count(plan.skipped_total)} skipped`, plan.skipped, plan.skipped_total),
+  ];
 }
 
 function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
@@ -94,40 +117,76 @@ function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
     ...group.runs.flatMap((run): Line[] => {
       const shown = run.differs !== null && flipped.has(run.path);
       const own: Line = { kind: "run", key: run.path, run, why: group.why === null, open: shown };
-      return shown ? [own, ...differenceLines(run.differs ?? "", wide).map((text, at): Line => ({ kind: "text", key: `${run.path} ${at}`, text }))] : [own];
+      return shown
+        ? [
+            own,
+            ...differenceLines(run.differs ?? "", wide).map((text, at): Line => ({
+              kind: "text",
+              key: `${run.path} ${at}`,
+              text,
+            })),
+          ]
+        : [own];
     }),
   ];
 }
 
 /** A line for each cause that keeps runs from starting here. */
-export const blockedLines = (plan: LaunchPlan): string[] => plan.blocked.map(({ why, fix, runs }) => `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`);
+export const blockedLines = (plan: LaunchPlan): string[] =>
+  plan.blocked.map(
+    ({ why, fix, runs }) =>
+      `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`,
+  );
 /** How many runs the button begins. */
 export const startable = (plan: LaunchPlan): number => plan.owed_total - plan.blocked_total;
 
 /** What it will probably take. A figure nobody knows is said to be unknown. */
-export function estimateWords(estimate: Estimate, owed: number): { figures: string; basis: string } {
+export function estimateWords(
+  estimate: Estimate,
+  owed: number,
+): { figures: string; basis: string } {
   if (owed === 0) return { figures: "", basis: "" };
-  if (estimate.known === 0) return { figures: "Calls, tokens and cost are unknown", basis: "there is no past run of these tasks to go by" };
-  if (estimate.known >= owed && estimate.calls === 0) return { figures: "No model is asked, and nothing is paid", basis: "recorded runs answer" };
+  if (estimate.known === 0)
+    return {
+      figures: "Calls, tokens and cost are unknown",
+      basis: "there is no past run of these tasks to go by",
+    };
+  if (estimate.known >= owed && estimate.calls === 0)
+    return { figures: "No model is asked, and nothing is paid", basis: "recorded runs answer" };
   const figures = [
     estimate.calls === null ? "calls unknown" : `about ${counted(estimate.calls, "call")}`,
     estimate.tokens === null ? "tokens unknown" : `${short(estimate.tokens)} tokens`,
     estimate.cost === null ? "cost unknown" : money(estimate.cost),
   ].join(" · ");
-  return { figures, basis: estimate.known >= owed ? "by past runs of the same tasks" : `for ${count(estimate.known)} of the ${counted(owed, "run")}; past runs say nothing about the others` };
+  return {
+    figures,
+    basis:
+      estimate.known >= owed
+        ? "by past runs of the same tasks"
+        : `for ${count(estimate.known)} of the ${counted(owed, "run")}; past runs say nothing about the others`,
+  };
 }
 
 /** Why the limit matters, when it does. */
 export const overLimit = (estimate: Estimate, limit: number | null): string =>
-  limit !== null && estimate.cost !== null && estimate.cost > limit ? `That is more than the limit of ${money(limit)}: the launch will probably stop before its end.` : "";
+  limit !== null && estimate.cost !== null && estimate.cost > limit
+    ? `That is more than the limit of ${money(limit)}: the launch will probably stop before its end.`
+    : "";
 
 /** Words and `tag:x`, all of which have to fit. */
 export function sought(tasks: readonly TaskChoice[], find: string): TaskChoice[] {
-  const words = find.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const words = find
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
   if (words.length === 0) return [...tasks];
   return tasks.filter((task) => {
     const text = `${task.id} ${task.name ?? ""}`.toLowerCase();
-    return words.every((word) => (word.startsWith("tag:") ? task.tags.some((tag) => tagWord(tag) === word) : text.includes(word)));
+    return words.every((word) =>
+      word.startsWith("tag:")
+        ? task.tags.some((tag) => tagWord(tag) === word)
+        : text.includes(word),
+    );
   });
 }
 /** A tag as it is written in the filter. */
@@ -135,15 +194,28 @@ export const tagWord = (tag: string): string => `tag:${tag.toLowerCase().replace
 export function flipTag(find: string, tag: string): string {
   const words = find.split(/\s+/).filter((word) => word !== "");
   const word = tagWord(tag);
-  return (words.some((one) => one.toLowerCase() === word) ? words.filter((one) => one.toLowerCase() !== word) : [...words, word]).join(" ");
+  return (
+    words.some((one) => one.toLowerCase() === word)
+      ? words.filter((one) => one.toLowerCase() !== word)
+      : [...words, word]
+  ).join(" ");
 }
-export const tagsOf = (tasks: readonly TaskChoice[]): string[] => [...new Set(tasks.flatMap((task) => task.tags))].sort((a, b) => a.localeCompare(b));
+export const tagsOf = (tasks: readonly TaskChoice[]): string[] =>
+  [...new Set(tasks.flatMap((task) => task.tags))].sort((a, b) => a.localeCompare(b));
 
 /** The variations of some tasks by number; a name is shown where all of them agree on it. */
-export function variationsOf(tasks: readonly TaskChoice[]): { index: number; name: string | null; tasks: number }[] {
+export function variationsOf(
+  tasks: readonly TaskChoice[],
+): { index: number; name: string | null; tasks: number }[] {
   const most = tasks.reduce((sum, task) => Math.max(sum, task.variations.length), 0);
   return Array.from({ length: most }, (_, index) => {
-    const names = tasks.filter((task) => index < task.variations.length).map((task) => task.variations[index] ?? "");
-    return { index, name: names.every((name) => name === names[0]) ? (names[0] ?? null) : null, tasks: names.length };
+    const names = tasks
+      .filter((task) => index < task.variations.length)
+      .map((task) => task.variations[index] ?? "");
+    return {
+      index,
+      name: names.every((name) => name === names[0]) ? (names[0] ?? null) : null,
+      tasks: names.length,
+    };
   });
 }

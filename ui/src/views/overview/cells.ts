@@ -20,7 +20,8 @@ export const TONES: Record<Tone, { word: string; sign: string }> = {
 /** How good it is, in one word; null without a score. Right when every run passed. */
 export function toneOf(cell: OverviewCell): Tone | null {
   if (cell.score === null) return null;
-  if (cell.passed === null) return cell.score >= RIGHT_FROM ? "right" : cell.score < WRONG_BELOW ? "wrong" : "part";
+  if (cell.passed === null)
+    return cell.score >= RIGHT_FROM ? "right" : cell.score < WRONG_BELOW ? "wrong" : "part";
   if (cell.passed === cell.scored) return "right";
   return cell.passed === 0 && cell.score < WRONG_BELOW ? "wrong" : "part";
 }
@@ -40,15 +41,30 @@ export function marksOf(cell: OverviewCell): Mark[] {
     { icon: "torn", tone: "wrong", count: cell.damaged, text: `${count(cell.damaged)} damaged` },
     { icon: "pen", tone: "busy", count: cell.running, text: `${count(cell.running)} running` },
     { icon: "pause", tone: "busy", count: cell.waiting, text: `${count(cell.waiting)} waiting` },
-    { icon: "dash", tone: "part", count: cell.unscored, text: `${count(cell.unscored)} not scored` },
+    {
+      icon: "dash",
+      tone: "part",
+      count: cell.unscored,
+      text: `${count(cell.unscored)} not scored`,
+    },
     { icon: "gap", tone: "muted", count: cell.missing, text: `${count(cell.missing)} missing` },
-    { icon: "branch", tone: "muted", count: cell.forks, text: `${counted(cell.forks, "fork or follow-up", "forks or follow-ups")} left out` },
+    {
+      icon: "branch",
+      tone: "muted",
+      count: cell.forks,
+      text: `${counted(cell.forks, "fork or follow-up", "forks or follow-ups")} left out`,
+    },
   ];
   return all.filter((mark) => mark.count > 0);
 }
 
 /** `2/3`: how many passed of those that were scored. */
-export const passedOf = (cell: OverviewCell): string => (cell.passed === null ? (cell.scored > 1 ? `n ${count(cell.scored)}` : "") : `${count(cell.passed)}/${count(cell.scored)}`);
+export const passedOf = (cell: OverviewCell): string =>
+  cell.passed === null
+    ? cell.scored > 1
+      ? `n ${count(cell.scored)}`
+      : ""
+    : `${count(cell.passed)}/${count(cell.scored)}`;
 
 /** Everything a cell says, as a sentence: `3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96), flaky; 1 error`. */
 export function sentence(cell: OverviewCell | null, whole: boolean): string {
@@ -56,7 +72,10 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   const scores: string[] = [];
   if (cell.passed !== null) scores.push(`${count(cell.passed)} of ${count(cell.scored)} right`);
   if (cell.score !== null) {
-    const interval = cell.low === null || cell.high === null ? "" : ` (95 % interval ${fixed(cell.low, 2)}–${fixed(cell.high, 2)})`;
+    const interval =
+      cell.low === null || cell.high === null
+        ? ""
+        : ` (95 % interval ${fixed(cell.low, 2)}–${fixed(cell.high, 2)})`;
     scores.push(`${cell.scored === 1 ? "score" : "mean"} ${scoreText(cell.score)}${interval}`);
   }
   if (cell.flaky > 0) scores.push(whole ? `flaky in ${counted(cell.flaky, "variation")}` : "flaky");
@@ -64,16 +83,25 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   if (cell.reviewed > 0) others.push(`${count(cell.reviewed)} reviewed`);
   const head = cell.runs === 0 ? "No run" : counted(cell.runs, "run");
   if (scores.length === 0) return others.length === 0 ? head : `${head}: ${others.join(", ")}`;
-  return [`${head}: ${scores.join(", ")}`, ...(others.length === 0 ? [] : [others.join(", ")])].join("; ");
+  return [
+    `${head}: ${scores.join(", ")}`,
+    ...(others.length === 0 ? [] : [others.join(", ")]),
+  ].join("; ");
 }
 
 /** What is said of runs that a scorer has nothing to say of: alone, and among others. */
 const nothing = (scorer: string): [string, string] =>
-  scorer === "" ? ["there is nothing to score them against: no expected output, or no suite of their task", "with nothing to compare with"] : [`${visibleLine(scorer)} scores none of them`, `that ${visibleLine(scorer)} does not score`];
+  scorer === ""
+    ? [
+        "there is nothing to score them against: no expected output, or no suite of their task",
+        "with nothing to compare with",
+      ]
+    : [`${visibleLine(scorer)} scores none of them`, `that ${visibleLine(scorer)} does not score`];
 
 /** Why no run has a score, as the end of a sentence: what is true of all of them, else how many of each kind there are. */
 export function whyUnscored(head: Overview, tasks: number, scorer: string): string {
-  if (tasks === 0) return "there are no tasks beside the results, so nothing says what was expected.";
+  if (tasks === 0)
+    return "there are no tasks beside the results, so nothing says what was expected.";
   const kinds: [number, string, string][] = [
     [head.waiting + head.running, "none has ended yet", "not ended yet"],
     [head.errors, "all ended in errors", "ended in errors"],
@@ -92,7 +120,8 @@ interface Named {
   model: string | null;
 }
 /** A system with a model, in words. */
-export const columnName = ({ system, model }: Named): string => visibleLine([system ?? "no system", model ?? "no model"].join(" · "));
+export const columnName = ({ system, model }: Named): string =>
+  visibleLine([system ?? "no system", model ?? "no model"].join(" · "));
 
 /** A task or variation, in words. */
 export function rowName(row: OverviewRow): string {
@@ -100,11 +129,17 @@ export function rowName(row: OverviewRow): string {
   const task = visibleLine((row.kind === "task" ? row.label : null) ?? row.task ?? "");
   return row.kind === "variation" ? `${task} · ${variationName(row)}` : task;
 }
-export const variationName = (row: OverviewRow): string => (row.label === null ? (row.variation === null ? "no variation" : `variation ${row.variation}`) : visibleLine(row.label));
+export const variationName = (row: OverviewRow): string =>
+  row.label === null
+    ? row.variation === null
+      ? "no variation"
+      : `variation ${row.variation}`
+    : visibleLine(row.label);
 
 /** What stays the same while rows and columns come and go. */
 export const keyOf = {
-  row: (row: OverviewRow): string => JSON.stringify([row.kind, row.task, row.variation ?? row.label]),
+  row: (row: OverviewRow): string =>
+    JSON.stringify([row.kind, row.task, row.variation ?? row.label]),
   column: ({ system, model }: Named): string => JSON.stringify([system, model]),
   cell: (row: string, column: string): string => `${row} ${column}`,
 };
@@ -126,7 +161,12 @@ export interface Pick {
   launchable: boolean;
 }
 
-export function pickOf(row: OverviewRow, column: OverviewColumn, cell: OverviewCell | null, q: string): Pick {
+export function pickOf(
+  row: OverviewRow,
+  column: OverviewColumn,
+  cell: OverviewCell | null,
+  q: string,
+): Pick {
   const stands = row.kind === "task" || (row.kind === "variation" && row.variation !== null);
   return {
     key: keyOf.cell(keyOf.row(row), keyOf.column(column)),
@@ -143,4 +183,7 @@ export function pickOf(row: OverviewRow, column: OverviewColumn, cell: OverviewC
 }
 
 /** The worst run of a cell; its neighbours are the other runs of it, worst first. */
-export const runOf = (pick: Pick): RunRoute | null => (pick.run === null ? null : { ...runRoute(pick.run), q: pick.filter, sort: { column: "score", descending: false } });
+export const runOf = (pick: Pick): RunRoute | null =>
+  pick.run === null
+    ? null
+    : { ...runRoute(pick.run), q: pick.filter, sort: { column: "score", descending: false } };

@@ -7,7 +7,10 @@ import { matrix } from "../../overview.test-env";
 import { Matrix, PART } from "./matrix";
 
 const ASK = { q: "", scorer: "", folded: false, except: [] };
-const asked = (fixture: Fixture) => fixture.calls.filter((call) => call.name === "overview").map((call) => (call.args as { request: OverviewRequest }).request);
+const asked = (fixture: Fixture) =>
+  fixture.calls
+    .filter((call) => call.name === "overview")
+    .map((call) => (call.args as { request: OverviewRequest }).request);
 let fixture: Fixture;
 let rows: Matrix;
 let stop: () => void;
@@ -23,7 +26,8 @@ const settle = async (ms = 400) => {
   await vi.advanceTimersByTimeAsync(ms);
   flushSync();
 };
-const change = () => fixture.tell({ kind: "runs", generation: ++generation, ids: ["r1"], all: false });
+const change = () =>
+  fixture.tell({ kind: "runs", generation: ++generation, ids: ["r1"], all: false });
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -53,14 +57,18 @@ describe("the rows of the matrix", () => {
     expect(asked(fixture).map((request) => request.span.offset)).toEqual([300]);
     await settle();
     expect(rows.row(300)).toMatchObject({ task: "task075", kind: "task" });
-    expect(new Set(asked(fixture).map((request) => request.span.offset))).toEqual(new Set([240, 300, 360, 420]));
+    expect(new Set(asked(fixture).map((request) => request.span.offset))).toEqual(
+      new Set([240, 300, 360, 420]),
+    );
     expect(asked(fixture).every((request) => request.span.limit === PART)).toBe(true);
   });
   it("keep the names of their columns when only the sums change", async () => {
     rows.show(ASK, 0);
     await settle();
     const { names, head } = rows;
-    expect(names.map(({ name }) => name)).toEqual(head?.columns.map(({ system, model }) => `${system} · ${model}`));
+    expect(names.map(({ name }) => name)).toEqual(
+      head?.columns.map(({ system, model }) => `${system} · ${model}`),
+    );
     change();
     await settle();
     expect(rows.head).not.toBe(head);
@@ -101,7 +109,12 @@ describe("the rows of the matrix", () => {
     const before = asked(fixture).length;
     change();
     await settle();
-    expect(asked(fixture).slice(before).map((request) => request.span.offset).sort()).toEqual([0, 60]);
+    expect(
+      asked(fixture)
+        .slice(before)
+        .map((request) => request.span.offset)
+        .sort(),
+    ).toEqual([0, 60]);
   });
   it("rest after an answer that took its time, however often runs change, and the last change is seen", async () => {
     takes = 200;

@@ -53,7 +53,16 @@ interface Shown {
 }
 
 const askedAs = (ask: Ask) => JSON.stringify([ask.q, ask.scorer, ask.folded, ask.except]);
-const begin = (ask: Ask, find: string | null): Shown => ({ key: askedAs(ask), ask, head: null, names: [], parts: new Map(), flying: new Set(), error: null, find });
+const begin = (ask: Ask, find: string | null): Shown => ({
+  key: askedAs(ask),
+  ask,
+  head: null,
+  names: [],
+  parts: new Map(),
+  flying: new Set(),
+  error: null,
+  find,
+});
 
 export class Matrix {
   #shown: Shown | null = null;
@@ -127,9 +136,15 @@ export class Matrix {
   show(ask: Ask, top: number, find: string | null = null): void {
     if (this.#wanted?.key === askedAs(ask)) return;
     // Where a task is that is looked for only a new answer says.
-    const known = find === null ? this.#kept.find((one) => one.key === askedAs(ask) && one.head !== null) : undefined;
+    const known =
+      find === null
+        ? this.#kept.find((one) => one.key === askedAs(ask) && one.head !== null)
+        : undefined;
     this.#wanted = known ?? begin(ask, find);
-    this.#kept = [this.#wanted, ...this.#kept.filter((one) => one.key !== askedAs(ask))].slice(0, KEPT);
+    this.#kept = [this.#wanted, ...this.#kept.filter((one) => one.key !== askedAs(ask))].slice(
+      0,
+      KEPT,
+    );
     this.#first = Math.max(0, top);
     this.#last = this.#first;
     if (known) {
@@ -160,15 +175,31 @@ export class Matrix {
     while (ask && from + rows.length <= to) {
       const known = this.row(from + rows.length);
       const offset = from + rows.length;
-      const more = known ? [known] : (await this.#call(ask, null, offset, Math.min(MOST_ROWS, to - offset + 1))).rows;
+      const more = known
+        ? [known]
+        : (await this.#call(ask, null, offset, Math.min(MOST_ROWS, to - offset + 1))).rows;
       if (more.length === 0) break;
       rows.push(...more);
     }
     return rows;
   }
 
-  #call({ q, scorer, folded, except }: Ask, find: string | null, offset: number, limit: number): Promise<Overview> {
-    return this.live.backend.call("overview", { request: { filter: q, scorer: scorer === "" ? null : scorer, folded, except: [...except], find, span: { offset, limit } } });
+  #call(
+    { q, scorer, folded, except }: Ask,
+    find: string | null,
+    offset: number,
+    limit: number,
+  ): Promise<Overview> {
+    return this.live.backend.call("overview", {
+      request: {
+        filter: q,
+        scorer: scorer === "" ? null : scorer,
+        folded,
+        except: [...except],
+        find,
+        span: { offset, limit },
+      },
+    });
   }
 
   #hear(stale: readonly Word[]): void {
@@ -180,7 +211,8 @@ export class Matrix {
     } else if (stale.some((one) => one.kind === "missed")) {
       // The cells stay in sight. Whoever answers now may have begun to count anew.
       this.#era++;
-      for (const part of this.#kept.flatMap((one) => [...one.parts.values()])) [part.fresh, part.generation] = [false, 0];
+      for (const part of this.#kept.flatMap((one) => [...one.parts.values()]))
+        [part.fresh, part.generation] = [false, 0];
     } else if (stale.some((one) => one.kind === "runs")) {
       this.#changes++;
       for (const part of this.#kept.flatMap((one) => [...one.parts.values()])) part.fresh = false;
@@ -195,14 +227,17 @@ export class Matrix {
     const from = Math.floor(this.#first / PART);
     const to = Math.floor(Math.max(this.#first, this.#last) / PART);
     const sight = Array.from({ length: to - from + 1 }, (_, at) => from + at);
-    const exists = (number: number) => number >= 0 && (head === null || number === 0 || number * PART < head.total_rows);
+    const exists = (number: number) =>
+      number >= 0 && (head === null || number === 0 || number * PART < head.total_rows);
     const free = (number: number) => exists(number) && !flying.has(number);
     const missing = (number: number) => free(number) && !parts.has(number);
     const resting = this.#changes !== this.#answered && performance.now() < this.#rest;
-    const stale = (number: number) => !resting && free(number) && parts.get(number)?.fresh === false;
+    const stale = (number: number) =>
+      !resting && free(number) && parts.get(number)?.fresh === false;
     const first = sight.find(missing) ?? sight.find(stale);
     // The first answer counts the runs; a second question meanwhile would count them again.
-    if (first !== undefined || head === null) return flying.size > 0 && head === null ? undefined : first;
+    if (first !== undefined || head === null)
+      return flying.size > 0 && head === null ? undefined : first;
     // Two further on: whoever scrolls fast is there before the next answer.
     return [to + 1, from - 1, to + 2].find((number) => missing(number));
   }
@@ -238,13 +273,23 @@ export class Matrix {
   #put(wanted: Shown, number: number, reply: Overview, fresh: boolean): void {
     wanted.parts.set(number, { rows: reply.rows, generation: reply.generation, fresh });
     wanted.head = reply;
-    const names = reply.columns.map((column) => ({ key: keyOf.column(column), name: columnName(column) }));
-    if (names.length !== wanted.names.length || names.some(({ key }, at) => key !== wanted.names[at]?.key)) wanted.names = names;
+    const names = reply.columns.map((column) => ({
+      key: keyOf.column(column),
+      name: columnName(column),
+    }));
+    if (
+      names.length !== wanted.names.length ||
+      names.some(({ key }, at) => key !== wanted.names[at]?.key)
+    )
+      wanted.names = names;
     wanted.error = null;
-    for (const other of wanted.parts.values()) if (other.generation < reply.generation) other.fresh = false;
+    for (const other of wanted.parts.values())
+      if (other.generation < reply.generation) other.fresh = false;
     const middle = Math.floor(this.#first / PART);
     if (wanted.parts.size > PARTS_KEPT) {
-      const [farthest] = [...wanted.parts.keys()].sort((left, right) => Math.abs(right - middle) - Math.abs(left - middle));
+      const [farthest] = [...wanted.parts.keys()].sort(
+        (left, right) => Math.abs(right - middle) - Math.abs(left - middle),
+      );
       if (farthest !== undefined && farthest !== number) wanted.parts.delete(farthest);
     }
     if (wanted !== this.#wanted) return;

@@ -36,12 +36,20 @@ export function cellAt(matrix: Matrix, { row: index, column: at }: At): Pick | n
   return row && column ? pickOf(row, column, row.cells[at] ?? null, matrix.q) : null;
 }
 
-const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
+const within = (value: number, least: number, most: number) =>
+  Math.max(least, Math.min(value, most));
 
 /** Moves the cursor; with `extend` the cells between where the selection began and here are selected. */
-export async function moveTo({ matrix, picks, reveal, voice }: Table, wanted: At, extend = false): Promise<void> {
+export async function moveTo(
+  { matrix, picks, reveal, voice }: Table,
+  wanted: At,
+  extend = false,
+): Promise<void> {
   const least = extend ? 0 : -1;
-  const to = { row: within(wanted.row, least, matrix.total - 1), column: within(wanted.column, least, matrix.columns.length - 1) };
+  const to = {
+    row: within(wanted.row, least, matrix.total - 1),
+    column: within(wanted.column, least, matrix.columns.length - 1),
+  };
   if (matrix.total === 0) return;
   const row = matrix.row(to.row);
   picks.move(to, row ? keyOf.row(row) : null, extend);
@@ -58,27 +66,57 @@ export async function moveTo({ matrix, picks, reveal, voice }: Table, wanted: At
 }
 
 async function between(matrix: Matrix, one: At, other: At): Promise<Pick[]> {
-  const rows = await matrix.range(Math.max(0, Math.min(one.row, other.row)), Math.max(one.row, other.row));
-  const [from, until] = [Math.max(0, Math.min(one.column, other.column)), Math.max(one.column, other.column)];
+  const rows = await matrix.range(
+    Math.max(0, Math.min(one.row, other.row)),
+    Math.max(one.row, other.row),
+  );
+  const [from, until] = [
+    Math.max(0, Math.min(one.column, other.column)),
+    Math.max(one.column, other.column),
+  ];
   return rows.flatMap((row) => ofRow(matrix, row).slice(from, until + 1));
 }
 
 /** All cells of a row. */
-export const ofRow = (matrix: Matrix, row: OverviewRow): Pick[] => matrix.columns.map((column, at) => pickOf(row, column, row.cells[at] ?? null, matrix.q));
+export const ofRow = (matrix: Matrix, row: OverviewRow): Pick[] =>
+  matrix.columns.map((column, at) => pickOf(row, column, row.cells[at] ?? null, matrix.q));
 
 export function moves(table: Table): Action[] {
   const { matrix, picks } = table;
   const group = "Overview";
   const page = () => Math.max(1, table.sight().last - table.sight().first - 1);
   const some = () => matrix.total > 0;
-  const go = (id: string, title: string, keys: string[], to: (at: At) => At, extend = false): Action => ({ id: `cell-${id}`, title, group, keys, quiet: true, when: some, run: () => void moveTo(table, to(picks.cursor), extend) });
+  const go = (
+    id: string,
+    title: string,
+    keys: string[],
+    to: (at: At) => At,
+    extend = false,
+  ): Action => ({
+    id: `cell-${id}`,
+    title,
+    group,
+    keys,
+    quiet: true,
+    when: some,
+    run: () => void moveTo(table, to(picks.cursor), extend),
+  });
   /** One on from the cursor; a cursor that was scrolled away from comes back into sight first. */
   const step = (by: number) => (at: At) => {
     const { first, last } = table.sight();
-    return { ...at, row: at.row >= 0 && at.row < first ? first : at.row > last ? last : at.row + by };
+    return {
+      ...at,
+      row: at.row >= 0 && at.row < first ? first : at.row > last ? last : at.row + by,
+    };
   };
   const aside = (by: number) => (at: At) => ({ ...at, column: at.column + by });
-  const act = (id: string, title: string, keys: string[], run: () => void, when: () => boolean = some): Action => ({ id: `cell-${id}`, title, group, keys, when, run });
+  const act = (
+    id: string,
+    title: string,
+    keys: string[],
+    run: () => void,
+    when: () => boolean = some,
+  ): Action => ({ id: `cell-${id}`, title, group, keys, when, run });
   const picked = () => {
     const cell = cellAt(matrix, picks.cursor);
     const row = matrix.row(picks.cursor.row);
@@ -95,23 +133,49 @@ export function moves(table: Table): Action[] {
     go("up", "Up", ["k", "ArrowUp"], step(-1)),
     go("left", "Left", ["h", "ArrowLeft"], aside(-1)),
     go("right", "Right", ["l", "ArrowRight"], aside(1)),
-    go("page-down", "A page down", ["PageDown", "Mod+d"], (at) => ({ ...at, row: at.row + page() })),
-    go("page-up", "A page up", ["PageUp", "Mod+u"], (at) => ({ ...at, row: Math.max(0, at.row - page()) })),
+    go("page-down", "A page down", ["PageDown", "Mod+d"], (at) => ({
+      ...at,
+      row: at.row + page(),
+    })),
+    go("page-up", "A page up", ["PageUp", "Mod+u"], (at) => ({
+      ...at,
+      row: Math.max(0, at.row - page()),
+    })),
     go("first", "First row", ["g g", "Mod+Home"], (at) => ({ ...at, row: 0 })),
     go("last", "Last row", ["G", "Mod+End"], (at) => ({ ...at, row: matrix.total - 1 })),
     go("row-start", "First column", ["Home", "0"], (at) => ({ ...at, column: 0 })),
-    go("row-end", "Last column", ["End", "$"], (at) => ({ ...at, column: matrix.columns.length - 1 })),
+    go("row-end", "Last column", ["End", "$"], (at) => ({
+      ...at,
+      column: matrix.columns.length - 1,
+    })),
     act("open", "Open the worst run of the cell", ["Enter", "o"], table.open),
     act("list", "List the runs of the cell, row or column", ["O"], table.list),
     act("pick", "Select or unselect the cell", ["Space", "x"], picked),
-    go("extend-down", "Select down", ["Shift+ArrowDown"], (at) => ({ ...at, row: at.row + 1 }), true),
+    go(
+      "extend-down",
+      "Select down",
+      ["Shift+ArrowDown"],
+      (at) => ({ ...at, row: at.row + 1 }),
+      true,
+    ),
     go("extend-up", "Select up", ["Shift+ArrowUp"], (at) => ({ ...at, row: at.row - 1 }), true),
     go("extend-right", "Select to the right", ["Shift+ArrowRight"], aside(1), true),
     go("extend-left", "Select to the left", ["Shift+ArrowLeft"], aside(-1), true),
-    act("unpick", "Unselect everything", ["Escape"], () => picks.clear(), () => picks.size > 0),
+    act(
+      "unpick",
+      "Unselect everything",
+      ["Escape"],
+      () => picks.clear(),
+      () => picks.size > 0,
+    ),
     act("compare", "Compare the runs of the selection", ["c"], table.compare),
     act("judge", "Have the runs of the selection, or all, judged by a model…", [], table.judge),
-    act("evaluate", "Evaluate the runs of the selected cell, or all, also without a model…", [], table.evaluate),
+    act(
+      "evaluate",
+      "Evaluate the runs of the selected cell, or all, also without a model…",
+      [],
+      table.evaluate,
+    ),
     act("launch", "Launch just the selection…", ["r"], table.launch),
     act("fold", "Fold or unfold the task", ["f"], table.fold),
     act("fold-all", "Fold or unfold every task", ["F"], table.foldAll),

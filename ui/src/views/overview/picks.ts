@@ -57,7 +57,8 @@ export class CellPicks {
 
   move(to: At, key: string | null, keepAnchor = false): void {
     if (!keepAnchor) this.#anchor = to;
-    if (to.row === this.#cursor.row && to.column === this.#cursor.column && key === this.#key) return;
+    if (to.row === this.#cursor.row && to.column === this.#cursor.column && key === this.#key)
+      return;
     this.#acts++;
     this.#cursor = to;
     this.#key = key;
@@ -66,7 +67,10 @@ export class CellPicks {
 
   /** What the row under the cursor stands for is at this row now, or is known now; where a range began moves along. */
   follow(row: number, key: string): void {
-    this.#anchor = { ...this.#anchor, row: Math.max(-1, this.#anchor.row + row - this.#cursor.row) };
+    this.#anchor = {
+      ...this.#anchor,
+      row: Math.max(-1, this.#anchor.row + row - this.#cursor.row),
+    };
     this.#cursor = { ...this.#cursor, row };
     this.#key = key;
     this.#moved();

@@ -16,6 +16,13 @@ export function caret(line: string, column: number | null): Shown {
   const from = letters.length > LONGEST && at !== null ? Math.max(0, at - BEFORE) : 0;
   const piece = letters.slice(from, from + LONGEST);
   const [head, tail] = [from > 0 ? "…" : "", from + LONGEST < letters.length ? "…" : ""];
-  const pad = at === null ? null : head.replace(/./gu, " ") + piece.slice(0, at - from).map((letter) => (letter === "\t" ? "\t" : " ")).join("");
+  const pad =
+    at === null
+      ? null
+      : head.replace(/./gu, " ") +
+        piece
+          .slice(0, at - from)
+          .map((letter) => (letter === "\t" ? "\t" : " "))
+          .join("");
   return { text: head + piece.join("") + tail, pad };
 }

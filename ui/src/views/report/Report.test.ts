@@ -8,15 +8,38 @@ import { layOut } from "../../step/canned.test-env";
 
 let page: ReturnType<typeof mount> | undefined;
 const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
-const field = (label: string) => [...document.querySelectorAll("label")].find((found) => found.textContent.trim().startsWith(label))?.querySelector("input");
-const button = (name: string) => [...document.querySelectorAll("button")].find((found) => found.textContent.trim().startsWith(name));
+const field = (label: string) =>
+  [...document.querySelectorAll("label")]
+    .find((found) => found.textContent.trim().startsWith(label))
+    ?.querySelector("input");
+const button = (name: string) =>
+  [...document.querySelectorAll("button")].find((found) =>
+    found.textContent.trim().startsWith(name),
+  );
 
-const MADE: Report = { text: "# made", bytes: 6, cut: false, file_name: "made.md", media_type: "text/markdown", baselines: [], scorers: [], queries: false, runs: 3, misread: [], unreadable: 0, notes: [] };
+const MADE: Report = {
+  text: "# made",
+  bytes: 6,
+  cut: false,
+  file_name: "made.md",
+  media_type: "text/markdown",
+  baselines: [],
+  scorers: [],
+  queries: false,
+  runs: 3,
+  misread: [],
+  unreadable: 0,
+  notes: [],
+};
 
 /** Every request for a report that is kept or copied, and not only shown. */
 const wanted = (backend: Fixture) =>
   backend.calls
-    .filter((call) => call.name === "save_report" || (call.name === "make_report" && (call.args as { whole: boolean }).whole))
+    .filter(
+      (call) =>
+        call.name === "save_report" ||
+        (call.name === "make_report" && (call.args as { whole: boolean }).whole),
+    )
     .map((call) => (call.args as { request: ReportRequest }).request);
 
 async function open(format = "markdown") {
@@ -53,7 +76,11 @@ it("keeps what was typed a moment ago, and not what the preview still shows", as
   type("Title", "Late");
   document.querySelector("form")?.requestSubmit();
   await until(() => expect(wanted(backend)).toHaveLength(1));
-  expect(wanted(backend)[0]).toMatchObject({ filter: "model:o1", title: "Late", format: "markdown" });
+  expect(wanted(backend)[0]).toMatchObject({
+    filter: "model:o1",
+    title: "Late",
+    format: "markdown",
+  });
   await until(() => expect(location.hash).toContain("q=model"));
 });
 
@@ -77,7 +104,11 @@ it("leaves the page in its frame where it is when runs change and the report doe
   const before = asked();
   backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
   await until(() => expect(asked()).toBeGreaterThan(before));
-  await until(() => expect(document.querySelector("section[aria-label=Preview]")?.getAttribute("aria-busy")).toBe("false"));
+  await until(() =>
+    expect(document.querySelector("section[aria-label=Preview]")?.getAttribute("aria-busy")).toBe(
+      "false",
+    ),
+  );
   flushSync();
   expect(frame()).toBe("blob:1");
   backend.replies.make_report = () => ({ ...MADE, text: "# other" });

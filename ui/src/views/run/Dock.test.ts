@@ -9,7 +9,8 @@ let page: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
 const id = (testid: string) => all(`[data-testid='${testid}']`)[0];
 const field = () => id("write") as HTMLTextAreaElement;
-const button = (label: string) => all("button").find((one) => one.textContent.includes(label)) as HTMLButtonElement | undefined;
+const button = (label: string) =>
+  all("button").find((one) => one.textContent.includes(label)) as HTMLButtonElement | undefined;
 const text = () => document.body.textContent.replace(/\s+/g, " ");
 const until = (holds: () => boolean) =>
   vi.waitFor(() => {
@@ -17,7 +18,9 @@ const until = (holds: () => boolean) =>
     if (!holds()) throw new Error(`not yet: ${holds.toString()}\n${location.hash}\n${text()}`);
   }, 4_000);
 async function press(key: string, more: KeyboardEventInit = {}) {
-  (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }));
+  (document.activeElement ?? document.body).dispatchEvent(
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more }),
+  );
   await tick();
   flushSync();
 }
@@ -26,12 +29,21 @@ function write(words: string) {
   field().dispatchEvent(new InputEvent("input", { bubbles: true }));
   flushSync();
 }
-const run = (row: Partial<RunRow> = {}, layout?: string) => new OneRun(view(SMALL, { system: "tool_calling", ...row }, layout === undefined ? {} : { layout }));
-const asked = (backend: OneRun, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
+const run = (row: Partial<RunRow> = {}, layout?: string) =>
+  new OneRun(
+    view(SMALL, { system: "tool_calling", ...row }, layout === undefined ? {} : { layout }),
+  );
+const asked = (backend: OneRun, name: string) =>
+  backend.calls.filter((call) => call.name === name).map((call) => call.args);
 async function open(backend: OneRun) {
   location.hash = "#/run/r0";
   page = mount(App, { target: document.body, props: { backend } });
-  await until(() => id("dock") !== undefined && all("[data-testid='step']").length > 0 && backend.calls.some((call) => call.name === "launch_options"));
+  await until(
+    () =>
+      id("dock") !== undefined &&
+      all("[data-testid='step']").length > 0 &&
+      backend.calls.some((call) => call.name === "launch_options"),
+  );
   return backend;
 }
 
@@ -57,7 +69,9 @@ describe("a message to a run", () => {
     write("  actually use the tool\n");
     await press("Enter", { ctrlKey: true });
     await until(() => field().value === "");
-    expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "actually use the tool", in_place: false }]);
+    expect(asked(backend, "nudge_run")).toEqual([
+      { id: "r0", message: "actually use the tool", in_place: false },
+    ]);
   });
   it("to a finished run leads to the fork that it was sent to, and to the end of it", async () => {
     const backend = await open(run());
@@ -79,7 +93,9 @@ describe("a message to a run", () => {
     await until(() => id("run-in-place") !== undefined);
     expect(asked(backend, "nudge_run")).toEqual([]);
     expect(id("run-in-place")?.textContent).toContain("statistics leave the run out");
-    all("[data-testid='run-in-place'] button").find((one) => one.textContent === "Continue in place")?.click();
+    all("[data-testid='run-in-place'] button")
+      .find((one) => one.textContent === "Continue in place")
+      ?.click();
     await until(() => id("run-in-place") === undefined);
     expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "go on", in_place: true }]);
     expect(location.hash.startsWith("#/run/r0")).toBe(true);
@@ -87,24 +103,45 @@ describe("a message to a run", () => {
   it("is sent to a fork itself, and to a run that is not finished", async () => {
     await open(run({ lineage: "fork" }));
     await until(() => !field().disabled);
-    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([undefined, "Send"]);
+    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([
+      undefined,
+      "Send",
+    ]);
     if (page) await unmount(page);
     page = undefined;
     await open(run({ state: "waiting" }));
     await until(() => !field().disabled);
-    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([undefined, "Send"]);
+    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([
+      undefined,
+      "Send",
+    ]);
   });
   it("stays in the field when it was not taken, with the reason beside it", async () => {
     const backend = await open(run());
-    backend.replies.nudge_run = () => Promise.reject({ code: "failed", message: "Another process has this run.", hint: "Wait until it is done." });
+    backend.replies.nudge_run = () =>
+      Promise.reject({
+        code: "failed",
+        message: "Another process has this run.",
+        hint: "Wait until it is done.",
+      });
     await until(() => !field().disabled);
     write("go on");
     button("Send")?.click();
-    await until(() => all("[role='alert']").some((one) => one.textContent.includes("Another process has this run.")));
+    await until(() =>
+      all("[role='alert']").some((one) =>
+        one.textContent.includes("Another process has this run."),
+      ),
+    );
     expect(field().value).toBe("go on");
   });
   it.each<[string, Partial<RunRow>, string | undefined, string, boolean]>([
-    ["of PromptQL", { system: "promptql" }, "PromptQL transcript", "A PromptQL run cannot be continued", false],
+    [
+      "of PromptQL",
+      { system: "promptql" },
+      "PromptQL transcript",
+      "A PromptQL run cannot be continued",
+      false,
+    ],
     ["of another program", {}, "Benchmark folder", "written by another program", false],
     ["that is damaged", { state: "damaged" }, undefined, "cannot be read", false],
   ])("cannot be written to a run %s, and it says why", async (_, row, layout, words, off) => {
@@ -116,30 +153,47 @@ describe("a message to a run", () => {
   });
   it("cannot be written where nothing may be launched, and nothing is offered then", async () => {
     const backend = run();
-    backend.options = { ...OPTIONS, why_not: { message: "This server may not launch.", fix: "Start it with --allow-run." } };
+    backend.options = {
+      ...OPTIONS,
+      why_not: { message: "This server may not launch.", fix: "Start it with --allow-run." },
+    };
     await open(backend);
     await until(() => text().includes("This server may not launch. Start it with --allow-run."));
-    expect([field().disabled, button("Run again…")?.disabled, all(".fork").length]).toEqual([true, true, 0]);
+    expect([field().disabled, button("Run again…")?.disabled, all(".fork").length]).toEqual([
+      true,
+      true,
+      0,
+    ]);
   });
 });
 
 describe("a damaged run where nothing may be launched", () => {
   it("says beside what keeps it from being continued why it cannot be run again", async () => {
     const backend = run({ state: "damaged" });
-    backend.options = { ...OPTIONS, why_not: { message: "This server may not launch.", fix: "Start it with --allow-run." } };
+    backend.options = {
+      ...OPTIONS,
+      why_not: { message: "This server may not launch.", fix: "Start it with --allow-run." },
+    };
     await open(backend);
-    await until(() => text().includes("Mend it in an editor. It cannot be run again. This server may not launch. Start it with --allow-run."));
+    await until(() =>
+      text().includes(
+        "Mend it in an editor. It cannot be run again. This server may not launch. Start it with --allow-run.",
+      ),
+    );
   });
 });
 
 describe("a run that owes something", () => {
   it("is continued by one button, and one that does not has none", async () => {
     const backend = await open(run({ state: "waiting" }));
-    const continues = () => all("[data-testid='dock'] button").find((one) => one.textContent === "Continue");
+    const continues = () =>
+      all("[data-testid='dock'] button").find((one) => one.textContent === "Continue");
     await until(() => continues() !== undefined);
     continues()?.click();
     await until(() => asked(backend, "start_launch").length === 1);
-    expect(asked(backend, "start_launch")[0]).toMatchObject({ request: { runs: ["r0"], start_over: false, anyway: false } });
+    expect(asked(backend, "start_launch")[0]).toMatchObject({
+      request: { runs: ["r0"], start_over: false, anyway: false },
+    });
     if (page) await unmount(page);
     page = undefined;
     await open(run());
@@ -155,7 +209,11 @@ describe("where a run comes from", () => {
     await open(new OneRun(view(SMALL, { lineage: "fork", system: "tool_calling" }, { lineage })));
     const line = () => id("lineage")?.textContent.replace(/\s+/g, " ").trim();
     expect(line()).toBe("Fork of r7 from step 3 · not in statistics · 2 forks: r8, r9");
-    expect(all("[data-testid='lineage'] a").map((one) => one.getAttribute("href"))).toEqual(["#/run/r7?step=2", "#/run/r8", "#/run/r9"]);
+    expect(all("[data-testid='lineage'] a").map((one) => one.getAttribute("href"))).toEqual([
+      "#/run/r7?step=2",
+      "#/run/r8",
+      "#/run/r9",
+    ]);
     if (page) await unmount(page);
     page = undefined;
     await open(run());
@@ -173,7 +231,9 @@ describe("running again from the start", () => {
     expect(asked(backend, "start_launch")).toEqual([]);
     button("Run again from the start")?.click();
     await until(() => id("run-again") === undefined);
-    expect(asked(backend, "start_launch")[0]).toMatchObject({ request: { runs: ["r0"], start_over: true } });
+    expect(asked(backend, "start_launch")[0]).toMatchObject({
+      request: { runs: ["r0"], start_over: true },
+    });
   });
 });
 
@@ -188,7 +248,9 @@ describe("another branch", () => {
     write("Which tickets are closed?");
     await press("Enter", { ctrlKey: true });
     await until(() => location.hash.startsWith("#/run/r1"));
-    expect(asked(backend, "fork_run")).toEqual([{ id: "r0", step: 0, message: "Which tickets are closed?" }]);
+    expect(asked(backend, "fork_run")).toEqual([
+      { id: "r0", step: 0, message: "Which tickets are closed?" },
+    ]);
   });
   it("from any other step may be a mere copy, and Escape leaves everything as it was", async () => {
     const backend = await open(run());
@@ -197,21 +259,29 @@ describe("another branch", () => {
     await until(() => text().includes("Fork from step 3."));
     expect(field().value).toBe("");
     await press("Escape");
-    expect([text().includes("Fork from step 3."), location.hash.startsWith("#/run/r0")]).toEqual([false, true]);
+    expect([text().includes("Fork from step 3."), location.hash.startsWith("#/run/r0")]).toEqual([
+      false,
+      true,
+    ]);
     all(".fork")[2]?.click();
     await until(() => button("Copy") !== undefined && field().placeholder.includes("copy"));
-    all("[data-testid='dock'] button").find((one) => one.textContent === "Copy")?.click();
+    all("[data-testid='dock'] button")
+      .find((one) => one.textContent === "Copy")
+      ?.click();
     await until(() => asked(backend, "fork_run").length === 1);
     expect(asked(backend, "fork_run")).toEqual([{ id: "r0", step: 2, message: null }]);
   });
   it("that is not taken keeps what was written, with the reason", async () => {
     const backend = await open(run());
-    backend.replies.fork_run = () => Promise.reject({ code: "failed", message: "The disk is full.", hint: null });
+    backend.replies.fork_run = () =>
+      Promise.reject({ code: "failed", message: "The disk is full.", hint: null });
     await until(() => all(".fork").length > 0);
     all(".fork")[0]?.click();
     await until(() => field().value !== "");
     button("Run as a new run")?.click();
-    await until(() => all("[role='alert']").some((one) => one.textContent.includes("The disk is full.")));
+    await until(() =>
+      all("[role='alert']").some((one) => one.textContent.includes("The disk is full.")),
+    );
     expect(field().value).toBe("Which tickets are open?");
   });
 });
@@ -219,18 +289,23 @@ describe("another branch", () => {
 describe("a run at work", () => {
   it("says what it does in place of the field, until it is over", async () => {
     const backend = run();
-    backend.launches = [launched("l1", { runs: [launchRun(0, { turn: 3, doing: "query_tickets" })] })];
+    backend.launches = [
+      launched("l1", { runs: [launchRun(0, { turn: 3, doing: "query_tickets" })] }),
+    ];
     await open(backend);
     await until(() => id("run-working")?.textContent.includes("turn 3 · query_tickets") ?? false);
     expect(field()).toBeUndefined();
-    backend.launches = [launched("l1", { state: "done", runs: [launchRun(0, { state: "answered" })] })];
+    backend.launches = [
+      launched("l1", { state: "done", runs: [launchRun(0, { state: "answered" })] }),
+    ];
     backend.tell({ kind: "launches" });
     await until(() => field() !== undefined);
   });
   it("that has no file yet is about to begin, and is shown when it is there", async () => {
     const backend = run();
     const there = backend.replies.open_run;
-    backend.replies.open_run = () => Promise.reject({ code: "not_found", message: "The run is not in the index.", hint: null });
+    backend.replies.open_run = () =>
+      Promise.reject({ code: "not_found", message: "The run is not in the index.", hint: null });
     backend.launches = [launched("l1", { runs: [launchRun(0, { turn: 0, doing: null })] })];
     location.hash = "#/run/r0";
     page = mount(App, { target: document.body, props: { backend } });

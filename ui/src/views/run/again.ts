@@ -10,44 +10,81 @@ const CONTINUED = "Tool-calling transcript";
 const because = (message: string, fix: string | null = null): Trouble => ({ message, fix });
 
 /** Why nothing can be launched about this run; null when it can. Undefined while that is not known. */
-export function whyNotLaunched(view: RunView, options: LaunchOptions | undefined): Trouble | null | undefined {
+export function whyNotLaunched(
+  view: RunView,
+  options: LaunchOptions | undefined,
+): Trouble | null | undefined {
   const { row } = view;
   if (row.state === "other") return because("This file is not a run.");
-  if (row.member !== null) return because("It is one of many runs in a file that another program wrote. Such files are read and never written to.");
-  if (row.task === null || row.system === null || row.model === null) return because("The name of the file does not say which task, system and model this is.", "Name it as task-system-model-variation0-run1.yaml.");
+  if (row.member !== null)
+    return because(
+      "It is one of many runs in a file that another program wrote. Such files are read and never written to.",
+    );
+  if (row.task === null || row.system === null || row.model === null)
+    return because(
+      "The name of the file does not say which task, system and model this is.",
+      "Name it as task-system-model-variation0-run1.yaml.",
+    );
   return options === undefined ? undefined : options.why_not;
 }
 
 /** Why the conversation cannot go on from what is in the file; null when it can. To run it again is advised only where that can be done. */
-export function whyNotContinued(view: RunView, options: LaunchOptions | undefined): Trouble | null | undefined {
+export function whyNotContinued(
+  view: RunView,
+  options: LaunchOptions | undefined,
+): Trouble | null | undefined {
   const { row, layout } = view;
   const again = whyNotLaunched(view, options);
   if (row.member !== null) return again;
-  if (row.state === "damaged") return because("The file cannot be read, so it cannot be continued.", again ? "Mend it in an editor." : "Mend it in an editor, or run it again from the start.");
-  if (row.state === "writing") return because("The file is being written.", again || row.system === "promptql" || layout !== CONTINUED ? null : "It can be continued when it is whole.");
+  if (row.state === "damaged")
+    return because(
+      "The file cannot be read, so it cannot be continued.",
+      again ? "Mend it in an editor." : "Mend it in an editor, or run it again from the start.",
+    );
+  if (row.state === "writing")
+    return because(
+      "The file is being written.",
+      again || row.system === "promptql" || layout !== CONTINUED
+        ? null
+        : "It can be continued when it is whole.",
+    );
   if (row.system === "promptql" || layout.startsWith("PromptQL")) {
     const anew = "A PromptQL run cannot be continued: each question is asked anew.";
-    return again ? because(`${anew} ${again.message}`, again.fix) : because(anew, "Run it again from the start.");
+    return again
+      ? because(`${anew} ${again.message}`, again.fix)
+      : because(anew, "Run it again from the start.");
   }
-  if (layout !== CONTINUED && row.state !== "other") return because(`A ${layout.toLowerCase()} was written by another program and is only shown.`);
+  if (layout !== CONTINUED && row.state !== "other")
+    return because(`A ${layout.toLowerCase()} was written by another program and is only shown.`);
   return again;
 }
 
 /** Why it cannot be run again, where that is not said already. */
-export const unsaid = (continued: Trouble | null | undefined, again: Trouble | null | undefined): Trouble | null => (again && continued?.message.includes(again.message) !== true ? again : null);
+export const unsaid = (
+  continued: Trouble | null | undefined,
+  again: Trouble | null | undefined,
+): Trouble | null => (again && continued?.message.includes(again.message) !== true ? again : null);
 
 /** Whether the run itself owes something, without a message. */
-export const continuable = (view: RunView): boolean => view.row.state === "waiting" || view.row.state === "error";
+export const continuable = (view: RunView): boolean =>
+  view.row.state === "waiting" || view.row.state === "error";
 
 /** Whether a message goes to a fork, unless the run itself is asked for: a finished run that nobody changed yet stays as it is. */
-export const messageForks = (view: RunView): boolean => view.row.lineage === null && (view.row.state === "answered" || view.row.state === "no_answer");
+export const messageForks = (view: RunView): boolean =>
+  view.row.lineage === null && (view.row.state === "answered" || view.row.state === "no_answer");
 
 /** What is in the editor at first, when one branches off at a step: what was said there. */
-export const forkPart = (step: Step | undefined) => (step?.kind === "user" ? step.parts.find((part) => part.body.kind === "text" && (part.label === "message" || part.label === "text")) : undefined);
+export const forkPart = (step: Step | undefined) =>
+  step?.kind === "user"
+    ? step.parts.find(
+        (part) => part.body.kind === "text" && (part.label === "message" || part.label === "text"),
+      )
+    : undefined;
 
 /** What branching off there means, as a sentence. */
 export function forkWords(step: Step | undefined, index: number): string {
   const kept = "This run stays as it is.";
-  if (step?.kind === "user") return `A copy of everything before step ${index + 1}, with what you write in place of its message, becomes a new run. ${kept}`;
+  if (step?.kind === "user")
+    return `A copy of everything before step ${index + 1}, with what you write in place of its message, becomes a new run. ${kept}`;
   return `A copy up to and with step ${index + 1} becomes a new run, and what you write is said next. ${kept}`;
 }

@@ -33,7 +33,12 @@ export class Finder {
     const match = this.current;
     if (!match) return undefined;
     let nth = 0;
-    for (let i = this.at - 1; i >= 0 && this.matches[i]?.part === match.part && this.matches[i]?.row === match.row; i--) nth++;
+    for (
+      let i = this.at - 1;
+      i >= 0 && this.matches[i]?.part === match.part && this.matches[i]?.row === match.row;
+      i--
+    )
+      nth++;
     return { part: match.part, offset: match.offset, row: match.row, nth };
   }
 
@@ -46,7 +51,8 @@ export class Finder {
 
   next(by: 1 | -1): void {
     if (this.text !== this.sought) void this.search();
-    else if (this.matches.length > 0) this.at = (this.at + by + this.matches.length) % this.matches.length;
+    else if (this.matches.length > 0)
+      this.at = (this.at + by + this.matches.length) % this.matches.length;
   }
 
   close(): void {

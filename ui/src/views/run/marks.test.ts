@@ -11,22 +11,49 @@ function build(pieces: Piece[], root: HTMLElement = document.createElement("div"
   return root;
 }
 afterEach(() => document.body.replaceChildren());
-const found = (pieces: Piece[], sought: string) => occurrences(build(pieces), sought, 100).map((range) => range.toString());
+const found = (pieces: Piece[], sought: string) =>
+  occurrences(build(pieces), sought, 100).map((range) => range.toString());
 
 describe("what was found", () => {
-  it("is marked whatever its case", () => expect(found([["p", "Plan and plan"]], "PLAN")).toEqual(["Plan", "plan"]));
-  it("is marked across the spans that colour it", () => expect(found([["pre", ["span", "SEL"], ["span", "ECT"], " 1"]], "select 1")).toEqual(["SELECT 1"]));
-  it("is not made up across two blocks", () => expect(found([["p", "pl"], ["p", "an"]], "plan")).toEqual([]));
-  it("is marked once where it overlaps itself", () => expect(found(["aaaa"], "aa")).toEqual(["aa", "aa"]));
+  it("is marked whatever its case", () =>
+    expect(found([["p", "Plan and plan"]], "PLAN")).toEqual(["Plan", "plan"]));
+  it("is marked across the spans that colour it", () =>
+    expect(found([["pre", ["span", "SEL"], ["span", "ECT"], " 1"]], "select 1")).toEqual([
+      "SELECT 1",
+    ]));
+  it("is not made up across two blocks", () =>
+    expect(
+      found(
+        [
+          ["p", "pl"],
+          ["p", "an"],
+        ],
+        "plan",
+      ),
+    ).toEqual([]));
+  it("is marked once where it overlaps itself", () =>
+    expect(found(["aaaa"], "aa")).toEqual(["aa", "aa"]));
   it("is bounded", () => expect(occurrences(build(["a".repeat(500)]), "a", 7)).toHaveLength(7));
   it("in a table is marked in the row that it names, and nowhere while that row is not drawn", () => {
-    const part = build([["div", ["span", "plan plan"]], ["div", ["span", "no"]], ["div", ["span", "plan"]]]);
+    const part = build([
+      ["div", ["span", "plan plan"]],
+      ["div", ["span", "no"]],
+      ["div", ["span", "plan"]],
+    ]);
     part.setAttribute("data-part", "p");
     [...part.children].forEach((row, at) => row.setAttribute("data-row", String(at + 140)));
     const root = document.createElement("div");
     root.append(part);
     document.body.append(root);
-    const at = (row: number, nth: number) => mark(root, "plan", { part: "p", offset: 0, row, nth })?.startContainer.parentElement?.closest("[data-row]")?.getAttribute("data-row");
-    expect([at(140, 1), at(142, 0), at(141, 0), at(900, 0)]).toEqual(["140", "142", undefined, undefined]);
+    const at = (row: number, nth: number) =>
+      mark(root, "plan", { part: "p", offset: 0, row, nth })
+        ?.startContainer.parentElement?.closest("[data-row]")
+        ?.getAttribute("data-row");
+    expect([at(140, 1), at(142, 0), at(141, 0), at(900, 0)]).toEqual([
+      "140",
+      "142",
+      undefined,
+      undefined,
+    ]);
   });
 });

@@ -16,7 +16,8 @@ interface Piece {
   start: number;
 }
 
-const BLOCKS = "p, li, td, th, pre, code, [role='cell'], [role='columnheader'], [role='treeitem'], [role='heading'], [data-byte]";
+const BLOCKS =
+  "p, li, td, th, pre, code, [role='cell'], [role='columnheader'], [role='treeitem'], [role='heading'], [data-byte]";
 const CHROME = ".tools, .more, .foot, .n, .mark";
 const MOST = 2000;
 
@@ -40,9 +41,14 @@ export function mark(root: Element, sought: string, spot: Spot | undefined): Ran
 export function bring(range: Range): void {
   const ROOM = 48;
   for (let box = range.startContainer.parentElement; box; box = box.parentElement) {
-    if (box.scrollHeight <= box.clientHeight || !/auto|scroll/.test(getComputedStyle(box).overflowY)) continue;
+    if (
+      box.scrollHeight <= box.clientHeight ||
+      !/auto|scroll/.test(getComputedStyle(box).overflowY)
+    )
+      continue;
     const [hit, sight] = [range.getBoundingClientRect(), box.getBoundingClientRect()];
-    if (hit.top < sight.top + ROOM || hit.bottom > sight.bottom - ROOM / 2) box.scrollTop += hit.top - sight.top - sight.height / 3;
+    if (hit.top < sight.top + ROOM || hit.bottom > sight.bottom - ROOM / 2)
+      box.scrollTop += hit.top - sight.top - sight.height / 3;
   }
 }
 
@@ -69,7 +75,11 @@ export function occurrences(root: Element, sought: string, most: number): Range[
   const [hay, needle] = [folded(text), folded(sought)];
   const ranges: Range[] = [];
   let i = 0;
-  for (let at = hay.indexOf(needle); at >= 0 && ranges.length < most; at = hay.indexOf(needle, at + needle.length)) {
+  for (
+    let at = hay.indexOf(needle);
+    at >= 0 && ranges.length < most;
+    at = hay.indexOf(needle, at + needle.length)
+  ) {
     while ((pieces[i + 1]?.start ?? Infinity) <= at) i++;
     let j = i;
     while ((pieces[j + 1]?.start ?? Infinity) < at + needle.length) j++;
@@ -124,7 +134,9 @@ function nearest(all: Range[], spot: Spot): Range | undefined {
     const before = document.createRange();
     before.setStart(row, 0);
     before.setEnd(range.startContainer, range.startOffset);
-    const distance = Math.abs(Number(row.getAttribute("data-byte")) + byteLength(before.toString()) - spot.offset);
+    const distance = Math.abs(
+      Number(row.getAttribute("data-byte")) + byteLength(before.toString()) - spot.offset,
+    );
     if (distance < least) [best, least] = [range, distance];
   }
   return best;

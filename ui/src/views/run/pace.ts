@@ -15,7 +15,8 @@ export interface PaceBar {
 }
 
 const both = (turn: TurnTime) => (turn.model ?? 0) + (turn.tools ?? 0);
-const side = (name: string, value: number | null) => `${name} ${value === null ? "not told" : seconds(value)}`;
+const side = (name: string, value: number | null) =>
+  `${name} ${value === null ? "not told" : seconds(value)}`;
 
 export function bars(turns: readonly TurnTime[]): PaceBar[] {
   const longest = turns.reduce((most, turn) => Math.max(most, both(turn)), 0);
@@ -32,7 +33,15 @@ export function bars(turns: readonly TurnTime[]): PaceBar[] {
 
 /** What all turns come to; a side that no turn tells is left out. */
 export function sums(turns: readonly TurnTime[]): string {
-  const sum = (of: (turn: TurnTime) => number | null) => turns.map(of).reduce<number | null>((all, one) => (one === null ? all : (all ?? 0) + one), null);
+  const sum = (of: (turn: TurnTime) => number | null) =>
+    turns
+      .map(of)
+      .reduce<number | null>((all, one) => (one === null ? all : (all ?? 0) + one), null);
   const [model, tools] = [sum((turn) => turn.model), sum((turn) => turn.tools)];
-  return [model === null ? "" : `model ${seconds(model)}`, tools === null ? "" : `tools ${seconds(tools)}`].filter(Boolean).join(", ");
+  return [
+    model === null ? "" : `model ${seconds(model)}`,
+    tools === null ? "" : `tools ${seconds(tools)}`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }

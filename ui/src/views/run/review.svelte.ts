@@ -38,7 +38,11 @@ interface Act {
   at: number | null;
 }
 
-const differs = (review: Review | null, last: Said | undefined): boolean => last !== undefined && ((review?.verdict ?? null) !== last.verdict || (review?.score ?? null) !== last.score || (review?.note ?? "").trim() !== last.note.trim());
+const differs = (review: Review | null, last: Said | undefined): boolean =>
+  last !== undefined &&
+  ((review?.verdict ?? null) !== last.verdict ||
+    (review?.score ?? null) !== last.score ||
+    (review?.note ?? "").trim() !== last.note.trim());
 
 export class Reviewing {
   verdict = $state<Verdict | null>(null);
@@ -109,11 +113,17 @@ export class Reviewing {
   #took(review: Review | null): void {
     if (this.#last === undefined && this.#revision !== this.#kept) return this.#learn(review);
     const act = this.#act;
-    if (act?.at === null && review?.verdict === act.marked) this.#act = { ...act, at: review.at_ms };
-    this.#last = { verdict: review?.verdict ?? null, score: review?.score ?? null, note: review?.note ?? "" };
+    if (act?.at === null && review?.verdict === act.marked)
+      this.#act = { ...act, at: review.at_ms };
+    this.#last = {
+      verdict: review?.verdict ?? null,
+      score: review?.score ?? null,
+      note: review?.note ?? "",
+    };
     if (this.#revision !== this.#kept) return;
     this.verdict = this.#last.verdict;
-    if (readScore(this.score) !== this.#last.score) this.score = review?.score == null ? "" : String(review.score);
+    if (readScore(this.score) !== this.#last.score)
+      this.score = review?.score == null ? "" : String(review.score);
     this.note = this.#last.note;
     this.at = review?.at_ms ?? 0;
     this.stale = review?.stale ?? false;
@@ -133,7 +143,11 @@ export class Reviewing {
       return this.failed === null && this.state !== "unsaved" ? "already" : "failed";
     }
     const known = this.#last !== undefined || this.#touched.verdict === true;
-    this.#act = { marked: verdict, before: known ? { verdict: this.verdict, of: this.#of } : undefined, at: null };
+    this.#act = {
+      marked: verdict,
+      before: known ? { verdict: this.verdict, of: this.#of } : undefined,
+      at: null,
+    };
     this.verdict = verdict;
     if (verdict !== null) this.#of = this.seen();
     this.#changed("verdict");
@@ -151,7 +165,11 @@ export class Reviewing {
     if (this.state !== "failed") {
       try {
         const now = await this.load();
-        if ((now?.verdict ?? null) !== act.marked || (act.at !== null && now !== null && now.at_ms !== act.at)) return "changed";
+        if (
+          (now?.verdict ?? null) !== act.marked ||
+          (act.at !== null && now !== null && now.at_ms !== act.at)
+        )
+          return "changed";
       } catch (thrown) {
         this.failed = asAppError(thrown);
         return "failed";
@@ -190,11 +208,17 @@ export class Reviewing {
 
   /** What is on disk was not known when something was said: what nobody touched here stays as it is there. */
   #learn(review: Review | null): void {
-    this.#last = { verdict: review?.verdict ?? null, score: review?.score ?? null, note: review?.note ?? "" };
+    this.#last = {
+      verdict: review?.verdict ?? null,
+      score: review?.score ?? null,
+      note: review?.note ?? "",
+    };
     const act = this.#act;
-    if (act !== null && act.before === undefined) this.#act = { ...act, before: { verdict: this.#last.verdict, of: review?.answer } };
+    if (act !== null && act.before === undefined)
+      this.#act = { ...act, before: { verdict: this.#last.verdict, of: review?.answer } };
     if (!this.#touched.verdict) this.verdict = this.#last.verdict;
-    if (!this.#touched.score) this.score = this.#last.score === null ? "" : String(this.#last.score);
+    if (!this.#touched.score)
+      this.score = this.#last.score === null ? "" : String(this.#last.score);
     if (!this.#touched.note) this.note = this.#last.note;
     if (!this.#touched.verdict && !this.#touched.score && review !== null) this.#of = review.answer;
   }
@@ -204,7 +228,12 @@ export class Reviewing {
     if (this.#of === undefined) this.#of = this.seen();
     this.#revision++;
     this.state = "unsaved";
-    drafts.set(this.run, { verdict: this.verdict, score: this.score, note: this.note, of: this.#of });
+    drafts.set(this.run, {
+      verdict: this.verdict,
+      score: this.score,
+      note: this.note,
+      of: this.#of,
+    });
   }
 
   async #all(): Promise<void> {
@@ -232,8 +261,13 @@ export class Reviewing {
     const of = this.#of ?? null;
     const typed = readScore(this.score);
     // A number that is not finished keeps nothing else from being kept.
-    const said = { verdict: this.verdict, score: typed === undefined ? this.#last?.score : typed, note: this.note };
-    const known = typed === undefined && said.verdict === this.#last?.verdict && said.note === this.#last.note;
+    const said = {
+      verdict: this.verdict,
+      score: typed === undefined ? this.#last?.score : typed,
+      note: this.note,
+    };
+    const known =
+      typed === undefined && said.verdict === this.#last?.verdict && said.note === this.#last.note;
     if (said.score === undefined || known) {
       this.state = "unsaved";
       return false;

@@ -8,8 +8,15 @@ afterEach(() => drafts.delete("run"));
 /** A run whose reviews are kept, and what is on disk. */
 function reviewed() {
   const disk = { review: null as Review | null, clock: 0 };
-  const send = async (said: Review | null) => void (disk.review = said && { ...said, at_ms: ++disk.clock });
-  const review = new Reviewing(send, () => undefined, () => "mark", "run", async () => disk.review);
+  const send = async (said: Review | null) =>
+    void (disk.review = said && { ...said, at_ms: ++disk.clock });
+  const review = new Reviewing(
+    send,
+    () => undefined,
+    () => "mark",
+    "run",
+    async () => disk.review,
+  );
   review.take(null);
   return { disk, review };
 }
@@ -31,7 +38,16 @@ it("what was read before a verdict was taken back does not bring it back", async
 it("what somebody else said is shown, also after something was said here", async () => {
   const { disk, review } = reviewed();
   await review.say("right");
-  disk.review = { verdict: "wrong", score: 0.5, note: "no", at_ms: ++disk.clock, stale: false, answer: "mark" };
+  disk.review = {
+    verdict: "wrong",
+    score: 0.5,
+    note: "no",
+    at_ms: ++disk.clock,
+    stale: false,
+    answer: "mark",
+  };
   review.take(disk.review);
-  await vi.waitFor(() => expect([review.verdict, review.score, review.note]).toEqual(["wrong", "0.5", "no"]));
+  await vi.waitFor(() =>
+    expect([review.verdict, review.score, review.note]).toEqual(["wrong", "0.5", "no"]),
+  );
 });

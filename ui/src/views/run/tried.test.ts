@@ -2,10 +2,36 @@ import { describe, expect, it } from "vitest";
 import type { TreeRow } from "../../generated/TreeRow";
 import { above, besideTheWay, marks, rows, shape, spoken, title } from "./tried";
 
-export const node = (parent: number | null, text: string, change: Partial<TreeRow> = {}): TreeRow => ({ parent, kind: "call", text: { part: "n", bytes: text.length, text, whole: true }, input: null, output: null, trouble: null, pruned: false, finished: false, step: null, ...change });
+export const node = (
+  parent: number | null,
+  text: string,
+  change: Partial<TreeRow> = {},
+): TreeRow => ({
+  parent,
+  kind: "call",
+  text: { part: "n", bytes: text.length, text, whole: true },
+  input: null,
+  output: null,
+  trouble: null,
+  pruned: false,
+  finished: false,
+  step: null,
+  ...change,
+});
 /** Start ─┬─ a ─ b ─┬─ c ; d ─ e (the way). */
-const NODES = [node(null, "", { kind: "root" }), node(0, "a"), node(1, "b", { pruned: false }), node(2, "c", { pruned: true, trouble: "Gave up" }), node(2, "c2"), node(0, "d", { step: 2 }), node(5, "e", { step: 3, finished: true })];
-const told = (folded = new Set<number>()) => rows(shape(NODES), folded).map((row) => `${" ".repeat(row.level)}${title(row.node)}${row.folds ? (row.open ? "-" : "+") : ""}`);
+const NODES = [
+  node(null, "", { kind: "root" }),
+  node(0, "a"),
+  node(1, "b", { pruned: false }),
+  node(2, "c", { pruned: true, trouble: "Gave up" }),
+  node(2, "c2"),
+  node(0, "d", { step: 2 }),
+  node(5, "e", { step: 3, finished: true }),
+];
+const told = (folded = new Set<number>()) =>
+  rows(shape(NODES), folded).map(
+    (row) => `${" ".repeat(row.level)}${title(row.node)}${row.folds ? (row.open ? "-" : "+") : ""}`,
+  );
 
 describe("what was tried", () => {
   it("is indented where the way parts, and a chain stays where it is", () => {
@@ -29,7 +55,9 @@ describe("what was tried", () => {
     expect(above(all, shape(NODES), 0)).toBeUndefined();
   });
   it("takes a long chain, nothing, and parents that cannot be", () => {
-    const chain = Array.from({ length: 20_000 }, (_, at) => node(at === 0 ? null : at - 1, `n${at}`));
+    const chain = Array.from({ length: 20_000 }, (_, at) =>
+      node(at === 0 ? null : at - 1, `n${at}`),
+    );
     expect(rows(shape(chain), new Set()).length).toBe(20_000);
     expect(rows(shape([]), new Set())).toEqual([]);
     expect(rows(shape([node(null, "r"), node(7, "x"), node(1, "y")]), new Set()).length).toBe(1);

@@ -49,7 +49,8 @@ export function shape(nodes: readonly TreeRow[]): Shape {
 /** The rows in sight, those below a folded one left out. Does not recurse, for runs are long. */
 export function rows(shape: Shape, folded: ReadonlySet<number>): Row[] {
   const found: Row[] = [];
-  const open: [index: number, level: number, begins: boolean][] = shape.nodes.length > 0 ? [[0, 0, true]] : [];
+  const open: [index: number, level: number, begins: boolean][] =
+    shape.nodes.length > 0 ? [[0, 0, true]] : [];
   for (let next = open.pop(); next; next = open.pop()) {
     const [index, level, begins] = next;
     const node = shape.nodes[index];
@@ -58,8 +59,18 @@ export function rows(shape: Shape, folded: ReadonlySet<number>): Row[] {
     const parts = children.length > 1;
     const folds = children.length > 0 && (begins || parts);
     const isOpen = !folded.has(index);
-    found.push({ index, node, level, parts, folds, open: isOpen, below: shape.below[index] ?? 0, onWay: shape.onWay[index] ?? false });
-    if (isOpen) for (const child of children.toReversed()) open.push([child, level + (parts ? 1 : 0), parts]);
+    found.push({
+      index,
+      node,
+      level,
+      parts,
+      folds,
+      open: isOpen,
+      below: shape.below[index] ?? 0,
+      onWay: shape.onWay[index] ?? false,
+    });
+    if (isOpen)
+      for (const child of children.toReversed()) open.push([child, level + (parts ? 1 : 0), parts]);
   }
   return found;
 }
@@ -76,7 +87,8 @@ export function besideTheWay(shape: Shape): Set<number> {
   const folded = new Set<number>();
   shape.children.forEach((children, at) => {
     if (children.length < 2 || !shape.onWay[at]) return;
-    for (const child of children) if (!shape.onWay[child] && (shape.children[child]?.length ?? 0) > 0) folded.add(child);
+    for (const child of children)
+      if (!shape.onWay[child] && (shape.children[child]?.length ?? 0) > 0) folded.add(child);
   });
   return folded;
 }
@@ -85,22 +97,34 @@ export function besideTheWay(shape: Shape): Set<number> {
 export function title(node: TreeRow): string {
   const text = visibleLine(node.text.text.replace(/\s+/g, " ").trim());
   if (node.kind === "root") return text === "" ? "Start" : text;
-  return text === "" ? (node.kind === "thought" ? "(nothing said)" : "(no name)") : text + (node.kind === "thought" && !node.text.whole ? "…" : "");
+  return text === ""
+    ? node.kind === "thought"
+      ? "(nothing said)"
+      : "(no name)"
+    : text + (node.kind === "thought" && !node.text.whole ? "…" : "");
 }
 
 /** How it ended, where that is worth a word. */
 export function marks(node: TreeRow): { tone: "right" | "wrong" | "muted"; word: string }[] {
   const found: { tone: "right" | "wrong" | "muted"; word: string }[] = [];
   if (node.finished) found.push({ tone: "right", word: "✓ answered" });
-  if (node.trouble !== null) found.push({ tone: "wrong", word: `✕ ${visibleLine(node.trouble).toLowerCase()}` });
+  if (node.trouble !== null)
+    found.push({ tone: "wrong", word: `✕ ${visibleLine(node.trouble).toLowerCase()}` });
   if (node.pruned) found.push({ tone: "muted", word: "⊘ pruned" });
   return found;
 }
 
 /** All of a row, as it is read out. */
 export function spoken(row: Row): string {
-  const kind = { root: "", thought: "Thought: ", call: "Call of ", finish: "Call of " }[row.node.kind];
-  const way = row.node.kind === "root" ? "" : row.node.step === null ? ", beside the way that counts" : `, on the way that counts, step ${row.node.step + 1}`;
+  const kind = { root: "", thought: "Thought: ", call: "Call of ", finish: "Call of " }[
+    row.node.kind
+  ];
+  const way =
+    row.node.kind === "root"
+      ? ""
+      : row.node.step === null
+        ? ", beside the way that counts"
+        : `, on the way that counts, step ${row.node.step + 1}`;
   const ends = marks(row.node).map((mark) => `, ${mark.word.slice(2)}`);
   return `${kind}${title(row.node)}${way}${ends.join("")}${row.folds && !row.open ? `, ${counted(row.below, "more step")} folded` : ""}`;
 }
@@ -108,7 +132,11 @@ export function spoken(row: Row): string {
 /** The nearest node above that can be folded. */
 export function above(all: readonly Row[], shape: Shape, index: number): Row | undefined {
   const shown = new Map(all.map((row) => [row.index, row]));
-  for (let at = shape.nodes[index]?.parent ?? null; at !== null; at = shape.nodes[at]?.parent ?? null) {
+  for (
+    let at = shape.nodes[index]?.parent ?? null;
+    at !== null;
+    at = shape.nodes[at]?.parent ?? null
+  ) {
     const row = shown.get(at);
     if (row?.folds) return row;
   }

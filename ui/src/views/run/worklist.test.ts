@@ -20,10 +20,14 @@ afterEach(async () => {
 });
 
 const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
-const text = (testid: string) => document.querySelector(`[data-testid='${testid}']`)?.textContent.replace(/\s+/g, " ").trim() ?? "";
+const text = (testid: string) =>
+  document.querySelector(`[data-testid='${testid}']`)?.textContent.replace(/\s+/g, " ").trim() ??
+  "";
 const footer = () => document.querySelector("footer [role='status']")?.textContent ?? "";
 async function press(key: string) {
-  document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  document.body.dispatchEvent(
+    new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }),
+  );
   await tick();
   flushSync();
 }
@@ -39,17 +43,32 @@ class Queue extends Fixture {
   constructor(runs: number) {
     super(Array.from({ length: runs }, (_, at) => runRow(at)));
     this.replies.open_run = ({ id }) => view(SMALL, { id, task: `task of ${id}` });
-    this.replies.read_steps = ({ span }) => ({ version: "v1", total_steps: SMALL.length, steps: SMALL.slice(span.offset, span.offset + span.limit) });
+    this.replies.read_steps = ({ span }) => ({
+      version: "v1",
+      total_steps: SMALL.length,
+      steps: SMALL.slice(span.offset, span.offset + span.limit),
+    });
     this.order = this.rows.map((row) => row.id);
     this.replies.runs_around = ({ id }) => {
       const ids = this.rows.map((row) => row.id);
-      const before = this.order.slice(0, Math.max(0, this.order.indexOf(id))).filter((other) => ids.includes(other)).length;
+      const before = this.order
+        .slice(0, Math.max(0, this.order.indexOf(id)))
+        .filter((other) => ids.includes(other)).length;
       return { offset: 0, before, total: ids.length, ids };
     };
     const scores = this.replies.run_scores;
     this.replies.run_scores = async ({ id }) => {
       const said = this.said.get(id);
-      const review = said ? { verdict: said.verdict, score: null, note: "", at_ms: said.at, stale: false, answer: "mark1" } : null;
+      const review = said
+        ? {
+            verdict: said.verdict,
+            score: null,
+            note: "",
+            at_ms: said.at,
+            stale: false,
+            answer: "mark1",
+          }
+        : null;
       return { ...(await scores({ id })), review };
     };
     this.replies.review_run = ({ id, review }) => {
@@ -90,13 +109,23 @@ it("a list that is worked through stays as it was, and each verdict is of the ru
     await press("J");
   }
   await until(() => expect(footer()).toBe("This is the last run of the list."));
-  expect([...queue.said].map(([id, { verdict }]) => [id, verdict])).toEqual([["r0", "right"], ["r1", "partly"], ["r2", "wrong"], ["r3", "right"], ["r4", "partly"], ["r5", "wrong"]]);
+  expect([...queue.said].map(([id, { verdict }]) => [id, verdict])).toEqual([
+    ["r0", "right"],
+    ["r1", "partly"],
+    ["r2", "wrong"],
+    ["r3", "right"],
+    ["r4", "partly"],
+    ["r5", "wrong"],
+  ]);
   await press("K");
   await at(4, 6);
 });
 
 it("a list that was refreshed leads on from a run that left it to the runs that stood beside it", async () => {
-  for (const [key, next] of [["J", "r4"], ["K", "r2"]] as const) {
+  for (const [key, next] of [
+    ["J", "r4"],
+    ["K", "r2"],
+  ] as const) {
     const queue = new Queue(6);
     await work(queue);
     for (const n of [1, 2, 3]) {
@@ -136,7 +165,9 @@ it("a verdict that could not be kept can be taken back, and nothing is kept then
   queue.replies.review_run = keep;
   document.querySelector<HTMLElement>("[data-testid='review-undo']")?.click();
   await until(() => expect(text("review-undo")).toBe(""));
-  await until(() => expect(document.querySelector("[data-testid='review'] [aria-pressed='true']")).toBeNull());
+  await until(() =>
+    expect(document.querySelector("[data-testid='review'] [aria-pressed='true']")).toBeNull(),
+  );
   await until(() => expect(text("review")).not.toContain("The disk is full."));
   expect(queue.said.size).toBe(0);
 });
@@ -188,16 +219,26 @@ class Long {
   fails = false;
   asked = 0;
 
-  constructor(readonly order: readonly string[], readonly most: number) {
+  constructor(
+    readonly order: readonly string[],
+    readonly most: number,
+  ) {
     this.ids = [...order];
   }
 
   readonly call = async (_: "runs_around", { id }: { id: string }): Promise<RunsAround> => {
     this.asked++;
     if (this.fails) throw { code: "failed", message: "no", hint: null };
-    const before = this.order.slice(0, this.order.indexOf(id)).filter((other) => this.ids.includes(other)).length;
+    const before = this.order
+      .slice(0, this.order.indexOf(id))
+      .filter((other) => this.ids.includes(other)).length;
     const offset = Math.max(0, before - this.most);
-    return { offset, before, total: this.ids.length, ids: this.ids.slice(offset, before + 1 + this.most) };
+    return {
+      offset,
+      before,
+      total: this.ids.length,
+      ids: this.ids.slice(offset, before + 1 + this.most),
+    };
   };
 }
 const SORT = { column: "path", descending: false } as const;
@@ -209,7 +250,7 @@ it("a long list is worked through to both of its ends, in its order, whatever le
   /** Moves on from a run to the end, and reviews every third on the way. */
   const walk = async (from: string, to: "next" | "previous") => {
     const seen = [from];
-    for (let id: string | null = from; id !== null; ) {
+    for (let id: string | null = from; id !== null;) {
       list.open("review:no", SORT, id);
       if (list.goesOn(id, to)) await list.awaited;
       if (seen.length % 3 === 0) long.ids = long.ids.filter((other) => other !== id);
@@ -228,7 +269,10 @@ it("a long list is worked through to both of its ends, in its order, whatever le
 });
 
 it("a part of the list that could not be had is asked for again", async () => {
-  const long = new Long(Array.from({ length: 30 }, (_, n) => `r${n}`), 5);
+  const long = new Long(
+    Array.from({ length: 30 }, (_, n) => `r${n}`),
+    5,
+  );
   const list = new WorkList(long as unknown as Fixture);
   list.open("", SORT, "r0");
   await list.awaited;

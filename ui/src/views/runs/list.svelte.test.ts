@@ -6,8 +6,12 @@ import { Live } from "../../live";
 import { NEWEST_FIRST } from "../../route";
 import { PAGE, RunList } from "./list";
 
-const many = (length: number, from = 0): RunRow[] => Array.from({ length }, (_, index) => runRow(from + index));
-const spans = (fixture: Fixture) => fixture.calls.filter((call) => call.name === "list_runs").map((call) => (call.args as { request: { span: { offset: number } } }).request.span.offset);
+const many = (length: number, from = 0): RunRow[] =>
+  Array.from({ length }, (_, index) => runRow(from + index));
+const spans = (fixture: Fixture) =>
+  fixture.calls
+    .filter((call) => call.name === "list_runs")
+    .map((call) => (call.args as { request: { span: { offset: number } } }).request.span.offset);
 let fixture: Fixture;
 let list: RunList;
 let stop: () => void;
@@ -91,7 +95,9 @@ describe("the list", () => {
   it("never shows the reply to a filter that is no longer wanted", async () => {
     const base = fixture.replies.list_runs;
     fixture.replies.list_runs = async (args) => {
-      await new Promise((later) => setTimeout(later, args.request.filter === "state:error" ? 300 : 10));
+      await new Promise((later) =>
+        setTimeout(later, args.request.filter === "state:error" ? 300 : 10),
+      );
       return base(args);
     };
     list.show("state:error", NEWEST_FIRST, 0);
@@ -148,7 +154,12 @@ describe("the list", () => {
     expect(shifts).toEqual([7]);
     expect(list.row(1_007)?.id).toBe("r1000");
     await settle();
-    expect([list.total, list.row(1_007)?.id, list.row(1_006)?.id, list.above]).toEqual([10_007, "r1000", "r999", 7]);
+    expect([list.total, list.row(1_007)?.id, list.row(1_006)?.id, list.above]).toEqual([
+      10_007,
+      "r1000",
+      "r999",
+      7,
+    ]);
     list.want(0, 40);
     expect(list.above).toBe(0);
   });
@@ -163,29 +174,37 @@ describe("the list", () => {
   });
   it.each([
     ["newest first", (old: RunRow[], come: RunRow[]) => [...come, ...old]],
-    ["in an order that puts them at the end", (old: RunRow[], come: RunRow[]) => [...old.slice(0, 320), ...come, ...old.slice(320)]],
-  ])("moves nothing, and leaves out no run, when one jumps to rows that were read before others came (%s)", async (_, put) => {
-    fixture.rows = many(350);
-    list.show("", NEWEST_FIRST, 0);
-    await settle();
-    list.onshift = () => expect.unreachable("what was not in sight does not move");
-    const now = put(fixture.rows, many(10, 20_000));
-    const come = (rows: RunRow[], generation: number) => {
-      fixture.rows = rows;
-      fixture.status = { ...fixture.status, generation };
-      fixture.tell({ kind: "runs", generation, ids: [], all: true });
-    };
-    come(now, 2);
-    await settle();
-    expect(list.total).toBe(360);
-    const early = list.range(10, 359);
-    list.want(320, 359);
-    await settle();
-    expect([list.above, list.total, list.row(0)?.id, list.row(9)?.id, list.row(359)?.id]).toEqual([0, 360, now[0]?.id, now[9]?.id, "r349"]);
-    const ids = now.slice(10).map((row) => row.id);
-    expect((await early).map((row) => row.id)).toEqual(ids);
-    expect((await list.range(10, 359)).map((row) => row.id)).toEqual(ids);
-  });
+    [
+      "in an order that puts them at the end",
+      (old: RunRow[], come: RunRow[]) => [...old.slice(0, 320), ...come, ...old.slice(320)],
+    ],
+  ])(
+    "moves nothing, and leaves out no run, when one jumps to rows that were read before others came (%s)",
+    async (_, put) => {
+      fixture.rows = many(350);
+      list.show("", NEWEST_FIRST, 0);
+      await settle();
+      list.onshift = () => expect.unreachable("what was not in sight does not move");
+      const now = put(fixture.rows, many(10, 20_000));
+      const come = (rows: RunRow[], generation: number) => {
+        fixture.rows = rows;
+        fixture.status = { ...fixture.status, generation };
+        fixture.tell({ kind: "runs", generation, ids: [], all: true });
+      };
+      come(now, 2);
+      await settle();
+      expect(list.total).toBe(360);
+      const early = list.range(10, 359);
+      list.want(320, 359);
+      await settle();
+      expect([list.above, list.total, list.row(0)?.id, list.row(9)?.id, list.row(359)?.id]).toEqual(
+        [0, 360, now[0]?.id, now[9]?.id, "r349"],
+      );
+      const ids = now.slice(10).map((row) => row.id);
+      expect((await early).map((row) => row.id)).toEqual(ids);
+      expect((await list.range(10, 359)).map((row) => row.id)).toEqual(ids);
+    },
+  );
   it("holds the place of what is in sight although the page after it came later, and moves that one no further", async () => {
     fixture.rows = many(1_000);
     list.show("", NEWEST_FIRST, 300);
@@ -198,16 +217,23 @@ describe("the list", () => {
     list.want(370, 610);
     await settle();
     expect([shifts, list.row(375)?.id, list.row(605)?.id]).toEqual([[5], "r370", "r600"]);
-    expect((await list.range(0, 700)).map((row) => row.id)).toEqual(fixture.rows.slice(0, 701).map((row) => row.id));
+    expect((await list.range(0, 700)).map((row) => row.id)).toEqual(
+      fixture.rows.slice(0, 701).map((row) => row.id),
+    );
   });
   it("says what failed, keeps its rows, and tries again when asked or when something changed", async () => {
     list.show("", NEWEST_FIRST, 0);
     await settle();
     const base = fixture.replies.list_runs;
-    fixture.replies.list_runs = () => Promise.reject({ code: "failed", message: "locked", hint: null });
+    fixture.replies.list_runs = () =>
+      Promise.reject({ code: "failed", message: "locked", hint: null });
     list.want(5_000, 5_040);
     await settle();
-    expect([list.error?.message, list.total, list.row(5_000)]).toEqual(["locked", 10_000, undefined]);
+    expect([list.error?.message, list.total, list.row(5_000)]).toEqual([
+      "locked",
+      10_000,
+      undefined,
+    ]);
     fixture.replies.list_runs = base;
     list.again();
     await settle();

@@ -37,7 +37,15 @@ interface List {
   error: AppError | null;
 }
 
-const newList = (q: string, sort: Sort): List => ({ q, sort, total: 0, misread: [], pages: new Map(), flying: new Set(), error: null });
+const newList = (q: string, sort: Sort): List => ({
+  q,
+  sort,
+  total: 0,
+  misread: [],
+  pages: new Map(),
+  flying: new Set(),
+  error: null,
+});
 
 export class RunList {
   #shown: List | null = null;
@@ -126,7 +134,8 @@ export class RunList {
     if (list === this.#wanted) return;
     this.#lists.delete(key);
     this.#lists.set(key, list);
-    for (const old of this.#lists.keys()) if (this.#lists.size > LISTS_KEPT && old !== key) this.#lists.delete(old);
+    for (const old of this.#lists.keys())
+      if (this.#lists.size > LISTS_KEPT && old !== key) this.#lists.delete(old);
     this.#wanted = list;
     list.error = null;
     this.#drift = this.#above = 0;
@@ -176,12 +185,17 @@ export class RunList {
   /** The rows of a page that is here, in its place, and without gaps: one that moved has some at its edge. */
   #whole(list: List, number: number): readonly RunRow[] | undefined {
     const page = list.pages.get(number);
-    const gaps = page === undefined || page.rows.length < Math.min(PAGE, list.total - number * PAGE) || (page.rows as readonly (RunRow | undefined)[]).includes(undefined);
+    const gaps =
+      page === undefined ||
+      page.rows.length < Math.min(PAGE, list.total - number * PAGE) ||
+      (page.rows as readonly (RunRow | undefined)[]).includes(undefined);
     return gaps || page.adrift ? undefined : page.rows;
   }
 
   #fetch(list: List, number: number): Promise<RunPage> {
-    return this.live.backend.call("list_runs", { request: { filter: list.q, sort: list.sort, span: { offset: number * PAGE, limit: PAGE } } });
+    return this.live.backend.call("list_runs", {
+      request: { filter: list.q, sort: list.sort, span: { offset: number * PAGE, limit: PAGE } },
+    });
   }
 
   #switch(list: List): void {
@@ -204,10 +218,12 @@ export class RunList {
     } else if (stale.some((one) => one.kind === "missed")) {
       // The rows stay in sight. Whoever answers now may have begun to count anew.
       this.#era++;
-      for (const list of this.#lists.values()) for (const page of list.pages.values()) [page.fresh, page.generation] = [false, 0];
+      for (const list of this.#lists.values())
+        for (const page of list.pages.values()) [page.fresh, page.generation] = [false, 0];
     } else if (stale.some((one) => one.kind === "runs")) {
       this.#changes++;
-      for (const list of this.#lists.values()) for (const page of list.pages.values()) page.fresh = false;
+      for (const list of this.#lists.values())
+        for (const page of list.pages.values()) page.fresh = false;
     } else return;
     if (this.#wanted) this.#wanted.error = null;
     this.#update();
@@ -216,7 +232,9 @@ export class RunList {
 
   /** The page of the first row in sight; none at the top of the list, where new rows may come in. */
   #lead(list: List): number | undefined {
-    return list === this.#shown && list === this.#wanted && this.#first > 0 ? Math.floor(this.#first / PAGE) : undefined;
+    return list === this.#shown && list === this.#wanted && this.#first > 0
+      ? Math.floor(this.#first / PAGE)
+      : undefined;
   }
 
   /** The first row in sight, when rows above it could push it down. Rows that came into sight only after a newer index was told of say nothing of how far the others moved. */
@@ -234,21 +252,34 @@ export class RunList {
       this.#move(list, number, number * PAGE + at - this.#first, reply);
       return true;
     }
-    const place = await this.live.backend.call("locate_run", { filter: list.q, sort: list.sort, id: anchor.id });
+    const place = await this.live.backend.call("locate_run", {
+      filter: list.q,
+      sort: list.sort,
+      id: anchor.id,
+    });
     // Someone who scrolled meanwhile is not pulled about, and a run that is gone holds no place.
     if (place.position === null || this.#anchor(list, number)?.id !== anchor.id) return true;
-    this.#move(list, number, place.position - this.#first, { generation: reply.generation, total: place.total });
+    this.#move(list, number, place.position - this.#first, {
+      generation: reply.generation,
+      total: place.total,
+    });
     return Math.floor(place.position / PAGE) === number;
   }
 
   /** Rows keep their place on screen although they have another number now. */
-  #move(list: List, lead: number, moved: number, { generation, total }: { generation: number; total: number }): void {
+  #move(
+    list: List,
+    lead: number,
+    moved: number,
+    { generation, total }: { generation: number; total: number },
+  ): void {
     const before = list.pages.get(lead)?.generation ?? 0;
     // Whatever came or went did so above what is in sight, so the pages that stood where they should do so again.
     const all = total - list.total === moved;
     const along = (page: Page) => !page.adrift && page.generation <= before;
     if (moved === 0) {
-      if (all) for (const page of list.pages.values()) if (along(page)) page.generation = generation;
+      if (all)
+        for (const page of list.pages.values()) if (along(page)) page.generation = generation;
       return;
     }
     const kept = new Map<number, Page & { rows: RunRow[] }>();
@@ -257,13 +288,22 @@ export class RunList {
       page.rows.forEach((row, at) => {
         const index = number * PAGE + at + moved;
         if (index < 0) return;
-        const to = kept.get(Math.floor(index / PAGE)) ?? { rows: [], generation: all ? generation : page.generation, fresh: false, adrift: false };
+        const to = kept.get(Math.floor(index / PAGE)) ?? {
+          rows: [],
+          generation: all ? generation : page.generation,
+          fresh: false,
+          adrift: false,
+        };
         to.rows[index % PAGE] = row;
         to.generation = Math.min(to.generation, all ? generation : page.generation);
         kept.set(Math.floor(index / PAGE), to);
       });
     }
-    list.pages = new Map([...[...list.pages].filter(([, page]) => page.adrift), ...kept, ...[...list.pages].filter(([, page]) => page.generation > before)]);
+    list.pages = new Map([
+      ...[...list.pages].filter(([, page]) => page.adrift),
+      ...kept,
+      ...[...list.pages].filter(([, page]) => page.generation > before),
+    ]);
     list.total = total;
     this.#first += moved;
     this.#last += moved;
@@ -278,7 +318,8 @@ export class RunList {
     const from = Math.floor(this.#first / PAGE);
     const to = Math.floor(Math.max(this.#first, this.#last) / PAGE);
     const sight = Array.from({ length: to - from + 1 }, (_, at) => from + at);
-    const exists = (number: number) => number >= 0 && (list.pages.size === 0 || number * PAGE < Math.max(1, list.total));
+    const exists = (number: number) =>
+      number >= 0 && (list.pages.size === 0 || number * PAGE < Math.max(1, list.total));
     const free = (number: number) => exists(number) && !list.flying.has(number);
     const missing = (number: number) => free(number) && !list.pages.has(number);
     const stale = (number: number) => free(number) && list.pages.get(number)?.fresh === false;
@@ -312,7 +353,8 @@ export class RunList {
     try {
       const reply = await this.#fetch(list, number);
       // What went stale on its way has to be asked again.
-      if (era === this.#era && (await this.#keepPlace(list, number, reply))) this.#put(list, number, reply, changes === this.#changes);
+      if (era === this.#era && (await this.#keepPlace(list, number, reply)))
+        this.#put(list, number, reply, changes === this.#changes);
     } catch (thrown) {
       if (era === this.#era) list.error = asAppError(thrown);
     }
@@ -323,7 +365,12 @@ export class RunList {
 
   #put(list: List, number: number, reply: RunPage, fresh: boolean): void {
     const newer = [...list.pages.values()].some((other) => other.generation > reply.generation);
-    const page: Page = { rows: reply.rows, generation: reply.generation, fresh: fresh && !newer, adrift: newer };
+    const page: Page = {
+      rows: reply.rows,
+      generation: reply.generation,
+      fresh: fresh && !newer,
+      adrift: newer,
+    };
     list.pages.set(number, page);
     list.misread = reply.misread;
     list.total = reply.total;
@@ -337,7 +384,9 @@ export class RunList {
     }
     const middle = Math.floor(this.#first / PAGE);
     if (list.pages.size > PAGES_KEPT) {
-      const [farthest] = [...list.pages.keys()].sort((left, right) => Math.abs(right - middle) - Math.abs(left - middle));
+      const [farthest] = [...list.pages.keys()].sort(
+        (left, right) => Math.abs(right - middle) - Math.abs(left - middle),
+      );
       if (farthest !== undefined && farthest !== number) list.pages.delete(farthest);
     }
     if (list !== this.#wanted) return;

@@ -8,17 +8,28 @@ import { Picks } from "./picked";
 
 /** A table of rows that are known up to the tenth; what is asked for beyond waits for `reply`. */
 function stage() {
-  const asked: { from: number; to: number; reply: (rows?: RunRow[]) => void; fail: (message: string) => void }[] = [];
+  const asked: {
+    from: number;
+    to: number;
+    reply: (rows?: RunRow[]) => void;
+    fail: (message: string) => void;
+  }[] = [];
   const list = {
     total: 100,
     row: (index: number) => (index < 10 ? runRow(index) : undefined),
     range: (from: number, to: number) =>
       new Promise<RunRow[]>((resolve, reject) => {
-        const reply = () => resolve(Array.from({ length: to - from + 1 }, (_, at) => runRow(from + at)));
+        const reply = () =>
+          resolve(Array.from({ length: to - from + 1 }, (_, at) => runRow(from + at)));
         asked.push({ from, to, reply, fail: (message) => reject(new Error(message)) });
       }),
   };
-  const table = { list: list as unknown as RunList, picks: new Picks(), voice: new Voice(), reveal: () => undefined } as unknown as Table;
+  const table = {
+    list: list as unknown as RunList,
+    picks: new Picks(),
+    voice: new Voice(),
+    reveal: () => undefined,
+  } as unknown as Table;
   return { asked, table, picks: table.picks };
 }
 

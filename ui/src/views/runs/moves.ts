@@ -26,7 +26,11 @@ export interface Table {
 }
 
 /** Moves the cursor; with `extend` the selection grows from where it began. */
-export async function moveTo({ list, picks, reveal, voice }: Table, index: number, extend = false): Promise<void> {
+export async function moveTo(
+  { list, picks, reveal, voice }: Table,
+  index: number,
+  extend = false,
+): Promise<void> {
   const to = Math.max(0, Math.min(index, list.total - 1));
   if (list.total === 0) return;
   picks.move(to, list.row(to)?.id ?? null, extend);
@@ -53,7 +57,21 @@ export function moves(table: Table): Action[] {
     return picks.cursor < first ? first : picks.cursor > last ? last : picks.cursor + by;
   };
   const some = () => list.total > 0;
-  const go = (id: string, title: string, keys: string[], to: () => number, extend = false): Action => ({ id, title, group, keys, quiet: true, when: some, run: () => void moveTo(table, to(), extend) });
+  const go = (
+    id: string,
+    title: string,
+    keys: string[],
+    to: () => number,
+    extend = false,
+  ): Action => ({
+    id,
+    title,
+    group,
+    keys,
+    quiet: true,
+    when: some,
+    run: () => void moveTo(table, to(), extend),
+  });
   const at = (id: string, title: string, keys: string[], run: (row: RunRow) => void): Action => ({
     id,
     title,
@@ -76,12 +94,54 @@ export function moves(table: Table): Action[] {
     at("pick", "Select or unselect the run", ["Space", "x"], (now) => picks.toggle(now)),
     go("extend-down", "Select down", ["Shift+ArrowDown"], () => picks.cursor + 1, true),
     go("extend-up", "Select up", ["Shift+ArrowUp"], () => picks.cursor - 1, true),
-    { id: "unpick", title: "Unselect everything", group, keys: ["Escape"], when: () => picks.size > 0, run: () => picks.clear() },
-    { id: "copy-paths", title: "Copy the paths of the selection", group, keys: ["y"], when: () => picks.size > 0 || row() !== undefined, run: () => table.copy() },
-    { id: "compare-runs", title: "Compare the selection", group, keys: ["c"], when: some, run: () => table.compare() },
-    { id: "judge-runs", title: "Have the selection, or all that are listed, judged by a model…", group, when: some, run: () => table.judge() },
-    { id: "evaluate-runs", title: "Evaluate all that are listed, also without a model…", group, when: some, run: () => table.evaluate() },
-    { id: "run-again", title: "Run the selection again…", group, keys: ["r"], when: () => picks.size > 0 || row() !== undefined, run: () => table.again() },
-    at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () => table.menu()),
+    {
+      id: "unpick",
+      title: "Unselect everything",
+      group,
+      keys: ["Escape"],
+      when: () => picks.size > 0,
+      run: () => picks.clear(),
+    },
+    {
+      id: "copy-paths",
+      title: "Copy the paths of the selection",
+      group,
+      keys: ["y"],
+      when: () => picks.size > 0 || row() !== undefined,
+      run: () => table.copy(),
+    },
+    {
+      id: "compare-runs",
+      title: "Compare the selection",
+      group,
+      keys: ["c"],
+      when: some,
+      run: () => table.compare(),
+    },
+    {
+      id: "judge-runs",
+      title: "Have the selection, or all that are listed, judged by a model…",
+      group,
+      when: some,
+      run: () => table.judge(),
+    },
+    {
+      id: "evaluate-runs",
+      title: "Evaluate all that are listed, also without a model…",
+      group,
+      when: some,
+      run: () => table.evaluate(),
+    },
+    {
+      id: "run-again",
+      title: "Run the selection again…",
+      group,
+      keys: ["r"],
+      when: () => picks.size > 0 || row() !== undefined,
+      run: () => table.again(),
+    },
+    at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () =>
+      table.menu(),
+    ),
   ];
 }

@@ -3,8 +3,16 @@ import { pageAsked, shownChips } from "./asked";
 
 describe("what is asked of the list of tasks", () => {
   it("names a set and a category only when one is chosen", () => {
-    expect(pageAsked({ words: "a b", set: "", category: "" }, 2).request).toEqual({ words: "a b", set: null, category: null, span: { offset: 200, limit: 100 } });
-    expect(pageAsked({ words: "", set: "G1", category: "Data" }, 0).request).toMatchObject({ set: "G1", category: "Data" });
+    expect(pageAsked({ words: "a b", set: "", category: "" }, 2).request).toEqual({
+      words: "a b",
+      set: null,
+      category: null,
+      span: { offset: 200, limit: 100 },
+    });
+    expect(pageAsked({ words: "", set: "G1", category: "Data" }, 0).request).toMatchObject({
+      set: "G1",
+      category: "Data",
+    });
   });
   it("keeps the chosen chip in sight, however many there are and when nothing passes any more", () => {
     const many = Array.from({ length: 90 }, (_, at) => ({ value: `c${at}`, count: 90 - at }));

@@ -15,13 +15,24 @@ export interface Asked {
 }
 
 /** The request for a page of what is asked. */
-export const pageAsked = ({ words, set, category }: Asked, page: number): { request: TaskRequest } => ({
-  request: { words, set: set === "" ? null : set, category: category === "" ? null : category, span: { offset: page * PAGE, limit: PAGE } },
+export const pageAsked = (
+  { words, set, category }: Asked,
+  page: number,
+): { request: TaskRequest } => ({
+  request: {
+    words,
+    set: set === "" ? null : set,
+    category: category === "" ? null : category,
+    span: { offset: page * PAGE, limit: PAGE },
+  },
 });
 
 /** The values that are offered; the chosen one is always among them, so that it can be let go. */
 export function shownChips(values: readonly FacetValue[], chosen: string): FacetValue[] {
   const shown = values.slice(0, MOST);
   if (chosen === "" || shown.some((one) => one.value === chosen)) return shown;
-  return [{ value: chosen, count: values.find((one) => one.value === chosen)?.count ?? 0 }, ...shown];
+  return [
+    { value: chosen, count: values.find((one) => one.value === chosen)?.count ?? 0 },
+    ...shown,
+  ];
 }

@@ -1,4 +1,5 @@
-//! What evaluating a data file comes to before anything is sent: what is left to ask, what is kept, and what it costs.
+//! What evaluating a data file comes to before anything is sent: what is left to ask, what is kept,
+//! and what it costs.
 use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
@@ -32,12 +33,16 @@ impl App {
         let wish = Wish::read(request, &asked.usual).map_err(bad)?;
         let table = table(&asked.found, &wish.quirks)?;
         let Hired { models, unbound, .. } = self.models(&wish, request)?;
-        let is_kept = (wish.pays() || !asked.target.is_empty()) && asked.again != EvaluateAgain::All;
-        let kept = asked.place.as_ref().filter(|_| is_kept).map(Place::kept).transpose().map_err(disk)?;
-        let said = (!asked.target.is_empty()).then(|| answered(&wish, &table, &asked.target, kept.as_ref()));
+        let is_kept =
+            (wish.pays() || !asked.target.is_empty()) && asked.again != EvaluateAgain::All;
+        let kept =
+            asked.place.as_ref().filter(|_| is_kept).map(Place::kept).transpose().map_err(disk)?;
+        let said = (!asked.target.is_empty())
+            .then(|| answered(&wish, &table, &asked.target, kept.as_ref()));
         let target = said.iter().flatten().filter(|said| said.is_err()).count() as u64;
         let sheet = Sheet::of(&wish, &table, said).counted(&wish);
-        let Owed { asks, embeds, known, unread } = owed(&wish, &sheet, &models, kept.as_ref(), asked.again);
+        let Owed { asks, embeds, known, unread } =
+            owed(&wish, &sheet, &models, kept.as_ref(), asked.again);
         let has_answered = !asked.target.is_empty() && target < table.rows.len() as u64;
         let strays = wish.strays(|| known > 0 || has_answered).map_err(bad)?;
         let lacks = if target == 0 { sheet.lacks(&wish) } else { sheet.lost(&wish, true) };
@@ -57,17 +62,31 @@ impl App {
             cost_least: cost.map(|(least, _)| least),
             cost_most: cost.map(|(_, most)| most),
             out: asked.shown.clone().unwrap_or_default(),
-            exists: asked.place.as_ref().map(Place::exists).transpose().map_err(disk)?.unwrap_or(false),
+            exists: asked
+                .place
+                .as_ref()
+                .map(Place::exists)
+                .transpose()
+                .map_err(disk)?
+                .unwrap_or(false),
             lacks: strays.into_iter().chain(lacks).collect(),
             unbound,
             why_not: self.refusal(asked, &wish, &table, &models),
         })
     }
 
-    /// Why it would not be begun, though it is known what it comes to. That something would be replaced is told by itself.
-    fn refusal(&self, asked: &Asked, wish: &Wish, table: &Arc<Table>, models: &Models) -> Option<Trouble> {
-        let checked =
-            usable(asked, table, wish).and_then(|()| startable(asked, wish, table)).and_then(|()| self.keyed(models));
+    /// Why it would not be begun, though it is known what it comes to. That something would be
+    /// replaced is told by itself.
+    fn refusal(
+        &self,
+        asked: &Asked,
+        wish: &Wish,
+        table: &Arc<Table>,
+        models: &Models,
+    ) -> Option<Trouble> {
+        let checked = usable(asked, table, wish)
+            .and_then(|()| startable(asked, wish, table))
+            .and_then(|()| self.keyed(models));
         checked
             .and_then(|()| free(asked, true))
             .err()
@@ -76,14 +95,20 @@ impl App {
 }
 
 /// Refuses what is mapped and nobody reads, unless something is there that was paid for with it.
-pub(super) fn strays(asked: &Asked, wish: &Wish, table: &Arc<Table>, models: &Models) -> Result<Vec<String>, AppError> {
+pub(super) fn strays(
+    asked: &Asked,
+    wish: &Wish,
+    table: &Arc<Table>,
+    models: &Models,
+) -> Result<Vec<String>, AppError> {
     if !wish.has_strays() {
         return Ok(Vec::new());
     }
     let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
     let kept = kept.map(Place::kept).transpose().map_err(disk)?;
     let is_begun = || {
-        let said = (!asked.target.is_empty()).then(|| answered(wish, table, &asked.target, kept.as_ref()));
+        let said =
+            (!asked.target.is_empty()).then(|| answered(wish, table, &asked.target, kept.as_ref()));
         let has_answered = said.iter().flatten().any(Result::is_ok);
         let sheet = Sheet::of(wish, table, said).counted(wish);
         has_answered || owed(wish, &sheet, models, kept.as_ref(), asked.again).known > 0
@@ -113,7 +138,9 @@ fn answered(wish: &Wish, table: &Table, target: &[String], kept: Option<&Kept>) 
         let call = sheet::call(target, &asked, again.nth(&asked));
         kept.and_then(|kept| sheet::kept(wish, kept.find_outcome(sheet::TURN, &call)?))
     };
-    (0..table.rows.len()).map(|row| of(row).ok_or_else(|| "The target has to be asked.".to_owned())).collect()
+    (0..table.rows.len())
+        .map(|row| of(row).ok_or_else(|| "The target has to be asked.".to_owned()))
+        .collect()
 }
 
 /// What is left.
@@ -129,7 +156,13 @@ struct Owed {
     unread: u64,
 }
 
-fn owed(wish: &Wish, sheet: &Sheet, models: &Models, kept: Option<&Kept>, again: EvaluateAgain) -> Owed {
+fn owed(
+    wish: &Wish,
+    sheet: &Sheet,
+    models: &Models,
+    kept: Option<&Kept>,
+    again: EvaluateAgain,
+) -> Owed {
     let mut owed = Owed::default();
     for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
         for row in 0..sheet.table.rows.len() {
@@ -142,7 +175,8 @@ fn owed(wish: &Wish, sheet: &Sheet, models: &Models, kept: Option<&Kept>, again:
                         drive::kept_vectors(kept, model, &mark(key_of_texts(&texts)), &texts)
                     });
                     owed.known += u64::from(found);
-                    owed.embeds = if found { owed.embeds } else { owed.embeds.and(vectors(&texts)) };
+                    owed.embeds =
+                        if found { owed.embeds } else { owed.embeds.and(vectors(&texts)) };
                     continue;
                 }
                 let left = takes(evaluation, again == EvaluateAgain::Unread, |question| {
@@ -164,7 +198,8 @@ fn owed(wish: &Wish, sheet: &Sheet, models: &Models, kept: Option<&Kept>, again:
     owed
 }
 
-/// What is asked of each of so many rows that only the target knows yet: as sentences, and requests at least and at most in all.
+/// What is asked of each of so many rows that only the target knows yet: as sentences, and requests
+/// at least and at most in all.
 fn each(wish: &Wish, rows: u64) -> (Vec<String>, (u64, u64)) {
     let (mut each, mut sum) = (Vec::new(), (0, 0));
     let paid = |one: &(usize, &Configured)| rows > 0 && one.1.pays();
@@ -173,7 +208,8 @@ fn each(wish: &Wish, rows: u64) -> (Vec<String>, (u64, u64)) {
         let rounds = wish.rounds_of(at);
         let many = if least == most { most.to_string() } else { format!("{least} to {most}") };
         let noun = if most == 1 { "request" } else { "requests" };
-        let times = if rounds == 1 { String::new() } else { format!(", in each of {rounds} rounds") };
+        let times =
+            if rounds == 1 { String::new() } else { format!(", in each of {rounds} rounds") };
         each.push(format!("{}: {many} {noun} for each row{times}.", one.evaluator.name));
         let all = rows * u64::from(rounds);
         sum = (sum.0 + all * least, sum.1 + all * most);

@@ -1,5 +1,6 @@
-//! Rows of the runs of the open folder as a data file, made where the page's results are: another one is made where what they say has
-//! changed, and none is ever written over, because results may have been made of it.
+//! Rows of the runs of the open folder as a data file, made where the page's results are: another
+//! one is made where what they say has changed, and none is ever written over, because results may
+//! have been made of it.
 use super::super::App;
 use super::super::data_files::LARGEST;
 use super::super::evaluation_file::{Choice, EvaluatorRows};
@@ -16,17 +17,24 @@ const NAME: &str = "runs";
 const TRIES: usize = 1_000;
 
 impl App {
-    /// Writes the rows of the runs that pass a filter as a data file, as `messages --folder` does. What is there already stays as it is.
+    /// Writes the rows of the runs that pass a filter as a data file, as `messages --folder` does.
+    /// What is there already stays as it is.
     pub fn make_rows(&self, filter: &str) -> Result<RowsMade, AppError> {
         let open = self.opened()?;
-        let (EvaluatorRows { lines, notes }, misread) =
-            self.rows_up_to(filter, &Choice::default(), usize::try_from(LARGEST).unwrap_or(usize::MAX))?;
+        let (EvaluatorRows { lines, notes }, misread) = self.rows_up_to(
+            filter,
+            &Choice::default(),
+            usize::try_from(LARGEST).unwrap_or(usize::MAX),
+        )?;
         if let Some(one) = misread.first() {
-            return Err(bad(format!("{}: {}", one.token, one.message)).hint("Write the filter as in the list of runs."));
+            return Err(bad(format!("{}: {}", one.token, one.message))
+                .hint("Write the filter as in the list of runs."));
         }
         if lines.is_empty() {
             let message = "None of these runs has a row: nobody has said or done anything in them.";
-            return Err(bad(message.to_owned()).hint("Choose others by the filter, or leave it empty."));
+            return Err(
+                bad(message.to_owned()).hint("Choose others by the filter, or leave it empty.")
+            );
         }
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         let dir = &open.flow.roots.output_dir;

@@ -1,4 +1,5 @@
-//! Who is asked about rows: the target, the model that judges, programs in the sandbox. What was paid for is kept before it is used.
+//! Who is asked about rows: the target, the model that judges, programs in the sandbox. What was
+//! paid for is kept before it is used.
 use super::{Asking, Job, Work};
 use crate::app::begun::caught;
 use crate::app::judgings::{asked_model, turns};
@@ -20,7 +21,11 @@ use touchstone_scoring::judges::Question;
 
 impl Work {
     /// What the target says of each row, when there is one.
-    pub(super) async fn ask_target(self: &Arc<Self>, table: &Arc<Table>, seats: &Arc<Semaphore>) -> Option<Vec<Said>> {
+    pub(super) async fn ask_target(
+        self: &Arc<Self>,
+        table: &Arc<Table>,
+        seats: &Arc<Semaphore>,
+    ) -> Option<Vec<Said>> {
         if self.job.target.is_empty() {
             return None;
         }
@@ -38,8 +43,11 @@ impl Work {
             let asked = sheet::asked(table, row);
             let call = sheet::call(target, &asked, again.nth(&asked));
             running.spawn(async move {
-                let answer = caught(work.ask_target_of(&asked, &call)).await.unwrap_or_else(|why| Some(Err(why)));
-                let answer = answer.map(|answer| answer.map_err(|why| work.job.redactor.clean(&why).into_owned()));
+                let answer = caught(work.ask_target_of(&asked, &call))
+                    .await
+                    .unwrap_or_else(|why| Some(Err(why)));
+                let answer = answer
+                    .map(|answer| answer.map_err(|why| work.job.redactor.clean(&why).into_owned()));
                 drop(seat);
                 work.course.lock().progress.asked += 1;
                 work.course.post();
@@ -66,7 +74,8 @@ impl Work {
         let begun = clock::now_ms();
         let answer = match target::ask(target, asked.as_bytes(), &self.course.stops.hard).await {
             Ok(answer) => sheet::said(&answer).and_then(|value| {
-                // A target has the person's environment, which may hold more keys than are known here.
+                // A target has the person's environment, which may hold more keys than are known
+                // here.
                 let value = redactor.clean_value(value);
                 Ok((sheet::columns(wish, value.clone())?, value))
             }),
@@ -76,7 +85,8 @@ impl Work {
         // Only what can be used is kept: everything else is asked again.
         if let (Some(journal), Ok((_, value))) = (&journal, &answer) {
             let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
-            let ran = Ran::new(sheet::TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+            let ran =
+                Ran::new(sheet::TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
             if let Err(error) = journal.append(Record::Tool(ran)).await {
                 return Some(Err(format!("What the target said could not be kept: {error}")));
             }
@@ -85,11 +95,16 @@ impl Work {
     }
 
     /// Asks the model, unless its reply is there already: what it says, and whether that was there.
-    pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<(String, bool), Unheard> {
+    pub(super) async fn ask(
+        &self,
+        question: &Question,
+        mark: &str,
+    ) -> Result<(String, bool), Unheard> {
         let journal = self.journal();
         let model = self.judge().map(|model| asked_model(model, question));
         let errand = self.errand(journal.as_ref(), model.as_deref(), mark)?;
-        let Heard { text, refused, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
+        let Heard { text, refused, paid, .. } =
+            errand.ask(&question.instructions, &turns(question)).await?;
         self.course.paid(&paid);
         if refused {
             let why = format!("The judge refused. {text}").trim_end().to_owned();
@@ -102,12 +117,21 @@ impl Work {
     pub(super) fn forget(&self, question: &Question, mark: &str) -> Result<(), String> {
         let (journal, model) = (self.journal(), self.judge());
         let Some((journal, model)) = journal.zip(model) else { return Ok(()) };
-        let hash = drive::hash(&asked_model(model, question), mark, &question.instructions, &turns(question));
+        let hash = drive::hash(
+            &asked_model(model, question),
+            mark,
+            &question.instructions,
+            &turns(question),
+        );
         journal.note(Record::Forgotten { hash }).map_err(|why| why.to_string())
     }
 
     /// Has texts turned into vectors, unless these are there already.
-    pub(super) async fn embed(&self, texts: &[String; 2], mark: &str) -> Result<azure::Vectors, Unheard> {
+    pub(super) async fn embed(
+        &self,
+        texts: &[String; 2],
+        mark: &str,
+    ) -> Result<azure::Vectors, Unheard> {
         let model = self.asking.as_ref().and_then(|asking| asking.models.embedder.as_ref());
         let journal = self.journal();
         let (vectors, paid) = self.errand(journal.as_ref(), model, mark)?.embed(texts).await?;
@@ -128,24 +152,35 @@ impl Work {
         Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
     }
 
-    /// Reads the programs of a person in the sandbox. What stands outside of their functions runs then and may have no end: it is under the
-    /// limits of a program, and any way to stop ends it at once, because nothing was paid for yet.
+    /// Reads the programs of a person in the sandbox. What stands outside of their functions runs
+    /// then and may have no end: it is under the limits of a program, and any way to stop ends it
+    /// at once, because nothing was paid for yet.
     pub(super) async fn read_programs(&self) -> Result<(), String> {
         let Some(tool) = &self.programs else { return Ok(()) };
         for (name, source) in self.job.wish.programs() {
             let program = reading(name, source)?;
-            let ended = tool.run(&program, &self.course.stops.soft).await.map_err(|why| why.message)?;
-            if self.course.is_stopping() && ended.get("outcome").and_then(Value::text) == Some("killed") {
+            let ended =
+                tool.run(&program, &self.course.stops.soft).await.map_err(|why| why.message)?;
+            if self.course.is_stopping()
+                && ended.get("outcome").and_then(Value::text) == Some("killed")
+            {
                 return Err(format!("It was stopped while {name} was read, before row 1."));
             }
-            read(name, &ended, PythonLimits::default().wall)
-                .map_err(|why| format!("{why} Mend the program: it is asked about each row by grade(sample, item)."))?;
+            read(name, &ended, PythonLimits::default().wall).map_err(|why| {
+                format!(
+                    "{why} Mend the program: it is asked about each row by grade(sample, item)."
+                )
+            })?;
         }
         Ok(())
     }
 
     /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
-    pub(super) async fn grade(&self, name: &str, job: &azure::Job) -> Result<Result<f64, String>, Unheard> {
+    pub(super) async fn grade(
+        &self,
+        name: &str,
+        job: &azure::Job,
+    ) -> Result<Result<f64, String>, Unheard> {
         let none = || Unheard::Failed("There is no sandbox to run it in.".to_owned());
         let tool = self.programs.as_ref().ok_or_else(none)?;
         let program = match grade(name, &job.source, &job.sample, &job.item) {
@@ -156,7 +191,10 @@ impl Work {
         if self.course.is_stopping() {
             return Err(Unheard::Stopped);
         }
-        let ended = tool.run(&program, &self.course.stops.hard).await.map_err(|why| Unheard::Failed(why.message))?;
+        let ended = tool
+            .run(&program, &self.course.stops.hard)
+            .await
+            .map_err(|why| Unheard::Failed(why.message))?;
         if self.course.stops.hard.is_cancelled() {
             return Err(Unheard::Stopped);
         }

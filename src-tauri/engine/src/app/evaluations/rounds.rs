@@ -1,5 +1,6 @@
-//! One evaluator on one row: its rounds, and in each of them one question after the other until there is a result. What could not be
-//! read before is asked once more where that is wished; whom it is asked is in `asking`.
+//! One evaluator on one row: its rounds, and in each of them one question after the other until
+//! there is a result. What could not be read before is asked once more where that is wished; whom
+//! it is asked is in `asking`.
 use super::Work;
 use crate::evaluating::rounds::Round;
 use crate::evaluating::sheet::Sheet;
@@ -61,7 +62,10 @@ impl Work {
         }
         for question in &sat.last {
             if let Err(why) = self.forget(question, &self.mark(place, key(question))) {
-                return Some(Round::unheard(format!("It cannot be asked once more: {why}"), round.replies));
+                return Some(Round::unheard(
+                    format!("It cannot be asked once more: {why}"),
+                    round.replies,
+                ));
             }
         }
         Some(self.sit(inputs, place).await?.0)
@@ -79,7 +83,9 @@ impl Work {
                     let replies = std::mem::take(&mut sat.replies);
                     return Some((Round::over(result, replies), sat));
                 }
-                Next::Run(job) => self.grade(&evaluator.name, &job).await.map(|came| evaluation.ran(came)),
+                Next::Run(job) => {
+                    self.grade(&evaluator.name, &job).await.map(|came| evaluation.ran(came))
+                }
                 Next::Embed(texts) => {
                     let mark = self.mark(place, key_of_texts(&texts));
                     self.embed(&texts, &mark).await.map(|vectors| evaluation.embedded(vectors))

@@ -1,13 +1,14 @@
 //! **Pure.** What was counted, in the shapes that cross the front doors.
 use crate::results::query::ScoredRun;
 use crate::rows::{
-    FailureClass, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison, StatsDoubt, StatsEffect,
-    StatsEnds, StatsEstimate, StatsGroup, StatsKey, StatsPairedPasses, StatsPasses, StatsRow, StatsTries,
-    StatsUnpaired,
+    FailureClass, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison,
+    StatsDoubt, StatsEffect, StatsEnds, StatsEstimate, StatsGroup, StatsKey, StatsPairedPasses,
+    StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_scoring::standing::{
-    AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row, RowKey, Standing, Why, sentences,
+    AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row, RowKey,
+    Standing, Why, sentences,
 };
 use touchstone_scoring::stats::{Amounts, Interval, Tendency};
 
@@ -24,7 +25,11 @@ pub(super) fn stats(standing: &Standing<'_>, runs: &[ScoredRun]) -> Stats {
         ends,
         forks_left_out: 0,
         baseline: standing.baseline.and_then(|at| groups.get(at)).map(|group| group.name.clone()),
-        comparisons: standing.pairings.iter().filter_map(|pairing| comparison(standing, pairing)).collect(),
+        comparisons: standing
+            .pairings
+            .iter()
+            .filter_map(|pairing| comparison(standing, pairing))
+            .collect(),
         rows: rows(standing),
         groups,
         better: StatsBetter { score: "higher", tokens: "lower", cost: "lower", seconds: "lower" },
@@ -119,13 +124,15 @@ fn classes(all: impl Iterator<Item = FailureClass>) -> Vec<StatsClass> {
     for class in all {
         *counts.entry(class).or_default() += 1;
     }
-    let mut classes: Vec<StatsClass> = counts.into_iter().map(|(class, runs)| StatsClass { class, runs }).collect();
+    let mut classes: Vec<StatsClass> =
+        counts.into_iter().map(|(class, runs)| StatsClass { class, runs }).collect();
     classes.sort_by_key(|class| std::cmp::Reverse(class.runs));
     classes
 }
 
 fn comparison(standing: &Standing<'_>, pairing: &Pairing<'_>) -> Option<StatsComparison> {
-    let (group, baseline) = (standing.groups.get(pairing.group)?.column, standing.groups.get(pairing.baseline)?.column);
+    let (group, baseline) =
+        (standing.groups.get(pairing.group)?.column, standing.groups.get(pairing.baseline)?.column);
     let why = |why| match why {
         Why::Missing => "missing",
         Why::Errors => "errors",
@@ -142,10 +149,10 @@ fn comparison(standing: &Standing<'_>, pairing: &Pairing<'_>) -> Option<StatsCom
         without: if it.in_baseline { baseline.label() } else { group.label() },
         why: why(it.why),
     });
-    let doubts = pairing
-        .doubts
-        .iter()
-        .map(|it| StatsDoubt { kind: kind(it.kind), rows: it.rows.iter().map(|row| key(*row)).collect() });
+    let doubts = pairing.doubts.iter().map(|it| StatsDoubt {
+        kind: kind(it.kind),
+        rows: it.rows.iter().map(|row| key(*row)).collect(),
+    });
     Some(StatsComparison {
         group: group.label(),
         baseline: baseline.label(),

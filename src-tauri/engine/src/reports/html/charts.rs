@@ -1,4 +1,5 @@
-//! **Pure.** Charts of a report as SVG, with a text for those who do not see them. Colours are classes of the style sheet.
+//! **Pure.** Charts of a report as SVG, with a text for those who do not see them. Colours are
+//! classes of the style sheet.
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
 use crate::visible::one_line;
@@ -10,12 +11,14 @@ const MARKS: f64 = 460.0;
 const LINE: f64 = 26.0;
 /// Names are cut to what fits into their room.
 const NAME_CHARS: usize = 38;
-/// A heat map with more lines than this is not looked at but scrolled past: variations are taken together then, and tasks left to the table.
+/// A heat map with more lines than this is not looked at but scrolled past: variations are taken
+/// together then, and tasks left to the table.
 const MAX_LINES: usize = 400;
 
 /// Score with interval, one line for each group.
 pub(super) fn scores(groups: &[Group]) -> Markup {
-    let scored: Vec<(&Group, Estimate)> = groups.iter().filter_map(|group| Some((group, group.score?))).collect();
+    let scored: Vec<(&Group, Estimate)> =
+        groups.iter().filter_map(|group| Some((group, group.score?))).collect();
     let height = LINE * float(scored.len()) + 34.0;
     let x = |value: f64| NAMES + MARKS * value.clamp(0.0, 1.0);
     html! {
@@ -42,8 +45,10 @@ pub(super) fn scores(groups: &[Group]) -> Markup {
 
 /// Mean cost of a run against mean score. Nothing when fewer than two groups say what they cost.
 pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
-    let known: Vec<(&Group, f64, f64)> =
-        groups.iter().filter_map(|group| Some((group, group.cost?.mean, group.score?.value))).collect();
+    let known: Vec<(&Group, f64, f64)> = groups
+        .iter()
+        .filter_map(|group| Some((group, group.cost?.mean, group.score?.value)))
+        .collect();
     let most = known.iter().map(|(_, cost, _)| *cost).fold(0.0, f64::max);
     if known.len() < 2 || most <= 0.0 {
         return None;
@@ -78,14 +83,20 @@ pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
 fn steps(most: f64) -> (f64, f64) {
     let rough = most / 4.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|it| it * power).find(|step| *step >= rough).unwrap_or(rough);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|it| it * power)
+        .find(|step| *step >= rough)
+        .unwrap_or(rough);
     (step, step * (most / step).ceil())
 }
 
 /// Dollars of an axis, with as many places as its steps need.
 fn plainly(dollars: f64, step: f64) -> String {
     let mut places = 0;
-    while places < 9 && (step * 10_f64.powi(places)).fract() > 1e-6 && (step * 10_f64.powi(places)).fract() < 1.0 - 1e-6
+    while places < 9
+        && (step * 10_f64.powi(places)).fract() > 1e-6
+        && (step * 10_f64.powi(places)).fract() < 1.0 - 1e-6
     {
         places += 1;
     }
@@ -105,8 +116,8 @@ fn apart(wanted: &[f64]) -> Vec<f64> {
     placed
 }
 
-/// Score of each variation in each group, as colours, and whether the variations of a task are one line. Nothing when there is nothing to
-/// compare, or too much to be looked at.
+/// Score of each variation in each group, as colours, and whether the variations of a task are one
+/// line. Nothing when there is nothing to compare, or too much to be looked at.
 pub(super) fn heat(groups: &[Group], tasks: &[TaskLine]) -> Option<(Markup, bool)> {
     let by_task = folded(tasks);
     let tasks = by_task.as_deref().unwrap_or(tasks);
@@ -163,7 +174,8 @@ fn together(one: &Cell, other: &Cell) -> Cell {
 fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
     let wide = (MARKS / float(groups.len())).clamp(26.0, 90.0);
     let (line, head) = (20.0, 22.0);
-    let (width, height) = (NAMES + wide * float(groups.len()) + 10.0, head + line * float(tasks.len()) + 4.0);
+    let (width, height) =
+        (NAMES + wide * float(groups.len()) + 10.0, head + line * float(tasks.len()) + 4.0);
     html! {
         svg viewBox=(format!("0 0 {width} {height}")) width=(width) role="img" aria-label="Score of each task with each system and model; the table below says the same" {
             @for (at, _) in groups.iter().enumerate() {
@@ -211,7 +223,8 @@ fn told(cell: &Cell) -> String {
     }
 }
 
-/// The end of a name says more than its beginning: that is where systems, models and variations differ.
+/// The end of a name says more than its beginning: that is where systems, models and variations
+/// differ.
 fn short(name: &str) -> String {
     let name = one_line(name);
     let chars = name.chars().count();

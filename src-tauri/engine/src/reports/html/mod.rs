@@ -1,5 +1,6 @@
-//! **Pure.** A report as one HTML page: opens anywhere without the network, needs no script, reads light and dark, prints.
-//! Everything that comes from files is escaped by the template; nothing is ever put in as it is but our own style sheet.
+//! **Pure.** A report as one HTML page: opens anywhere without the network, needs no script, reads
+//! light and dark, prints. Everything that comes from files is escaped by the template; nothing is
+//! ever put in as it is but our own style sheet.
 mod charts;
 mod tables;
 
@@ -116,6 +117,9 @@ mod tests {
         let hash = format!("sha256-{}", STANDARD.encode(Sha256::digest(STYLE)));
         assert_eq!(STYLE_HASH, hash, "write it here, in tauri.conf.json and in serve/page.rs");
         let window = include_str!("../../../../../tauri.conf.json");
-        assert!(window.contains(&format!("style-src 'self' '{hash}'")), "the window does not allow it");
+        assert!(
+            window.contains(&format!("style-src 'self' '{hash}'")),
+            "the window does not allow it"
+        );
     }
 }

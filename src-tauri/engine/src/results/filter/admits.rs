@@ -1,5 +1,5 @@
-//! **Pure.** Whether a run that is not there would pass a filter. Only where it would stand is known of it; a filter that asks for
-//! anything else can say nothing about it.
+//! **Pure.** Whether a run that is not there would pass a filter. Only where it would stand is
+//! known of it; a filter that asks for anything else can say nothing about it.
 use super::{Ask, Comparison, Filter, Key, Pattern, Token, Wanted};
 
 /// Where a run would stand.
@@ -20,11 +20,18 @@ pub struct Slot<'a> {
 }
 
 impl Filter {
-    /// Whether every token asks where a run stands, and nothing of what only a run that is there has.
+    /// Whether every token asks where a run stands, and nothing of what only a run that is there
+    /// has.
     pub fn asks_only_where(&self) -> bool {
         !self.invalid
             && self.tokens.iter().all(|token| {
-                matches!(&token.ask, Ask::Value(Key::Task | Key::System | Key::Model | Key::Variation | Key::Repeat, _))
+                matches!(
+                    &token.ask,
+                    Ask::Value(
+                        Key::Task | Key::System | Key::Model | Key::Variation | Key::Repeat,
+                        _
+                    )
+                )
             })
     }
 
@@ -32,7 +39,9 @@ impl Filter {
     pub fn admits(&self, slot: &Slot<'_>) -> bool {
         !self.invalid
             && self.tokens.iter().all(|Token { negated, ask }| match ask {
-                Ask::Value(key, wanted) => wanted.iter().any(|wanted| is(*key, wanted, slot)) != *negated,
+                Ask::Value(key, wanted) => {
+                    wanted.iter().any(|wanted| is(*key, wanted, slot)) != *negated
+                }
                 Ask::Text(_) => false,
             })
     }
@@ -44,7 +53,8 @@ fn is(key: Key, wanted: &Wanted, slot: &Slot<'_>) -> bool {
         (Key::System, Wanted::Like(pattern)) => like(pattern, slot.system),
         (Key::Model, Wanted::Like(pattern)) => like(pattern, slot.model),
         (Key::Variation, Wanted::Like(pattern)) => {
-            like(pattern, &slot.variation.to_string()) || slot.variation_name.is_some_and(|name| like(pattern, name))
+            like(pattern, &slot.variation.to_string())
+                || slot.variation_name.is_some_and(|name| like(pattern, name))
         }
         (Key::Repeat, Wanted::Number(by, number)) => {
             let repeat = f64::from(slot.repeat);
@@ -60,7 +70,8 @@ fn is(key: Key, wanted: &Wanted, slot: &Slot<'_>) -> bool {
     }
 }
 
-/// The pieces in their order, the first at the beginning and the last at the end; the case of ASCII letters does not matter.
+/// The pieces in their order, the first at the beginning and the last at the end; the case of ASCII
+/// letters does not matter.
 fn like(Pattern(pieces): &Pattern, text: &str) -> bool {
     let lower = |text: &str| text.to_ascii_lowercase();
     let whole = lower(text);
@@ -91,8 +102,14 @@ mod tests {
             "CREATE TABLE runs (task, system, model, variation INTEGER, variation_name, repeat INTEGER, state_order INTEGER)",
         )
         .unwrap();
-        let row =
-            rusqlite::params![slot.task[0], slot.system, slot.model, slot.variation, slot.variation_name, slot.repeat];
+        let row = rusqlite::params![
+            slot.task[0],
+            slot.system,
+            slot.model,
+            slot.variation,
+            slot.variation_name,
+            slot.repeat
+        ];
         sql.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, 0)", row).unwrap();
         let condition = filter.condition();
         let params = condition.params.into_iter().map(|param| match param {
@@ -100,7 +117,9 @@ mod tests {
             Param::Number(number) => rusqlite::types::Value::Real(number),
         });
         let text = format!("SELECT count(*) FROM runs WHERE {}", condition.sql);
-        sql.query_row(&text, rusqlite::params_from_iter(params), |row| row.get::<_, i64>(0)).unwrap() == 1
+        sql.query_row(&text, rusqlite::params_from_iter(params), |row| row.get::<_, i64>(0))
+            .unwrap()
+            == 1
     }
 
     #[test]
@@ -121,8 +140,14 @@ mod tests {
     #[test]
     fn a_task_passes_by_each_of_its_names() {
         let names = ["folder/suite", "folder"];
-        let slot =
-            Slot { task: &names, system: "s", model: "m", variation: 0, variation_name: Some("last 20"), repeat: 1 };
+        let slot = Slot {
+            task: &names,
+            system: "s",
+            model: "m",
+            variation: 0,
+            variation_name: Some("last 20"),
+            repeat: 1,
+        };
         for (typed, passes) in [
             ("task:folder", true),
             ("task:*suite", true),

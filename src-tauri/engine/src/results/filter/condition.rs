@@ -1,5 +1,5 @@
-//! **Pure.** Turns a filter into a question for the index, out of a fixed list of fragments. What was typed only ever becomes a
-//! parameter.
+//! **Pure.** Turns a filter into a question for the index, out of a fixed list of fragments. What
+//! was typed only ever becomes a parameter.
 use super::keys::{Key, state_name};
 use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use crate::rows::RunState;
@@ -22,7 +22,8 @@ pub enum Param {
     Number(f64),
 }
 
-/// Files that are no transcripts are listed only when somebody asks for them. Alone, this is answered by the index of states.
+/// Files that are no transcripts are listed only when somebody asks for them. Alone, this is
+/// answered by the index of states.
 const NO_OTHERS: &str = "state_order < 6";
 /// The same without that index, which would make every other condition fetch its rows one by one.
 const NO_OTHERS_AND: &str = "+state_order < 6";
@@ -40,7 +41,8 @@ pub(super) fn condition(filter: &Filter) -> Condition {
     let mut params = Vec::new();
     for Token { negated, ask } in &filter.tokens {
         let Ask::Value(key, wanted) = ask else { continue };
-        // A comparison with a missing value is neither true nor false; negation must take such runs in.
+        // A comparison with a missing value is neither true nor false; negation must take such runs
+        // in.
         sql.push_str(if *negated { " AND NOT coalesce((" } else { " AND coalesce((" });
         for (at, value) in wanted.iter().enumerate() {
             sql.push_str(if at == 0 { "" } else { " OR " });
@@ -53,7 +55,9 @@ pub(super) fn condition(filter: &Filter) -> Condition {
 
 fn asks_for_others(filter: &Filter) -> bool {
     filter.tokens.iter().any(|token| match &token.ask {
-        Ask::Value(Key::State, wanted) => !token.negated && wanted.contains(&Wanted::State(RunState::Other)),
+        Ask::Value(Key::State, wanted) => {
+            !token.negated && wanted.contains(&Wanted::State(RunState::Other))
+        }
         _ => false,
     })
 }
@@ -93,7 +97,8 @@ macro_rules! stored {
     };
 }
 
-/// What is stored of a run; a row without a result of an evaluator is none of which it said anything.
+/// What is stored of a run; a row without a result of an evaluator is none of which it said
+/// anything.
 fn stored(pattern: &Pattern, ask: StoredAsk, params: &mut Vec<Param>) -> &'static str {
     params.push(Param::Text(whole(pattern)));
     match ask {
@@ -115,7 +120,8 @@ fn stored(pattern: &Pattern, ask: StoredAsk, params: &mut Vec<Param>) -> &'stati
     }
 }
 
-/// Which fragment compares the number of this key. The parser gives numbers only to keys that take them.
+/// Which fragment compares the number of this key. The parser gives numbers only to keys that take
+/// them.
 fn compare(key: Key, by: Comparison) -> &'static str {
     match key {
         Key::Score => compare!("score", by),
@@ -204,13 +210,19 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
             push(if pattern.0.len() == 1 { format!("%{whole}%") } else { whole });
             "path LIKE ? ESCAPE '\\'"
         }
-        // Each name stands between line feeds. A star between two letters can reach from one name into the next; that is rare and harmless.
+        // Each name stands between line feeds. A star between two letters can reach from one name
+        // into the next; that is rare and harmless.
         Key::Tool => {
             push(format!("%\n{whole}\n%"));
             "tools LIKE ? ESCAPE '\\'"
         }
         Key::Missing => {
-            let json = pattern.0.iter().map(|piece| escaped(&json_inside(piece))).collect::<Vec<_>>().join("%");
+            let json = pattern
+                .0
+                .iter()
+                .map(|piece| escaped(&json_inside(piece)))
+                .collect::<Vec<_>>()
+                .join("%");
             push(format!("%\"{json}\"%"));
             "missing_calls LIKE ? ESCAPE '\\'"
         }

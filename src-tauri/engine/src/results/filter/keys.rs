@@ -75,7 +75,8 @@ pub enum Takes {
     FlagOrText,
     /// A number, with a comparison before it. The units it may carry, with what each is worth.
     Number(&'static [(&'static str, f64)]),
-    /// The name of an evaluator, with stars; then what came of it or a number, where that is asked for.
+    /// The name of an evaluator, with stars; then what came of it or a number, where that is asked
+    /// for.
     Stored,
 }
 
@@ -104,14 +105,21 @@ const CLASSES: Takes = Takes::Word(&[
     "timeout",
 ]);
 const REVIEWS: Takes = Takes::Word(&["right", "partly", "wrong", "yes", "no"]);
-const SCORINGS: Takes = Takes::Word(&["scored", "error", "no_expected", "not_ended", "waiting", "failed"]);
+const SCORINGS: Takes =
+    Takes::Word(&["scored", "error", "no_expected", "not_ended", "waiting", "failed"]);
 const SHARE: Takes = Takes::Number(&[("%", 0.01)]);
 const COUNT: Takes = Takes::Number(&[]);
 const TOKENS: Takes = Takes::Number(&[("k", 1e3), ("m", 1e6)]);
 const TIME: Takes = Takes::Number(&[("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
 const BYTES: Takes = Takes::Number(&[("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("b", 1.0)]);
 
-const fn rule(key: Key, name: &'static str, takes: Takes, example: &'static str, about: &'static str) -> KeyRule {
+const fn rule(
+    key: Key,
+    name: &'static str,
+    takes: Takes,
+    example: &'static str,
+    about: &'static str,
+) -> KeyRule {
     KeyRule { key, name, about, takes, example }
 }
 
@@ -125,12 +133,30 @@ pub const KEYS: [KeyRule; 27] = [
     rule(Key::Passed, "passed", Takes::Flag, "passed:no", "the score is good enough"),
     rule(Key::Class, "class", CLASSES, "class:wrong_answer", "what went wrong"),
     rule(Key::Review, "review", REVIEWS, "review:wrong", "what a person said of it"),
-    rule(Key::Variation, "variation", Takes::Text, "variation:0", "number or name of the variation"),
+    rule(
+        Key::Variation,
+        "variation",
+        Takes::Text,
+        "variation:0",
+        "number or name of the variation",
+    ),
     rule(Key::Repeat, "repeat", COUNT, "repeat:>1", "which repeat, from 1"),
     rule(Key::Tool, "tool", Takes::Text, "tool:query_*", "a tool that was called"),
     rule(Key::Nudged, "nudged", Takes::Flag, "nudged:yes", "received follow-up messages"),
-    rule(Key::Forked, "forked", Takes::Flag, "forked:yes", "a fork, or continued by messages of a person"),
-    rule(Key::Missing, "missing", Takes::FlagOrText, "missing:yes", "expected tool calls that never happened"),
+    rule(
+        Key::Forked,
+        "forked",
+        Takes::Flag,
+        "forked:yes",
+        "a fork, or continued by messages of a person",
+    ),
+    rule(
+        Key::Missing,
+        "missing",
+        Takes::FlagOrText,
+        "missing:yes",
+        "expected tool calls that never happened",
+    ),
     rule(Key::Failed, "failed", Takes::Flag, "failed:yes", "a tool call failed"),
     rule(Key::Answer, "answer", Takes::Flag, "answer:no", "has an answer"),
     rule(Key::Turns, "turns", COUNT, "turns:>5", "assistant turns"),
@@ -141,7 +167,13 @@ pub const KEYS: [KeyRule; 27] = [
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
     rule(Key::Scorer, "scorer", Takes::Text, "scorer:fields", "the scorer that the score is of"),
     rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "what came of scoring"),
-    rule(Key::Stored, "stored", Takes::Stored, "stored:relevance=fail", "what an evaluator is stored to have said"),
+    rule(
+        Key::Stored,
+        "stored",
+        Takes::Stored,
+        "stored:relevance=fail",
+        "what an evaluator is stored to have said",
+    ),
     rule(Key::Path, "path", Takes::Text, "path:2024/*", "part of the file's path"),
     rule(Key::Layout, "layout", Takes::Text, "layout:prompt_ql", "what the files look like"),
 ];
@@ -179,13 +211,18 @@ pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 
-/// The name that was most likely meant: one or two letters wrong, the beginning of a name, or a name with more letters after it.
+/// The name that was most likely meant: one or two letters wrong, the beginning of a name, or a
+/// name with more letters after it.
 pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest_within(word, names, 2)
 }
 
 /// Like [`nearest`], with at most so many letters wrong.
-pub(super) fn nearest_within<'a>(word: &str, names: impl Iterator<Item = &'a str>, most: usize) -> Option<&'a str> {
+pub(super) fn nearest_within<'a>(
+    word: &str,
+    names: impl Iterator<Item = &'a str>,
+    most: usize,
+) -> Option<&'a str> {
     /// So many letters may be too much behind a name.
     const MOST_BEHIND: usize = 2;
     let word: Vec<char> = word.to_lowercase().chars().take(40).collect();
@@ -197,8 +234,8 @@ pub(super) fn nearest_within<'a>(word: &str, names: impl Iterator<Item = &'a str
     names
         .filter_map(|name| {
             let letters: Vec<char> = name.chars().collect();
-            let begins =
-                letters.starts_with(&word) || (word.starts_with(&letters) && word.len() <= letters.len() + MOST_BEHIND);
+            let begins = letters.starts_with(&word)
+                || (word.starts_with(&letters) && word.len() <= letters.len() + MOST_BEHIND);
             let distance = if begins { 1 } else { distance(&word, &letters) };
             (distance <= allowed).then_some((distance, name))
         })

@@ -1,12 +1,14 @@
-//! **Pure.** What a person types to choose runs: words read into tokens, tokens printed again, tokens turned into conditions.
-//! Owns the grammar and the list of keys; knows nothing of how the index is asked or the text is searched.
+//! **Pure.** What a person types to choose runs: words read into tokens, tokens printed again,
+//! tokens turned into conditions. Owns the grammar and the list of keys; knows nothing of how the
+//! index is asked or the text is searched.
 //!
 //! ```text
 //! task:priority* model:o1,o3-mini -state:error calls:>=3 "refund requested" timeout
 //! ```
-//! Every token must hold. Commas mean or, a leading `-` or `!` means not, `*` stands for anything, quotes keep what is inside as
-//! it is. `score<0.5` is `score:<0.5`, for every key that takes a number. A word that is no token is text to be found in the
-//! transcript or in the name of the task, system or model. A filter with one invalid token matches no run.
+//! Every token must hold. Commas mean or, a leading `-` or `!` means not, `*` stands for anything,
+//! quotes keep what is inside as it is. `score<0.5` is `score:<0.5`, for every key that takes a
+//! number. A word that is no token is text to be found in the transcript or in the name of the
+//! task, system or model. A filter with one invalid token matches no run.
 
 mod admits;
 mod condition;
@@ -33,7 +35,8 @@ pub struct Filter {
 /// One thing that must hold, or must not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Token {
-    /// True when it must not hold. Runs without a value pass: what is not known to be `o1` is not `o1`.
+    /// True when it must not hold. Runs without a value pass: what is not known to be `o1` is not
+    /// `o1`.
     pub negated: bool,
     /// What.
     pub ask: Ask,
@@ -76,7 +79,8 @@ pub enum StoredAsk {
     Number(Comparison, f64),
 }
 
-/// Text with gaps: the pieces between the stars. One piece means no star; never just one empty piece.
+/// Text with gaps: the pieces between the stars. One piece means no star; never just one empty
+/// piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(pub Vec<String>);
 
@@ -96,7 +100,8 @@ pub enum Comparison {
 }
 
 impl Filter {
-    /// Reads what was typed. Returns a filter that matches no run, and the reasons, when any of it is invalid.
+    /// Reads what was typed. Returns a filter that matches no run, and the reasons, when any of it
+    /// is invalid.
     pub fn parse(typed: &str) -> (Self, Vec<Misread>) {
         parse::parse(typed)
     }
@@ -111,7 +116,8 @@ impl Filter {
         self.tokens.iter().any(|token| matches!(token.ask, Ask::Value(Key::Forked, _)))
     }
 
-    /// The same filter for statistics: it leaves forks and continued runs out, unless it says itself what becomes of them.
+    /// The same filter for statistics: it leaves forks and continued runs out, unless it says
+    /// itself what becomes of them.
     #[must_use]
     pub fn for_statistics(mut self) -> Self {
         if !self.names_forks() {

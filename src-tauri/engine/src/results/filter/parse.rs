@@ -1,5 +1,5 @@
-//! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; an invalid word makes a filter that matches
-//! no run, and a reason.
+//! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; an invalid
+//! word makes a filter that matches no run, and a reason.
 use super::keys::{KEYS, KeyRule, STATES, Takes, key_named, nearest, nearest_within, state_named};
 use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use crate::results::snippet::MAX_NEEDLE;
@@ -7,7 +7,8 @@ use crate::rows::{Misread, StoredResult};
 
 /// Longer filters are invalid.
 const MAX_BYTES: usize = 8_192;
-/// Filters with more tokens, or with more values in one token, are invalid: the question to the index keeps a sane size.
+/// Filters with more tokens, or with more values in one token, are invalid: the question to the
+/// index keeps a sane size.
 const MAX_TOKENS: usize = 64;
 /// What stands between a key and a number, in the order in which they are looked for.
 const SIGNS: [(&str, Comparison); 5] = [
@@ -57,26 +58,30 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<Misread>) {
         }
     }
     if end < typed.len() {
-        misread.push(note("…", format!("The filter is longer than {MAX_BYTES} bytes. Make it shorter.")));
+        misread.push(note(
+            "…",
+            format!("The filter is longer than {MAX_BYTES} bytes. Make it shorter."),
+        ));
     }
     let invalid = !misread.is_empty();
     (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
 }
 
-/// Why a key that stands alone before a word with a sign, or before a sign that no keyboard has, is no text to be found: it is a
-/// condition, torn by a space or written otherwise.
+/// Why a key that stands alone before a word with a sign, or before a sign that no keyboard has, is
+/// no text to be found: it is a condition, torn by a space or written otherwise.
 fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
     let (negated, letters) = negation(&word.letters);
     let at = letters.iter().position(|letter| !letter.quoted && matches!(letter.char, '≤' | '≥'));
     let (name, here) = letters.split_at(at.unwrap_or(letters.len()));
-    let name: String = name.iter().filter(|letter| !letter.quoted).map(|letter| letter.char).collect();
+    let name: String =
+        name.iter().filter(|letter| !letter.quoted).map(|letter| letter.char).collect();
     let rule = key_named(&name).filter(|_| !word.has_quotes)?;
     let signs = [':', '<', '>', '=', '≤', '≥'];
     let mut value: String = here.iter().map(|letter| letter.char).collect();
     if value.is_empty() {
-        let next = rest
-            .first()
-            .filter(|next| next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign))))?;
+        let next = rest.first().filter(|next| {
+            next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign)))
+        })?;
         next.typed.clone_into(&mut value);
     }
     if value.chars().all(|char| signs.contains(&char)) {
@@ -85,7 +90,11 @@ fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
     }
     let value = value.replace('≤', "<=").replace('≥', ">=");
     let sign = if negated { "-" } else { "" };
-    let how = if here.is_empty() { "without a space between" } else { "with signs that every keyboard has" };
+    let how = if here.is_empty() {
+        "without a space between"
+    } else {
+        "with signs that every keyboard has"
+    };
     Some(format!("Write it {how}: {sign}{}{value}. {IN_QUOTES}", rule.name))
 }
 
@@ -100,7 +109,8 @@ fn words(typed: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The first word, and how many bytes it takes. An open quote reaches to the end: the person is still typing.
+/// The first word, and how many bytes it takes. An open quote reaches to the end: the person is
+/// still typing.
 fn word(text: &str) -> (Word<'_>, usize) {
     let mut letters = Vec::new();
     let (mut quoted, mut has_quotes) = (false, false);
@@ -126,13 +136,16 @@ fn word(text: &str) -> (Word<'_>, usize) {
 fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
     let (negated, letters) = negation(&word.letters);
     if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
-        let text = |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
+        let text =
+            |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
         if let Some(rule) = key_named(&name) {
             let read = if sign == ':' || takes_numbers(rule) {
                 values(rule, value, word)
             } else {
                 let value = text(value).trim_start_matches(['<', '>', '=']).to_owned();
-                Err(format!("“{name}” takes no comparison. Did you mean {name}:{value}? {IN_QUOTES}"))
+                Err(format!(
+                    "“{name}” takes no comparison. Did you mean {name}:{value}? {IN_QUOTES}"
+                ))
             };
             return match read {
                 Ok(wanted) => Some(Token { negated, ask: Ask::Value(rule.key, wanted) }),
@@ -150,7 +163,8 @@ fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
     }
     let text: String = letters.iter().map(|letter| letter.char).collect();
     if text.len() > MAX_NEEDLE {
-        let message = format!("A text to be found has at most {MAX_NEEDLE} bytes. Make it shorter.");
+        let message =
+            format!("A text to be found has at most {MAX_NEEDLE} bytes. Make it shorter.");
         misread.push(note(word.typed, message));
         return None;
     }
@@ -161,7 +175,8 @@ fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
 fn negation(letters: &[Letter]) -> (bool, &[Letter]) {
     match letters {
         [sign, next, ..]
-            if (sign.is('-') || sign.is('!')) && (next.quoted || next.char.is_alphanumeric() || next.char == '_') =>
+            if (sign.is('-') || sign.is('!'))
+                && (next.quoted || next.char.is_alphanumeric() || next.char == '_') =>
         {
             (true, &letters[1..])
         }
@@ -169,8 +184,8 @@ fn negation(letters: &[Letter]) -> (bool, &[Letter]) {
     }
 }
 
-/// A word with a key: what stands before the first colon or sign of a comparison, and after it. The value keeps the sign of a
-/// comparison and loses a colon.
+/// A word with a key: what stands before the first colon or sign of a comparison, and after it. The
+/// value keeps the sign of a comparison and loses a colon.
 struct Keyed<'a> {
     name: String,
     sign: char,
@@ -180,7 +195,8 @@ struct Keyed<'a> {
 /// Said after the nearest right form of a token.
 const IN_QUOTES: &str = "To search for the text, put it in quotes.";
 
-/// The token that was probably meant by a word whose key is unknown; none for a word that is more likely a text.
+/// The token that was probably meant by a word whose key is unknown; none for a word that is more
+/// likely a text.
 fn meant(name: &str, sign: char, value: &str) -> Option<String> {
     if let Some(rule) = name.strip_suffix('!').and_then(key_named)
         && sign == '='
@@ -188,9 +204,11 @@ fn meant(name: &str, sign: char, value: &str) -> Option<String> {
         return Some(format!("-{}:{}", rule.name, value.trim_start_matches('=')));
     }
     if sign == ':' {
-        return nearest(name, KEYS.iter().map(|rule| rule.name)).map(|near| format!("{near}:{value}"));
+        return nearest(name, KEYS.iter().map(|rule| rule.name))
+            .map(|near| format!("{near}:{value}"));
     }
-    // `count<limit` and `code=5` are found in transcripts, so only a slip of one letter before a number is taken for a key.
+    // `count<limit` and `code=5` are found in transcripts, so only a slip of one letter before a
+    // number is taken for a key.
     let numeric = KEYS.iter().filter_map(|rule| match rule.takes {
         Takes::Number(units) if number(value, units).is_some() => Some(rule.name),
         _ => None,
@@ -204,7 +222,9 @@ fn takes_numbers(rule: &KeyRule) -> bool {
 
 /// None for a word whose beginning cannot be a key, not even a misspelled one.
 fn key_and_value(letters: &[Letter]) -> Option<Keyed<'_>> {
-    let at = letters.iter().position(|letter| [':', '<', '>', '='].into_iter().any(|sign| letter.is(sign)))?;
+    let at = letters
+        .iter()
+        .position(|letter| [':', '<', '>', '='].into_iter().any(|sign| letter.is(sign)))?;
     let sign = letters[at].char;
     let plain = |letter: &Letter| !letter.quoted && !matches!(letter.char, '/' | '\\');
     let name: String = letters[..at].iter().map(|letter| letter.char).collect();
@@ -221,7 +241,11 @@ fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wan
         return Err(format!("A key takes at most {MAX_TOKENS} values."));
     }
     if wanted.is_empty() {
-        let quotes = if word.has_quotes { ", with something between the quotes" } else { ", without a space between" };
+        let quotes = if word.has_quotes {
+            ", with something between the quotes"
+        } else {
+            ", without a space between"
+        };
         return Err(format!("Write a value after “{}:”{quotes}: {}.", rule.name, rule.example));
     }
     Ok(wanted)
@@ -229,13 +253,13 @@ fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wan
 
 /// Refuses a comparison where text is expected.
 fn text_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
-    if letters
-        .first()
-        .is_some_and(|first| SIGNS.iter().any(|(sign, _)| sign.len() == 1 && sign.starts_with(first.char)))
-        && !letters[0].quoted
+    if letters.first().is_some_and(|first| {
+        SIGNS.iter().any(|(sign, _)| sign.len() == 1 && sign.starts_with(first.char))
+    }) && !letters[0].quoted
     {
         let name = rule.name;
-        let near = nearest(name, KEYS.iter().filter(|rule| takes_numbers(rule)).map(|rule| rule.name));
+        let near =
+            nearest(name, KEYS.iter().filter(|rule| takes_numbers(rule)).map(|rule| rule.name));
         let value: String = letters.iter().map(|letter| letter.char).collect();
         let advice = near.map_or_else(
             || format!("Write it like {}, or put the value in quotes", rule.example),
@@ -260,13 +284,15 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
             let known = words.iter().find(|known| **known == word);
             known.map(|known| Wanted::Word(known)).ok_or_else(|| no_word(rule, &text, words))
         }
-        Takes::Flag => flag(&text).map(Wanted::Flag).ok_or_else(|| match nearest(&text, ["yes", "no"].into_iter()) {
-            Some(near) => format!("Unknown {0} \"{text}\". Did you mean {near}?", rule.name),
-            None => format!("Unknown {0} \"{text}\". Write {0}:yes or {0}:no.", rule.name),
+        Takes::Flag => flag(&text).map(Wanted::Flag).ok_or_else(|| {
+            match nearest(&text, ["yes", "no"].into_iter()) {
+                Some(near) => format!("Unknown {0} \"{text}\". Did you mean {near}?", rule.name),
+                None => format!("Unknown {0} \"{text}\". Write {0}:yes or {0}:no.", rule.name),
+            }
         }),
-        Takes::FlagOrText => {
-            flag(&text).filter(|_| bare).map_or_else(|| text_value(rule, letters), |yes| Ok(Wanted::Flag(yes)))
-        }
+        Takes::FlagOrText => flag(&text)
+            .filter(|_| bare)
+            .map_or_else(|| text_value(rule, letters), |yes| Ok(Wanted::Flag(yes))),
         Takes::Number(units) => number(&text, units)
             .map(|(by, number)| Wanted::Number(by, number))
             .ok_or_else(|| format!("“{text}” is no number. Write it like {}.", rule.example)),
@@ -276,14 +302,19 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
 
 /// The name of an evaluator, up to the first sign that no quotes hide, and what it said.
 fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
-    let at = letters.iter().position(|letter| ['=', '<', '>'].into_iter().any(|sign| letter.is(sign)));
+    let at =
+        letters.iter().position(|letter| ['=', '<', '>'].into_iter().any(|sign| letter.is(sign)));
     let (name, said) = letters.split_at(at.unwrap_or(letters.len()));
     if name.is_empty() {
-        return Err(format!("Write the name of an evaluator before what it said: {}.", rule.example));
+        return Err(format!(
+            "Write the name of an evaluator before what it said: {}.",
+            rule.example
+        ));
     }
     let said: String = said.iter().map(|letter| letter.char).collect();
     let word = said.strip_prefix('=').map(str::to_ascii_lowercase);
-    let result = word.and_then(|word| StoredResult::ALL.into_iter().find(|result| result.word() == word));
+    let result =
+        word.and_then(|word| StoredResult::ALL.into_iter().find(|result| result.word() == word));
     let ask = match result {
         _ if said.is_empty() => StoredAsk::Anything,
         Some(result) => StoredAsk::Result(result),
@@ -292,7 +323,12 @@ fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
                 let words = StoredResult::ALL.map(StoredResult::word);
                 let said = said.trim_start_matches(['=', '<', '>']);
                 let advice = nearest(said, words.into_iter()).map_or_else(
-                    || format!("Write one of {} after “=”, or a number: stored:relevance<3.", words.join(", ")),
+                    || {
+                        format!(
+                            "Write one of {} after “=”, or a number: stored:relevance<3.",
+                            words.join(", ")
+                        )
+                    },
                     |near| format!("Did you mean {near}?"),
                 );
                 format!("Unknown result \"{said}\". {advice}")
@@ -306,8 +342,10 @@ fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
 fn no_word(rule: &KeyRule, text: &str, words: &[&str]) -> String {
     let name = rule.name;
     let near = nearest(&text.replace('-', "_"), words.iter().copied());
-    let advice =
-        near.map_or_else(|| format!("Write one of {}.", words.join(", ")), |near| format!("Did you mean {near}?"));
+    let advice = near.map_or_else(
+        || format!("Write one of {}.", words.join(", ")),
+        |near| format!("Did you mean {near}?"),
+    );
     format!("Unknown {name} \"{text}\". {advice}")
 }
 
@@ -321,7 +359,10 @@ fn flag(text: &str) -> Option<bool> {
 
 fn pattern(letters: &[Letter]) -> Pattern {
     Pattern(
-        letters.split(|letter| letter.is('*')).map(|piece| piece.iter().map(|letter| letter.char).collect()).collect(),
+        letters
+            .split(|letter| letter.is('*'))
+            .map(|piece| piece.iter().map(|letter| letter.char).collect())
+            .collect(),
     )
 }
 

@@ -6,7 +6,8 @@ use std::fmt::{Display, Formatter, Result};
 impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if self.invalid {
-            // Printed filters are keys of caches; no valid filter prints an unquoted colon without a key.
+            // Printed filters are keys of caches; no valid filter prints an unquoted colon without
+            // a key.
             return f.write_str(":invalid");
         }
         for (at, token) in self.tokens.iter().enumerate() {
@@ -36,7 +37,9 @@ impl Display for Token {
 fn one_value(key: Key, value: &Wanted, f: &mut Formatter<'_>) -> Result {
     match value {
         // A tool may be called `yes`.
-        Wanted::Like(Pattern(pieces)) if key == Key::Missing && pieces.len() == 1 => f.write_str(&quoted(&pieces[0])),
+        Wanted::Like(Pattern(pieces)) if key == Key::Missing && pieces.len() == 1 => {
+            f.write_str(&quoted(&pieces[0]))
+        }
         Wanted::Like(pattern) => one_pattern(pattern, f),
         Wanted::State(state) => f.write_str(state_name(*state)),
         Wanted::Word(word) => f.write_str(word),
@@ -75,7 +78,8 @@ fn sign(by: Comparison) -> &'static str {
 /// A text as it has to be typed to stand for itself.
 pub fn typed(text: &str) -> String {
     let begins = |char: char| char.is_alphanumeric() || char == '_';
-    let plain = text.starts_with(begins) && text.chars().all(|char| begins(char) || matches!(char, '-' | '.' | '/'));
+    let plain = text.starts_with(begins)
+        && text.chars().all(|char| begins(char) || matches!(char, '-' | '.' | '/'));
     if plain { text.to_owned() } else { quoted(text) }
 }
 

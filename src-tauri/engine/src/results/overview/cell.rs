@@ -4,7 +4,8 @@ use crate::rows::OverviewCell;
 use touchstone_scoring::standing::{Cell, Counted};
 use touchstone_scoring::stats::Resampling;
 
-/// Of a cell among hundreds that are drawn at a time, fifty pixels wide. What sums up a column is drawn as finely as in a report.
+/// Of a cell among hundreds that are drawn at a time, fifty pixels wide. What sums up a column is
+/// drawn as finely as in a report.
 const ROUGH: usize = 2_000;
 
 /// Runs of a cell as they are gathered, to be counted.

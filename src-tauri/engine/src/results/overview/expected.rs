@@ -8,7 +8,8 @@ use touchstone_formats::{names as file_names, suite};
 /// More repeats than these are a slip of the keyboard, as for launches.
 const MOST_REPEATS: u32 = 1_000;
 
-/// Counts what is missing into the rows; returns how much it is, or none when the filter asks for more than where runs stand.
+/// Counts what is missing into the rows; returns how much it is, or none when the filter asks for
+/// more than where runs stand.
 pub(super) fn count_missing(
     gathered: &mut Gathering,
     columns: &[Column],
@@ -50,8 +51,14 @@ fn of_column(
     for (variation, index) in (0..).zip(0..task.suite.variations.len()) {
         let name = task.variation_name(index);
         let admitted = |repeat: &u32| {
-            let place =
-                Slot { task: &names, system, model, variation, variation_name: name.as_deref(), repeat: *repeat };
+            let place = Slot {
+                task: &names,
+                system,
+                model,
+                variation,
+                variation_name: name.as_deref(),
+                repeat: *repeat,
+            };
             filter.admits(&place)
         };
         let taken = gathered.taken_by_forks(task, variation, column);
@@ -61,9 +68,15 @@ fn of_column(
             continue;
         }
         let row = gathered.row(task, variation, name);
-        let there =
-            || row.facts.of(column).iter().chain(row.forks.of(column)).filter(|fact| fact.holds == Holds::Repeat);
-        let lacking = wanted.iter().filter(|repeat| !there().any(|fact| fact.repeat == **repeat)).count();
+        let there = || {
+            row.facts
+                .of(column)
+                .iter()
+                .chain(row.forks.of(column))
+                .filter(|fact| fact.holds == Holds::Repeat)
+        };
+        let lacking =
+            wanted.iter().filter(|repeat| !there().any(|fact| fact.repeat == **repeat)).count();
         if lacking > 0 {
             row.missing.push((column, u32::try_from(lacking).unwrap_or(u32::MAX)));
             missing += lacking as u64;

@@ -1,6 +1,8 @@
-//! **Pure.** Puts runs where they belong, one after the other: which column, which task, which variation.
+//! **Pure.** Puts runs where they belong, one after the other: which column, which task, which
+//! variation.
 use super::{
-    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow, cell, expected,
+    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow,
+    cell, expected,
 };
 use crate::results::filter::Filter;
 use crate::results::suites::{Task, Tasks};
@@ -9,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_scoring::standing::End;
 
-/// What a matrix wants to know of a run. Borrowed: there are many, and most of what they say was said before.
+/// What a matrix wants to know of a run. Borrowed: there are many, and most of what they say was
+/// said before.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// Opaque id.
@@ -128,13 +131,15 @@ impl Gathering {
         let place = place(run, suite);
         let label = || label(run, suite, &place);
         let rows = &mut self.tasks[task].rows;
-        let row = rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place.clone(), label()));
+        let row =
+            rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place.clone(), label()));
         row.by_name |= run.variation.is_none();
         let facts = if is_left_out { &mut row.forks } else { &mut row.facts };
         facts.0.push(fact);
     }
 
-    /// Everything that was gathered, with what the suites expect and is not there; `scorers` are those that occur.
+    /// Everything that was gathered, with what the suites expect and is not there; `scorers` are
+    /// those that occur.
     pub fn finish(mut self, filter: &Filter, scorers: Vec<String>) -> Matrix {
         let (columns, columns_left_out, moved) = chosen(std::mem::take(&mut self.columns));
         for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
@@ -145,7 +150,8 @@ impl Gathering {
         let suites = Arc::clone(&self.suites);
         let mut columns: Vec<Column> = columns.collect();
         self.totals.missing = expected::count_missing(&mut self, &columns, &suites, filter);
-        let mut tasks: Vec<TaskRows> = self.tasks.into_iter().filter_map(GatheredTask::rows).collect();
+        let mut tasks: Vec<TaskRows> =
+            self.tasks.into_iter().filter_map(GatheredTask::rows).collect();
         tasks.sort_by(|one, other| one.id.cmp(&other.id));
         for (at, column) in (0..).zip(&mut columns) {
             column.cell = cell::of_column(&tasks, at);
@@ -154,7 +160,8 @@ impl Gathering {
         Matrix { suites, columns, columns_left_out, tasks, loose, scorers, totals: self.totals }
     }
 
-    /// The column of a run, as it is numbered until all are known. None when there are more than anybody can look at.
+    /// The column of a run, as it is numbered until all are known. None when there are more than
+    /// anybody can look at.
     fn column(&mut self, run: &Seen<'_>) -> Option<u16> {
         self.maker.clear();
         for name in [run.system, run.model] {
@@ -196,7 +203,11 @@ impl Gathering {
             return *at;
         }
         self.by_id.insert(id.to_owned(), self.tasks.len());
-        self.tasks.push(GatheredTask { id: id.to_owned(), label: label.cloned(), ..GatheredTask::default() });
+        self.tasks.push(GatheredTask {
+            id: id.to_owned(),
+            label: label.cloned(),
+            ..GatheredTask::default()
+        });
         self.tasks.len() - 1
     }
 
@@ -218,7 +229,12 @@ impl Gathering {
     }
 
     /// The row of a variation that a suite has.
-    pub(super) fn row(&mut self, task: &Task, variation: u32, name: Option<String>) -> &mut VariationRow {
+    pub(super) fn row(
+        &mut self,
+        task: &Task,
+        variation: u32,
+        name: Option<String>,
+    ) -> &mut VariationRow {
         let at = self.task(&task.suite.id, task.suite.name.as_ref());
         let place = Place::Numbered(variation);
         self.tasks[at].rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place, name))
@@ -228,10 +244,21 @@ impl Gathering {
 impl GatheredTask {
     /// None when all its runs are in columns that are left out.
     fn rows(self) -> Option<TaskRows> {
-        let there = |row: &VariationRow| !row.facts.0.is_empty() || !row.forks.0.is_empty() || !row.missing.is_empty();
+        let there = |row: &VariationRow| {
+            !row.facts.0.is_empty() || !row.forks.0.is_empty() || !row.missing.is_empty()
+        };
         let variations: Vec<VariationRow> = self.rows.into_values().filter(there).collect();
-        let names = if self.names.is_empty() { vec![self.id.clone()] } else { self.names.into_iter().collect() };
-        (!variations.is_empty()).then_some(TaskRows { names, id: self.id, label: self.label, variations })
+        let names = if self.names.is_empty() {
+            vec![self.id.clone()]
+        } else {
+            self.names.into_iter().collect()
+        };
+        (!variations.is_empty()).then_some(TaskRows {
+            names,
+            id: self.id,
+            label: self.label,
+            variations,
+        })
     }
 }
 
@@ -268,13 +295,16 @@ impl Totals {
     }
 }
 
-/// Columns in their order, how many were too many, and where each went. Runs without a task make none.
+/// Columns in their order, how many were too many, and where each went. Runs without a task make
+/// none.
 fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize, Vec<Option<u16>>) {
     let mut moved = vec![None; columns.len()];
     let mut all: Vec<(usize, GatheredColumn)> = columns.into_iter().enumerate().collect();
     all.retain(|(_, column)| column.runs > 0);
     let name = |column: &GatheredColumn| (column.system.clone(), column.model.clone());
-    all.sort_by(|(_, one), (_, other)| other.runs.cmp(&one.runs).then_with(|| name(one).cmp(&name(other))));
+    all.sort_by(|(_, one), (_, other)| {
+        other.runs.cmp(&one.runs).then_with(|| name(one).cmp(&name(other)))
+    });
     let left_out = all.len().saturating_sub(MOST_COLUMNS);
     all.truncate(MOST_COLUMNS);
     // What is not known stands last.
@@ -296,7 +326,8 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
 
 /// Which variation a run is of.
 fn place(run: &Seen<'_>, suite: Option<&Task>) -> Place {
-    let number = suite.map_or(run.variation, |suite| suite.counted_as(run.variation, run.variation_name));
+    let number =
+        suite.map_or(run.variation, |suite| suite.counted_as(run.variation, run.variation_name));
     match (number, run.variation_name) {
         (Some(number), _) => Place::Numbered(number),
         (None, Some(name)) => Place::Named(name.to_owned()),
@@ -306,7 +337,8 @@ fn place(run: &Seen<'_>, suite: Option<&Task>) -> Place {
 
 /// What that is called, first of all by the suite.
 fn label(run: &Seen<'_>, suite: Option<&Task>, place: &Place) -> Option<String> {
-    let number = if let Place::Numbered(number) = place { usize::try_from(*number).ok() } else { None };
+    let number =
+        if let Place::Numbered(number) = place { usize::try_from(*number).ok() } else { None };
     let of_suite = suite.zip(number).and_then(|(suite, number)| suite.variation_name(number));
     of_suite.or_else(|| run.variation_name.map(str::to_owned))
 }

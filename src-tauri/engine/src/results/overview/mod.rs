@@ -1,8 +1,10 @@
-//! **Pure.** Runs as a matrix: tasks and their variations against systems with models. Owns where each run stands and what suites
-//! expect that is not there; what the runs of a cell come to is counted in `scoring::standing`, as for every report.
+//! **Pure.** Runs as a matrix: tasks and their variations against systems with models. Owns where
+//! each run stands and what suites expect that is not there; what the runs of a cell come to is
+//! counted in `scoring::standing`, as for every report.
 //!
-//! A matrix is made once of all runs that pass a filter, and asked for parts of it from then on: folding and scrolling gather nothing
-//! again. Only the cells of the rows in sight are worked out when they are asked for.
+//! A matrix is made once of all runs that pass a filter, and asked for parts of it from then on:
+//! folding and scrolling gather nothing again. Only the cells of the rows in sight are worked out
+//! when they are asked for.
 mod cell;
 mod expected;
 mod gather;
@@ -97,7 +99,8 @@ struct Fact {
     end: End,
     repeat: u32,
     reviewed: bool,
-    /// For a run that is left out: whether its file stands in the place of a repeat, and of what kind it is.
+    /// For a run that is left out: whether its file stands in the place of a repeat, and of what
+    /// kind it is.
     holds: Holds,
     /// It is a fork or was continued by a person.
     apart: bool,
@@ -128,7 +131,8 @@ impl Facts {
     }
 }
 
-/// Runs without a task. Those that say who made them may stand in a column; no column is there for their sake.
+/// Runs without a task. Those that say who made them may stand in a column; no column is there for
+/// their sake.
 #[derive(Default)]
 struct Loose {
     runs: u64,
@@ -163,7 +167,14 @@ fn is_foreign(layout: &str) -> bool {
 
 impl VariationRow {
     fn new(place: Place, label: Option<String>) -> Self {
-        Self { place, label, by_name: false, facts: Facts::default(), forks: Facts::default(), missing: Vec::new() }
+        Self {
+            place,
+            label,
+            by_name: false,
+            facts: Facts::default(),
+            forks: Facts::default(),
+            missing: Vec::new(),
+        }
     }
 
     fn missing(&self, column: u16) -> u32 {
@@ -173,7 +184,12 @@ impl VariationRow {
 
 impl Matrix {
     /// Gathers runs; `scorers` are those that occur.
-    pub fn of(runs: &[ScoredRun], suites: &Arc<Tasks>, filter: &Filter, scorers: Vec<String>) -> Self {
+    pub fn of(
+        runs: &[ScoredRun],
+        suites: &Arc<Tasks>,
+        filter: &Filter,
+        scorers: Vec<String>,
+    ) -> Self {
         let mut gathering = Gathering::new(suites, filter);
         for run in runs {
             gathering.add(&Seen::from(run));

@@ -1,7 +1,10 @@
-//! **Pure.** A part of a matrix as the page sees it: which rows there are under which folds, and their cells.
+//! **Pure.** A part of a matrix as the page sees it: which rows there are under which folds, and
+//! their cells.
 use super::{Loose, Matrix, Place, TaskRows, VariationRow, cell};
 use crate::results::filter::typed;
-use crate::rows::{Misread, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow};
+use crate::rows::{
+    Misread, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow,
+};
 use std::collections::HashSet;
 
 /// A part has at most this many rows.
@@ -16,20 +19,28 @@ enum Line<'a> {
 
 impl Matrix {
     /// The rows that are asked for, with all heads.
-    pub fn page(&self, request: &OverviewRequest, generation: u64, misread: Vec<Misread>) -> Overview {
+    pub fn page(
+        &self,
+        request: &OverviewRequest,
+        generation: u64,
+        misread: Vec<Misread>,
+    ) -> Overview {
         let except: HashSet<&str> = request.except.iter().map(String::as_str).collect();
         let folded = |task: &TaskRows| request.folded != except.contains(task.id.as_str());
         let lines = self.tasks.iter().map(|task| (task, task.variations.len() < 2 || folded(task)));
-        let height = |(task, folded): (&TaskRows, bool)| 1 + if folded { 0 } else { task.variations.len() };
+        let height =
+            |(task, folded): (&TaskRows, bool)| 1 + if folded { 0 } else { task.variations.len() };
         let total: usize = lines.clone().map(height).sum();
         let sought = self.tasks.iter().position(|task| request.find.as_ref() == Some(&task.id));
         let found: Option<usize> = sought.map(|at| lines.clone().take(at).map(height).sum());
         let lines = lines.flat_map(|(task, folded)| {
             let shown = if folded { &[][..] } else { &task.variations[..] };
-            std::iter::once(Line::Task(task, folded)).chain(shown.iter().map(move |row| Line::Variation(task, row)))
+            std::iter::once(Line::Task(task, folded))
+                .chain(shown.iter().map(move |row| Line::Variation(task, row)))
         });
         let lines = lines.chain(self.loose.as_ref().map(Line::Loose));
-        let (offset, limit) = (request.span.offset as usize, request.span.limit.min(MAX_ROWS) as usize);
+        let (offset, limit) =
+            (request.span.offset as usize, request.span.limit.min(MAX_ROWS) as usize);
         Overview {
             generation,
             columns: self.heads(),
@@ -84,7 +95,11 @@ impl Matrix {
             Line::Variation(task, row) => OverviewRow {
                 kind: OverviewKind::Variation,
                 task: Some(task.id.clone()),
-                variation: if let Place::Numbered(number) = &row.place { Some(*number) } else { None },
+                variation: if let Place::Numbered(number) = &row.place {
+                    Some(*number)
+                } else {
+                    None
+                },
                 label: row.label.clone(),
                 variations: 0,
                 folded: false,
@@ -117,7 +132,9 @@ fn of_task(task: &TaskRows) -> String {
 
 fn of_variation(row: &VariationRow) -> String {
     match (&row.place, &row.label) {
-        (Place::Numbered(number), Some(name)) if row.by_name => format!("variation:{number},{}", typed(name)),
+        (Place::Numbered(number), Some(name)) if row.by_name => {
+            format!("variation:{number},{}", typed(name))
+        }
         (Place::Numbered(number), _) => format!("variation:{number}"),
         (Place::Named(name), _) => format!("variation:{}", typed(name)),
         (Place::Unknown, _) => asked("variation", None),

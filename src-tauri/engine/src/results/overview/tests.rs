@@ -5,7 +5,8 @@ use crate::results::query::ScoredRun;
 use crate::results::roots::{FileId, Root};
 use crate::results::suites::{Task, Tasks};
 use crate::rows::{
-    Lineage, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, RunState, ScoreStanding, Span,
+    Lineage, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, RunState,
+    ScoreStanding, Span,
 };
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -13,8 +14,9 @@ use std::sync::Arc;
 use touchstone_formats::suite;
 use touchstone_scoring::standing::Standing;
 
-/// A run as `task/variation system model repeat: what became of it`. A variation that is no number is a name; what became of it is
-/// a score, with `+` or `-` when somebody decided whether it is good enough, or a state.
+/// A run as `task/variation system model repeat: what became of it`. A variation that is no number
+/// is a name; what became of it is a score, with `+` or `-` when somebody decided whether it is
+/// good enough, or a state.
 fn run(text: &str) -> ScoredRun {
     let (place, end) = text.split_once(": ").unwrap();
     let words: Vec<&str> = place.split(' ').collect();
@@ -81,7 +83,10 @@ fn suites(texts: &[(&str, &[&str], u32)]) -> Arc<Tasks> {
         };
         let suite = suite::Task {
             id: (*id).to_owned(),
-            prompts: suite::Prompts { tool_calling: Some("do".to_owned()), ..suite::Prompts::default() },
+            prompts: suite::Prompts {
+                tool_calling: Some("do".to_owned()),
+                ..suite::Prompts::default()
+            },
             variations: variations.iter().map(variation).collect(),
             repeat: *repeat,
             ..suite::Task::default()
@@ -144,8 +149,12 @@ fn said(cell: &OverviewCell) -> String {
 fn name(row: &OverviewRow) -> String {
     let label = row.label.as_deref().unwrap_or_default();
     match row.kind {
-        OverviewKind::Task => format!("{}{}", if row.folded { "▸ " } else { "" }, row.task.as_deref().unwrap()),
-        OverviewKind::Variation => format!("  {}{label}", row.variation.map(|n| format!("{n} ")).unwrap_or_default()),
+        OverviewKind::Task => {
+            format!("{}{}", if row.folded { "▸ " } else { "" }, row.task.as_deref().unwrap())
+        }
+        OverviewKind::Variation => {
+            format!("  {}{label}", row.variation.map(|n| format!("{n} ")).unwrap_or_default())
+        }
         OverviewKind::Loose => format!("({} without a task)", row.runs),
     }
 }
@@ -154,11 +163,20 @@ fn drawn(overview: &Overview) -> String {
     let mut text = String::new();
     for column in &overview.columns {
         let known = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
-        let _ = writeln!(text, "{} {}: {}", known(&column.system), known(&column.model), said(&column.cell));
+        let _ = writeln!(
+            text,
+            "{} {}: {}",
+            known(&column.system),
+            known(&column.model),
+            said(&column.cell)
+        );
     }
     for row in &overview.rows {
-        let cells: Vec<String> =
-            row.cells.iter().map(|cell| cell.as_ref().map_or_else(|| "·".to_owned(), said)).collect();
+        let cells: Vec<String> = row
+            .cells
+            .iter()
+            .map(|cell| cell.as_ref().map_or_else(|| "·".to_owned(), said))
+            .collect();
         let _ = writeln!(text, "{} | {}", name(row), cells.join(" | "));
     }
     text
@@ -217,8 +235,11 @@ fn a_run_that_says_the_name_of_a_variation_stands_with_those_that_say_its_number
     let suites = suites(&[("folder/task", &["x", "y"], 2)]);
     let runs = ["folder/y tool_calling m 1: 1", "folder/task/1 tool_calling m 2: 0"];
     let runs = runs.map(run_of_folder);
-    let overview =
-        Matrix::of(&runs, &suites, &Filter::default(), Vec::new()).page(&request(false, &[], 0, 9), 1, Vec::new());
+    let overview = Matrix::of(&runs, &suites, &Filter::default(), Vec::new()).page(
+        &request(false, &[], 0, 9),
+        1,
+        Vec::new(),
+    );
     insta::assert_snapshot!(drawn(&overview), @r"
     tool_calling m: 0.50 0.09–0.91 2 runs 1 flaky 2 missing
     folder/task | 0.50 0.09–0.91 2 runs 1 flaky 2 missing
@@ -273,7 +294,8 @@ fn what_is_expected_follows_a_filter_that_asks_where_and_is_unknown_for_any_othe
         ("state:answered", None),
         ("some words", None),
     ] {
-        let overview = matrix(&runs, &suites, filter).page(&request(false, &[], 0, 500), 1, Vec::new());
+        let overview =
+            matrix(&runs, &suites, filter).page(&request(false, &[], 0, 500), 1, Vec::new());
         assert_eq!(overview.missing, missing, "{filter}");
     }
 }
@@ -298,7 +320,11 @@ fn repeats_that_disagree_are_flaky_and_variations_that_do_are_not() {
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/0 s m 2: 0-"]), 1);
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/1 s m 1: 0-"]), 0);
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/0 s m 2: error"]), 0);
-    assert_eq!(flaky(&["a/0 s m 1: 1", "a/0 s m 2: 0"]), 1, "nobody decided what is good enough, and scores differ");
+    assert_eq!(
+        flaky(&["a/0 s m 1: 1", "a/0 s m 2: 0"]),
+        1,
+        "nobody decided what is good enough, and scores differ"
+    );
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/0 s m 2: 0-", "a/1 s m 1: 1+", "a/1 s m 2: 0-"]), 2);
 }
 
@@ -306,8 +332,15 @@ fn repeats_that_disagree_are_flaky_and_variations_that_do_are_not() {
 fn an_interval_is_wilsons_for_noughts_and_ones_and_students_for_few_others_and_none_for_one_run() {
     let cell = |runs: &[&str]| said(page(runs, &Arc::default()).rows[0].cells[0].as_ref().unwrap());
     assert_eq!(cell(&["a/0 s m 1: 1"]), "1.00 1 runs");
-    assert_eq!(cell(&["a/0 s m 1: 1", "a/0 s m 2: 1", "a/0 s m 3: 0"]), "0.67 0.21–0.94 3 runs 1 flaky");
-    assert_eq!(cell(&["a/0 s m 1: 0.5", "a/0 s m 2: 0.5"]), "0.50 2 runs", "nothing says how much others would differ");
+    assert_eq!(
+        cell(&["a/0 s m 1: 1", "a/0 s m 2: 1", "a/0 s m 3: 0"]),
+        "0.67 0.21–0.94 3 runs 1 flaky"
+    );
+    assert_eq!(
+        cell(&["a/0 s m 1: 0.5", "a/0 s m 2: 0.5"]),
+        "0.50 2 runs",
+        "nothing says how much others would differ"
+    );
     assert_eq!(cell(&["a/0 s m 1: 0.4", "a/0 s m 2: 0.6"]), "0.50 0.00–1.00 2 runs 1 flaky");
 }
 
@@ -343,7 +376,10 @@ fn the_row_of_a_task_is_found_under_any_folds() {
         let request = OverviewRequest { find: Some(task.to_owned()), ..request(folded, &[], 0, 1) };
         matrix.page(&request, 1, Vec::new()).found
     };
-    assert_eq!([found("a", false), found("b", false), found("c", false)], [Some(0), Some(3), Some(4)]);
+    assert_eq!(
+        [found("a", false), found("b", false), found("c", false)],
+        [Some(0), Some(3), Some(4)]
+    );
     assert_eq!([found("c", true), found("never there", true)], [Some(2), None]);
 }
 
@@ -361,15 +397,20 @@ fn columns_with_the_fewest_runs_are_left_out_when_there_are_too_many() {
 fn the_filters_of_a_row_and_a_column_take_in_just_their_runs() {
     let runs = ["a b/0 s m 1: 1", "a b/1 s m 1: 1", "?/? ? ? 1: 1"];
     let runs: Vec<ScoredRun> = runs.map(|text| run(&text.replace("a b", "a_b"))).into();
-    let runs: Vec<ScoredRun> =
-        runs.into_iter().map(|run| ScoredRun { task: run.task.map(|task| task.replace('_', " ")), ..run }).collect();
+    let runs: Vec<ScoredRun> = runs
+        .into_iter()
+        .map(|run| ScoredRun { task: run.task.map(|task| task.replace('_', " ")), ..run })
+        .collect();
     let overview = Matrix::of(&runs, &Arc::default(), &Filter::default(), Vec::new()).page(
         &request(false, &[], 0, 9),
         1,
         Vec::new(),
     );
     let rows: Vec<&str> = overview.rows.iter().map(|row| row.filter.as_str()).collect();
-    assert_eq!(rows, [r#"task:"a b""#, r#"task:"a b" variation:0"#, r#"task:"a b" variation:1"#, "-task:*"]);
+    assert_eq!(
+        rows,
+        [r#"task:"a b""#, r#"task:"a b" variation:0"#, r#"task:"a b" variation:1"#, "-task:*"]
+    );
     let columns: Vec<&str> = overview.columns.iter().map(|column| column.filter.as_str()).collect();
     assert_eq!(columns, ["system:s model:m"]);
     for filter in rows.iter().chain(&columns) {
@@ -442,7 +483,8 @@ proptest! {
 
 #[test]
 fn a_fork_that_is_asked_for_makes_no_cell_flaky() {
-    let mut runs: Vec<ScoredRun> = ["a/0 s m 1: 1+", "a/0 s m 2: 1+", "a/0 s m 1: 0-"].map(run).into();
+    let mut runs: Vec<ScoredRun> =
+        ["a/0 s m 1: 1+", "a/0 s m 2: 1+", "a/0 s m 1: 0-"].map(run).into();
     let flaky = |runs: &[ScoredRun], filter: &str| {
         let matrix = Matrix::of(runs, &suites(&[]), &Filter::parse(filter).0, Vec::new());
         let page = matrix.page(&request(true, &[], 0, 500), 1, Vec::new());

@@ -1,10 +1,12 @@
-//! A run of the index as the counting of `scoring::standing` takes it: the one place that says what counts as a score.
+//! A run of the index as the counting of `scoring::standing` takes it: the one place that says what
+//! counts as a score.
 use super::ScoredRun;
 use crate::rows::{RunState, ScoreStanding};
 use touchstone_scoring::standing::{Counted, End};
 
 impl ScoredRun {
-    /// The same run, to be counted. A system error is one whatever a scorer says; what a person says is shown beside and counts nothing.
+    /// The same run, to be counted. A system error is one whatever a scorer says; what a person
+    /// says is shown beside and counts nothing.
     pub fn counted(&self) -> Counted<'_> {
         Counted {
             task: self.task.as_deref(),
@@ -25,7 +27,12 @@ impl ScoredRun {
 }
 
 /// What became of a run, as it is counted.
-pub(super) fn end_of(state: RunState, scoring: Option<ScoreStanding>, score: Option<f64>, passed: Option<bool>) -> End {
+pub(super) fn end_of(
+    state: RunState,
+    scoring: Option<ScoreStanding>,
+    score: Option<f64>,
+    passed: Option<bool>,
+) -> End {
     match (state, scoring, score) {
         (RunState::Error, ..) | (_, Some(ScoreStanding::Error), _) => End::Error,
         (RunState::Damaged, ..) => End::Damaged,

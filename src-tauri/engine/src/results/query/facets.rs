@@ -1,4 +1,5 @@
-//! Which values occur, and how often. One walk over all runs, counted here: a grouping for each key would walk eight times.
+//! Which values occur, and how often. One walk over all runs, counted here: a grouping for each key
+//! would walk eight times.
 use crate::results::filter::{KEYS, Key, typed};
 use crate::results::index::{IndexError, Reader};
 use crate::rows::{Facet, FacetValue, Facets};
@@ -57,8 +58,7 @@ pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
 
 /// Evaluators that are stored to have said something, each followed by what came of it.
 fn stored(index: &Reader<'_>) -> Result<Vec<FacetValue>, IndexError> {
-    const STORED: &str =
-        "SELECT evaluator, result, count(DISTINCT run) FROM stored WHERE result <> 'none' GROUP BY 1, 2 ORDER BY 1, 2";
+    const STORED: &str = "SELECT evaluator, result, count(DISTINCT run) FROM stored WHERE result <> 'none' GROUP BY 1, 2 ORDER BY 1, 2";
     let mut select = index.prepare_cached(STORED)?;
     let mut rows = select.query([])?;
     let mut evaluators: Vec<(FacetValue, Vec<FacetValue>)> = Vec::new();
@@ -77,7 +77,11 @@ fn stored(index: &Reader<'_>) -> Result<Vec<FacetValue>, IndexError> {
         }
     }
     evaluators.sort_by_key(|(all, _)| std::cmp::Reverse(all.count));
-    Ok(evaluators.into_iter().flat_map(|(all, each)| std::iter::once(all).chain(each)).take(MAX_VALUES).collect())
+    Ok(evaluators
+        .into_iter()
+        .flat_map(|(all, each)| std::iter::once(all).chain(each))
+        .take(MAX_VALUES)
+        .collect())
 }
 
 impl Counts {
@@ -97,8 +101,13 @@ impl Counts {
         if let Some(variation) = row.get::<_, Option<i64>>(4)? {
             self.one(Key::Variation, &variation.to_string());
         }
-        for (at, key) in [(9, Key::Nudged), (10, Key::Failed), (11, Key::Answer), (17, Key::Review), (18, Key::Forked)]
-        {
+        for (at, key) in [
+            (9, Key::Nudged),
+            (10, Key::Failed),
+            (11, Key::Answer),
+            (17, Key::Review),
+            (18, Key::Forked),
+        ] {
             self.one(key, if row.get(at)? { "yes" } else { "no" });
         }
         count(&mut self.tools, text(7)?.unwrap_or_default());
@@ -123,8 +132,10 @@ impl Counts {
         let mut missing = HashMap::new();
         for (json, runs) in &self.missing {
             let names: Vec<String> = serde_json::from_str(json).unwrap_or_default();
-            *missing.entry(if names.is_empty() { "no" } else { "yes" }.to_owned()).or_default() += runs;
-            for name in names.into_iter().filter(|name| !matches!(name.as_str(), "yes" | "no" | "")) {
+            *missing.entry(if names.is_empty() { "no" } else { "yes" }.to_owned()).or_default() +=
+                runs;
+            for name in names.into_iter().filter(|name| !matches!(name.as_str(), "yes" | "no" | ""))
+            {
                 *missing.entry(name).or_default() += runs;
             }
         }

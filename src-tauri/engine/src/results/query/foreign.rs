@@ -1,10 +1,12 @@
-//! Finds runs that other programs wrote in layouts of their own, by the coordinates that a launch would give them.
+//! Finds runs that other programs wrote in layouts of their own, by the coordinates that a launch
+//! would give them.
 use super::{IndexError, Reader};
 use crate::results::filter::state_named;
 use crate::rows::RunState;
 use rusqlite::OptionalExtension as _;
 
-/// A run in a layout that is read and never written: a benchmark folder, a raw answer, or one of many runs in a file.
+/// A run in a layout that is read and never written: a benchmark folder, a raw answer, or one of
+/// many runs in a file.
 #[derive(Debug)]
 pub(crate) struct ForeignRun {
     /// Task as the run names it: an id, or the folder of a suite.
@@ -48,5 +50,8 @@ pub(crate) fn foreign_runs(index: &Reader<'_>) -> Result<Vec<ForeignRun>, IndexE
 
 /// The id of the run that is listed with this path.
 pub(crate) fn run_at(index: &Reader<'_>, path: &str) -> Result<Option<String>, IndexError> {
-    Ok(index.prepare_cached("SELECT key FROM runs WHERE path = ?")?.query_row([path], |row| row.get(0)).optional()?)
+    Ok(index
+        .prepare_cached("SELECT key FROM runs WHERE path = ?")?
+        .query_row([path], |row| row.get(0))
+        .optional()?)
 }

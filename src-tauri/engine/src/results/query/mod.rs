@@ -1,8 +1,9 @@
-//! Asks the index for pages of runs, in any order and under any filter. Owns the statements and what is remembered between two
-//! questions; knows nothing of how the index is filled.
+//! Asks the index for pages of runs, in any order and under any filter. Owns the statements and
+//! what is remembered between two questions; knows nothing of how the index is filled.
 //!
-//! An order of all runs and the set of runs that pass a filter are worked out apart, each remembered, and merged: scrolling,
-//! sorting and filtering 100,000 runs are then a walk over numbers, and only the rows of one page are read.
+//! An order of all runs and the set of runs that pass a filter are worked out apart, each
+//! remembered, and merged: scrolling, sorting and filtering 100,000 runs are then a walk over
+//! numbers, and only the rows of one page are read.
 mod counted;
 mod facets;
 mod foreign;
@@ -28,8 +29,8 @@ use super::search::{self, Texts};
 use super::stored::{self, Stored};
 use super::suites::Shelf;
 use crate::rows::{
-    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow, RunsAround,
-    ScoreDetail, Sort, Span,
+    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow,
+    RunsAround, ScoreDetail, Sort, Span,
 };
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -67,8 +68,13 @@ impl Lists {
         self.page(index, filter, misread, request)
     }
 
-    /// One page of the runs that statistics count: forks and continued runs are left out unless the filter names them.
-    pub fn list_counted(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
+    /// One page of the runs that statistics count: forks and continued runs are left out unless the
+    /// filter names them.
+    pub fn list_counted(
+        &self,
+        index: &Reader<'_>,
+        request: &ListRequest,
+    ) -> Result<RunPage, IndexError> {
         let (filter, misread) = Filter::parse(&request.filter);
         self.page(index, filter.for_statistics(), misread, request)
     }
@@ -97,10 +103,18 @@ impl Lists {
     }
 
     /// Where a run stands in a list. A run that is not there has no place and no neighbours.
-    pub fn locate(&self, index: &Reader<'_>, filter: &str, sort: Sort, key: &str) -> Result<Place, IndexError> {
+    pub fn locate(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+        sort: Sort,
+        key: &str,
+    ) -> Result<Place, IndexError> {
         let ids = self.ids(index, &Asked::new(Filter::parse(filter).0), sort)?;
         let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id));
-        let neighbour = |at: Option<usize>| at.and_then(|at| ids.get(at)).map(|id| key_of(index, *id)).transpose();
+        let neighbour = |at: Option<usize>| {
+            at.and_then(|at| ids.get(at)).map(|id| key_of(index, *id)).transpose()
+        };
         Ok(Place {
             position: position.map(|at| at as u64),
             total: ids.len() as u64,
@@ -109,9 +123,15 @@ impl Lists {
         })
     }
 
-    /// The ids of the runs of a list around one run, at most [`MOST_AROUND`] before and as many after it. A run that is not in the
-    /// list stands where it would in the order.
-    pub fn around(&self, index: &Reader<'_>, filter: &str, sort: Sort, key: &str) -> Result<RunsAround, IndexError> {
+    /// The ids of the runs of a list around one run, at most [`MOST_AROUND`] before and as many
+    /// after it. A run that is not in the list stands where it would in the order.
+    pub fn around(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+        sort: Sort,
+        key: &str,
+    ) -> Result<RunsAround, IndexError> {
         self.around_within(index, (filter, sort), key, MOST_AROUND)
     }
 
@@ -131,19 +151,28 @@ impl Lists {
                     position
                 } else {
                     let (order, passing) = (self.order(index, sort)?, self.set(index, &asked)?);
-                    order.iter().take_while(|other| **other != id).filter(|other| passing.contains(**other)).count()
+                    order
+                        .iter()
+                        .take_while(|other| **other != id)
+                        .filter(|other| passing.contains(**other))
+                        .count()
                 }
             }
         };
         let first = before.saturating_sub(most);
         let some = ids.iter().skip(first).take(before - first + 1 + most);
         let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;
-        Ok(RunsAround { offset: first as u64, before: before as u64, total: ids.len() as u64, ids: keys })
+        Ok(RunsAround {
+            offset: first as u64,
+            before: before as u64,
+            total: ids.len() as u64,
+            ids: keys,
+        })
     }
 
-    /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that were not understood.
-    /// Scores are those of the scorer that is named, or of the first of each task. Forks and continued runs are left out unless the
-    /// filter names them.
+    /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that
+    /// were not understood. Scores are those of the scorer that is named, or of the first of each
+    /// task. Forks and continued runs are left out unless the filter names them.
     pub fn scored(
         &self,
         index: &Reader<'_>,
@@ -162,7 +191,8 @@ impl Lists {
         stored::of(index, &passing)
     }
 
-    /// How many runs pass a filter and are left out of statistics, because they are forks or were continued by a person.
+    /// How many runs pass a filter and are left out of statistics, because they are forks or were
+    /// continued by a person.
     pub fn forks_left_out(&self, index: &Reader<'_>, filter: &str) -> Result<u64, IndexError> {
         let filter = Filter::parse(filter).0;
         let all = self.set(index, &Asked::new(filter.clone()))?;
@@ -185,7 +215,10 @@ impl Lists {
     }
 
     /// Scorers that occur, each with its versions.
-    pub fn scorer_versions(&self, index: &Reader<'_>) -> Result<BTreeMap<String, Vec<u32>>, IndexError> {
+    pub fn scorer_versions(
+        &self,
+        index: &Reader<'_>,
+    ) -> Result<BTreeMap<String, Vec<u32>>, IndexError> {
         scored::versions(index)
     }
 
@@ -199,17 +232,33 @@ impl Lists {
         Ok(facets)
     }
 
-    /// Where a text is found: all hits of the newest run, then of the next. Tokens narrow the runs down as in a list.
-    pub fn search(&self, index: &Reader<'_>, typed: &str, span: Span) -> Result<Vec<Hit>, IndexError> {
+    /// Where a text is found: all hits of the newest run, then of the next. Tokens narrow the runs
+    /// down as in a list.
+    pub fn search(
+        &self,
+        index: &Reader<'_>,
+        typed: &str,
+        span: Span,
+    ) -> Result<Vec<Hit>, IndexError> {
         let asked = Asked::new(Filter::parse(typed).0);
         if !asked.texts.any_wanted() {
             return Ok(Vec::new());
         }
         let ids = self.ids(index, &asked, Sort { column: Column::Modified, descending: true })?;
-        search::hits(index, &ids, &asked.texts, Span { offset: span.offset, limit: span.limit.min(MAX_ROWS) })
+        search::hits(
+            index,
+            &ids,
+            &asked.texts,
+            Span { offset: span.offset, limit: span.limit.min(MAX_ROWS) },
+        )
     }
 
-    fn ids(&self, index: &Reader<'_>, asked: &Asked, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
+    fn ids(
+        &self,
+        index: &Reader<'_>,
+        asked: &Asked,
+        sort: Sort,
+    ) -> Result<Arc<Vec<i64>>, IndexError> {
         let key = (asked.filter.to_string(), sort);
         if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
             return Ok(ids);
@@ -225,7 +274,8 @@ impl Lists {
         if let Some(order) = self.remembered(index, |known| known.orders.get(&sort)) {
             return Ok(order);
         }
-        Ok(self.keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)))
+        Ok(self
+            .keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)))
     }
 
     /// The runs that pass, in no order.
@@ -237,7 +287,12 @@ impl Lists {
         Ok(self.keep(index, passing(index, asked)?, |known, set| known.passing.put(key, set)))
     }
 
-    fn keep<T>(&self, index: &Reader<'_>, new: T, put: impl FnOnce(&mut Remembered, Arc<T>)) -> Arc<T> {
+    fn keep<T>(
+        &self,
+        index: &Reader<'_>,
+        new: T,
+        put: impl FnOnce(&mut Remembered, Arc<T>),
+    ) -> Arc<T> {
         let new = Arc::new(new);
         self.remembered(index, |known| put(known, Arc::clone(&new)));
         new
@@ -275,7 +330,8 @@ impl Asked {
 fn passing(index: &Reader<'_>, asked: &Asked) -> Result<RunSet, IndexError> {
     let condition = asked.filter.condition();
     // Only fixed fragments are put together here; what was typed is in the parameters.
-    let mut query = index.prepare_cached(&format!("SELECT id FROM runs WHERE {}", condition.sql))?;
+    let mut query =
+        index.prepare_cached(&format!("SELECT id FROM runs WHERE {}", condition.sql))?;
     let mut rows = query.query(rusqlite::params_from_iter(condition.params))?;
     let mut set = RunSet::default();
     while let Some(row) = rows.next()? {
@@ -304,7 +360,12 @@ pub(crate) fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>
 }
 
 /// The rows of all runs of a task by one system with one model.
-pub(crate) fn rows_of(index: &Reader<'_>, task: &str, system: &str, model: &str) -> Result<Vec<RunRow>, IndexError> {
+pub(crate) fn rows_of(
+    index: &Reader<'_>,
+    task: &str,
+    system: &str,
+    model: &str,
+) -> Result<Vec<RunRow>, IndexError> {
     let mut query = index.prepare_cached(row::BY_PLACE)?;
     let rows = query.query_map([task, system, model], row::read_row)?.collect::<Result<_, _>>()?;
     Ok(rows)
@@ -312,22 +373,32 @@ pub(crate) fn rows_of(index: &Reader<'_>, task: &str, system: &str, model: &str)
 
 /// Paths of the forks whose files are named like repeats.
 pub(crate) fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, IndexError> {
-    const FORKS: &str = "SELECT path FROM runs WHERE forked_from IS NOT NULL AND fork = 0 AND member IS NULL";
+    const FORKS: &str =
+        "SELECT path FROM runs WHERE forked_from IS NOT NULL AND fork = 0 AND member IS NULL";
     let mut query = index.prepare_cached(FORKS)?;
     Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Where a run comes from and which forks it has. Forks are in the order of their paths, at most `most` of them.
-pub(crate) fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLineage, IndexError> {
+/// Where a run comes from and which forks it has. Forks are in the order of their paths, at most
+/// `most` of them.
+pub(crate) fn lineage(
+    index: &Reader<'_>,
+    row: &RunRow,
+    most: usize,
+) -> Result<RunLineage, IndexError> {
     const ORIGIN: &str = "SELECT key, path FROM runs WHERE path = ? AND member IS NULL";
-    const FORKS: &str = "SELECT key, path, forked_step FROM runs WHERE forked_from = ? ORDER BY path";
+    const FORKS: &str =
+        "SELECT key, path, forked_step FROM runs WHERE forked_from = ? ORDER BY path";
     let origin = row.forked_from.as_ref().map(|path| {
         let id = index.prepare_cached(ORIGIN)?.query_row([path], |row| row.get(0)).optional()?;
         Ok::<_, IndexError>(LineageLink { id, path: path.clone(), step: row.forked_step })
     });
     let mut query = index.prepare_cached(FORKS)?;
-    let link = |row: &rusqlite::Row<'_>| Ok(LineageLink { id: row.get(0)?, path: row.get(1)?, step: row.get(2)? });
-    let mut forks: Vec<LineageLink> = query.query_map([&row.path], link)?.collect::<Result<_, _>>()?;
+    let link = |row: &rusqlite::Row<'_>| {
+        Ok(LineageLink { id: row.get(0)?, path: row.get(1)?, step: row.get(2)? })
+    };
+    let mut forks: Vec<LineageLink> =
+        query.query_map([&row.path], link)?.collect::<Result<_, _>>()?;
     let count = forks.len() as u64;
     forks.truncate(most);
     Ok(RunLineage { origin: origin.transpose()?, forks, fork_count: count })
@@ -347,15 +418,26 @@ pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Too
         while let Some(row) = rows.next()? {
             let tokens: Option<i64> = row.get(3)?;
             let tokens = tokens.and_then(|tokens| u64::try_from(tokens).ok());
-            all.push(((*task).to_owned(), row.get(0)?, row.get(1)?, row.get(2)?, tokens, row.get(4)?));
+            all.push((
+                (*task).to_owned(),
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                tokens,
+                row.get(4)?,
+            ));
         }
     }
     Ok(all)
 }
 
-/// True when the file, as it is now, was read and is a run that ended with an answer. One that was cut off before it was closed is none,
-/// nor one that does not say how long it took: nobody knows.
-pub(crate) fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
+/// True when the file, as it is now, was read and is a run that ended with an answer. One that was
+/// cut off before it was closed is none, nor one that does not say how long it took: nobody knows.
+pub(crate) fn is_answered(
+    index: &Reader<'_>,
+    file: &FileId,
+    stamp: &Stamp,
+) -> Result<bool, IndexError> {
     const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.unit = f.unit WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
                         AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' \
                         AND NOT r.unfinished AND r.seconds IS NOT NULL AND r.lineage IS NULL";
@@ -371,11 +453,16 @@ pub(crate) fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> R
 }
 
 fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {
-    Ok(index.prepare_cached("SELECT key FROM runs WHERE id = ?")?.query_row([id], |row| row.get(0))?)
+    Ok(index
+        .prepare_cached("SELECT key FROM runs WHERE id = ?")?
+        .query_row([id], |row| row.get(0))?)
 }
 
 fn id_of(index: &Reader<'_>, key: &str) -> Result<Option<i64>, IndexError> {
-    Ok(index.prepare_cached("SELECT id FROM runs WHERE key = ?")?.query_row([key], |row| row.get(0)).optional()?)
+    Ok(index
+        .prepare_cached("SELECT id FROM runs WHERE key = ?")?
+        .query_row([key], |row| row.get(0))
+        .optional()?)
 }
 
 fn part(ids: &[i64], span: Span) -> &[i64] {

@@ -1,10 +1,12 @@
-//! All runs in one order, straight from the index that the column has. Runs without a value come last both ways, and ties are in
-//! the order of paths both ways, so groups of equal values are turned around as groups.
+//! All runs in one order, straight from the index that the column has. Runs without a value come
+//! last both ways, and ties are in the order of paths both ways, so groups of equal values are
+//! turned around as groups.
 use crate::results::index::{IndexError, Reader};
 use crate::rows::{Column, Sort};
 use rusqlite::types::{Value, ValueRef};
 
-/// The statement for each column: the value that orders, and everything in one covering index. Paths have no equals.
+/// The statement for each column: the value that orders, and everything in one covering index.
+/// Paths have no equals.
 pub(super) const fn statement(column: Column) -> &'static str {
     match column {
         Column::Path => "SELECT id, id FROM runs ORDER BY path",
@@ -43,10 +45,12 @@ pub(super) fn order(index: &Reader<'_>, sort: Sort) -> Result<Vec<i64>, IndexErr
     Ok(arrange(&ids, &groups, sort.descending))
 }
 
-/// Puts groups of equal values, which come smallest first and with the missing one before all others, into their places.
+/// Puts groups of equal values, which come smallest first and with the missing one before all
+/// others, into their places.
 fn arrange(ids: &[i64], groups: &[(usize, bool)], descending: bool) -> Vec<i64> {
     let end = |at: usize| groups.get(at + 1).map_or(ids.len(), |(start, _)| *start);
-    let mut ranges: Vec<_> = groups.iter().enumerate().map(|(at, (start, null))| (*null, *start..end(at))).collect();
+    let mut ranges: Vec<_> =
+        groups.iter().enumerate().map(|(at, (start, null))| (*null, *start..end(at))).collect();
     if descending {
         ranges.reverse();
     }

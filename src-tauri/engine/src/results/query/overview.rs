@@ -19,7 +19,9 @@ impl Lists {
     ) -> Result<Overview, IndexError> {
         let (filter, misread) = Filter::parse(&request.filter);
         let key = (filter.to_string(), request.scorer.clone());
-        let known = self.remembered(index, |known| known.matrices.get(&key)).filter(|known| known.is_of(suites));
+        let known = self
+            .remembered(index, |known| known.matrices.get(&key))
+            .filter(|known| known.is_of(suites));
         let matrix = if let Some(known) = known {
             known
         } else {
@@ -45,7 +47,9 @@ fn gather(
          r.lineage, r.fork";
     // Only fixed fragments are put together here; the name of the scorer is a parameter.
     let statement = match scorer {
-        None => format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL"),
+        None => {
+            format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL")
+        }
         Some(_) => format!(
             "SELECT {PLACE}, s.standing, s.score, s.passed FROM runs r LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1"
         ),
@@ -63,7 +67,9 @@ fn gather(
 
 fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
     let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
-    let small = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.and_then(|n| u32::try_from(n).ok()));
+    let small = |at: usize| {
+        row.get::<_, Option<i64>>(at).map(|number| number.and_then(|n| u32::try_from(n).ok()))
+    };
     let state = text(8)?.and_then(word).unwrap_or(RunState::Other);
     let scoring = text(13)?.and_then(word);
     Ok(Seen {

@@ -19,10 +19,12 @@ macro_rules! select {
 
 pub(super) const BY_ID: &str = select!("FROM runs WHERE id = ?");
 pub(super) const BY_KEY: &str = select!("FROM runs WHERE key = ?");
-pub(super) const BY_PLACE: &str =
-    select!("FROM runs WHERE task = ? AND system = ? AND model = ? AND state_order < 6 ORDER BY path");
+pub(super) const BY_PLACE: &str = select!(
+    "FROM runs WHERE task = ? AND system = ? AND model = ? AND state_order < 6 ORDER BY path"
+);
 
-/// Reasons can quote what a provider sent, and a file can claim any model; a list shows their beginning.
+/// Reasons can quote what a provider sent, and a file can claim any model; a list shows their
+/// beginning.
 const MAX_REASON: usize = 1_000;
 const MAX_NAME: usize = 300;
 /// Names of missing calls that a list shows.
@@ -32,9 +34,12 @@ const MAX_CALLS: usize = 50;
 pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let state: String = row.get(8)?;
     let missing: String = row.get(14)?;
-    let unsigned = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+    let unsigned =
+        |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
     let small = |at: usize| unsigned(at).map(|n| n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
-    let name = |at: usize| row.get::<_, Option<String>>(at).map(|name| name.map(|name| cut(name, MAX_NAME)));
+    let name = |at: usize| {
+        row.get::<_, Option<String>>(at).map(|name| name.map(|name| cut(name, MAX_NAME)))
+    };
     let mut missing_calls: Vec<String> = serde_json::from_str(&missing).unwrap_or_default();
     missing_calls.truncate(MAX_CALLS);
     Ok(RunRow {
@@ -71,7 +76,9 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         verdict: word(row, 26)?,
         member: row.get(27)?,
         stored: match (small(28)?, small(29)?, small(30)?) {
-            (Some(passed), Some(decided), Some(errors)) => Some(StoredCount { passed, decided, errors }),
+            (Some(passed), Some(decided), Some(errors)) => {
+                Some(StoredCount { passed, decided, errors })
+            }
             _ => None,
         },
         snippet: None,

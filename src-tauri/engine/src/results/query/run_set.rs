@@ -1,4 +1,5 @@
-//! **Pure.** A set of runs by their numbers in the index, one bit each: numbers are small and given out one after the other.
+//! **Pure.** A set of runs by their numbers in the index, one bit each: numbers are small and given
+//! out one after the other.
 
 /// Runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -26,13 +27,16 @@ impl RunSet {
 
     /// Whether a run is in it.
     pub(crate) fn contains(&self, id: i64) -> bool {
-        usize::try_from(id).is_ok_and(|id| self.bits.get(id / 64).is_some_and(|word| word & (1 << (id % 64)) != 0))
+        usize::try_from(id)
+            .is_ok_and(|id| self.bits.get(id / 64).is_some_and(|word| word & (1 << (id % 64)) != 0))
     }
 
     /// All of them, in the order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
         let words = (0i64..).zip(self.bits.iter().copied());
-        words.flat_map(|(word, bits)| (0..64).filter(move |bit| bits & (1 << bit) != 0).map(move |bit| word * 64 + bit))
+        words.flat_map(|(word, bits)| {
+            (0..64).filter(move |bit| bits & (1 << bit) != 0).map(move |bit| word * 64 + bit)
+        })
     }
 
     /// Those that are in both.

@@ -1,4 +1,5 @@
-//! Runs with what counting needs of each: for the overview, statistics and reports. Owns the statement; counts nothing.
+//! Runs with what counting needs of each: for the overview, statistics and reports. Owns the
+//! statement; counts nothing.
 use super::row::word;
 use super::run_set::RunSet;
 use crate::results::filter::state_named;
@@ -79,7 +80,8 @@ const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_nam
      r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
      r.follow_ups, r.lineage, r.fork, r.forked_from";
 
-/// What went wrong as the scorer sees it; of runs that have no such scorer, what is wrong whoever scores.
+/// What went wrong as the scorer sees it; of runs that have no such scorer, what is wrong whoever
+/// scores.
 const CLASS: &str = "CASE WHEN s.run IS NOT NULL THEN s.class \
      WHEN r.state <> 'answered' AND r.class <> 'wrong_answer' THEN r.class END";
 
@@ -119,9 +121,11 @@ pub(super) fn scored(
     Ok(runs)
 }
 
-/// What people noted of the answers that runs have now, by the keys of the runs. Few runs are reviewed, so these are read at once.
+/// What people noted of the answers that runs have now, by the keys of the runs. Few runs are
+/// reviewed, so these are read at once.
 fn notes(index: &Reader<'_>) -> Result<HashMap<String, String>, IndexError> {
-    let mut query = index.prepare_cached("SELECT run, note FROM reviews WHERE note IS NOT NULL AND holds")?;
+    let mut query =
+        index.prepare_cached("SELECT run, note FROM reviews WHERE note IS NOT NULL AND holds")?;
     let notes = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(notes.collect::<Result<_, _>>()?)
 }
@@ -137,23 +141,31 @@ fn placed(mut run: ScoredRun, suites: &Tasks) -> ScoredRun {
 
 /// Scorers that occur, those of most runs first.
 pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
-    let mut query = index.prepare_cached("SELECT scorer FROM scores GROUP BY scorer ORDER BY count(*) DESC, scorer")?;
+    let mut query = index.prepare_cached(
+        "SELECT scorer FROM scores GROUP BY scorer ORDER BY count(*) DESC, scorer",
+    )?;
     let names = query.query_map([], |row| row.get(0))?;
     Ok(names.collect::<Result<_, _>>()?)
 }
 
 /// Returns what a scorer says besides its scores, by the ids of the runs.
-pub(super) fn details(index: &Reader<'_>, scorer: &str) -> Result<HashMap<String, Vec<ScoreDetail>>, IndexError> {
-    const DETAILS: &str = "SELECT r.key, s.detail FROM scores s JOIN runs r ON r.id = s.run WHERE s.scorer = ?";
+pub(super) fn details(
+    index: &Reader<'_>,
+    scorer: &str,
+) -> Result<HashMap<String, Vec<ScoreDetail>>, IndexError> {
+    const DETAILS: &str =
+        "SELECT r.key, s.detail FROM scores s JOIN runs r ON r.id = s.run WHERE s.scorer = ?";
     let mut query = index.prepare_cached(DETAILS)?;
     let of = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
-    let read = |(run, detail): (String, String)| (run, serde_json::from_str(&detail).unwrap_or_default());
+    let read =
+        |(run, detail): (String, String)| (run, serde_json::from_str(&detail).unwrap_or_default());
     Ok(query.query_map([scorer], of)?.map(|row| row.map(read)).collect::<Result<_, _>>()?)
 }
 
 /// Scorers that occur, each with its versions.
 pub(super) fn versions(index: &Reader<'_>) -> Result<BTreeMap<String, Vec<u32>>, IndexError> {
-    let mut query = index.prepare_cached("SELECT DISTINCT scorer, version FROM scores ORDER BY scorer, version")?;
+    let mut query = index
+        .prepare_cached("SELECT DISTINCT scorer, version FROM scores ORDER BY scorer, version")?;
     let mut versions: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     for row in query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
         let (scorer, version) = row?;
@@ -163,7 +175,8 @@ pub(super) fn versions(index: &Reader<'_>) -> Result<BTreeMap<String, Vec<u32>>,
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
-    let unsigned = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+    let unsigned =
+        |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
     let small = |at: usize| unsigned(at).map(|n| n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
     let state: String = row.get(9)?;
     Ok(ScoredRun {

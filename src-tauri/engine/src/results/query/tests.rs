@@ -23,7 +23,14 @@ const COLUMNS: [Column; 16] = [
 ];
 
 fn book(path: &str, turns: i64, tokens: Option<i64>, state: usize) -> Book {
-    Book { path: path.into(), model: tokens.map(|_| "o1".into()), turns, tokens, state, ..Book::default() }
+    Book {
+        path: path.into(),
+        model: tokens.map(|_| "o1".into()),
+        turns,
+        tokens,
+        state,
+        ..Book::default()
+    }
 }
 
 fn shelf() -> Shelf {
@@ -70,7 +77,10 @@ fn every_order_is_read_from_one_covering_index_without_sorting() {
             .map(Result::unwrap)
             .collect();
         assert_eq!(plan.len(), 1, "{column:?}: {plan:?}");
-        assert!(plan[0].starts_with("SCAN runs USING COVERING INDEX runs_"), "{column:?}: {plan:?}");
+        assert!(
+            plan[0].starts_with("SCAN runs USING COVERING INDEX runs_"),
+            "{column:?}: {plan:?}"
+        );
     }
 }
 
@@ -90,7 +100,8 @@ fn a_page_is_a_part_of_the_list_and_never_larger_than_the_cap() {
     let shelf = Shelf::with(&books);
     let (lists, index) = (Lists::default(), shelf.reader());
     let page = |offset, limit| {
-        let request = ListRequest { span: Span { offset, limit }, ..request("", Column::Turns, true) };
+        let request =
+            ListRequest { span: Span { offset, limit }, ..request("", Column::Turns, true) };
         lists.list(&index, &request).unwrap()
     };
     assert_eq!(paths(&page(698, 10)), "001 000");
@@ -104,10 +115,17 @@ fn a_run_is_found_in_its_list_with_its_neighbours() {
     let shelf = shelf();
     let (lists, index) = (Lists::default(), shelf.reader());
     let sort = Sort { column: Column::Path, descending: false };
-    let place = |filter, path| lists.locate(&index, filter, sort, &format!("key of {path}")).unwrap();
+    let place =
+        |filter, path| lists.locate(&index, filter, sort, &format!("key of {path}")).unwrap();
     let key = |path: &str| Some(format!("key of {path}"));
-    assert_eq!(place("", "a"), Place { position: Some(0), total: 5, previous: None, next: key("b") });
-    assert_eq!(place("tokens:7", "e"), Place { position: Some(1), total: 2, previous: key("b"), next: None });
+    assert_eq!(
+        place("", "a"),
+        Place { position: Some(0), total: 5, previous: None, next: key("b") }
+    );
+    assert_eq!(
+        place("tokens:7", "e"),
+        Place { position: Some(1), total: 2, previous: key("b"), next: None }
+    );
     let nowhere = Place { position: None, total: 2, previous: None, next: None };
     assert_eq!(place("tokens:7", "a"), nowhere);
     assert_eq!(place("tokens:7", "never there"), nowhere);
@@ -115,14 +133,20 @@ fn a_run_is_found_in_its_list_with_its_neighbours() {
 
 #[test]
 fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_where_it_would() {
-    let books: Vec<Book> = (0..23).map(|n| book(&format!("{n:02}"), n % 5, (n % 3 > 0).then_some(n % 4), 0)).collect();
+    let books: Vec<Book> =
+        (0..23).map(|n| book(&format!("{n:02}"), n % 5, (n % 3 > 0).then_some(n % 4), 0)).collect();
     let shelf = Shelf::with(&books);
     let (lists, index) = (Lists::default(), shelf.reader());
     let keys = |filter, column, descending| -> Vec<String> {
-        let request = ListRequest { span: Span { offset: 0, limit: 500 }, ..request(filter, column, descending) };
+        let request = ListRequest {
+            span: Span { offset: 0, limit: 500 },
+            ..request(filter, column, descending)
+        };
         lists.list(&index, &request).unwrap().rows.into_iter().map(|row| row.id).collect()
     };
-    for (column, descending) in COLUMNS.into_iter().flat_map(|column| [(column, false), (column, true)]) {
+    for (column, descending) in
+        COLUMNS.into_iter().flat_map(|column| [(column, false), (column, true)])
+    {
         let sort = Sort { column, descending };
         let all = keys("", column, descending);
         for filter in ["", "turns:>1", "-turns:>1", "model:o1 turns:<4", "turns:>99"] {
@@ -135,7 +159,11 @@ fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_wh
                 let until = (before + 4).min(list.len());
                 assert_eq!(around.ids, list[from..until], "{filter} {column:?} {key}");
                 let places = (around.offset, around.before, around.total);
-                assert_eq!(places, (from as u64, before as u64, list.len() as u64), "{filter} {column:?} {key}");
+                assert_eq!(
+                    places,
+                    (from as u64, before as u64, list.len() as u64),
+                    "{filter} {column:?} {key}"
+                );
                 assert_eq!(within(MOST_AROUND).ids, list);
             }
         }
@@ -166,7 +194,12 @@ fn facets_count_runs_by_value_and_offer_every_key() {
     assert_eq!(facets.keys.len(), crate::results::filter::KEYS.len());
     let values = |key: &str| {
         let facet = facets.keys.iter().find(|facet| facet.key == key).unwrap();
-        facet.values.iter().map(|value| format!("{} {}", value.value, value.count)).collect::<Vec<_>>().join(", ")
+        facet
+            .values
+            .iter()
+            .map(|value| format!("{} {}", value.value, value.count))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     assert_eq!(values("model"), "o1 3");
     assert_eq!(values("state"), "answered 2, damaged 1, error 1, no_answer 1, other 1");

@@ -29,7 +29,8 @@ impl Lists {
         Ok(self.known(index, filter)?.trust.clone())
     }
 
-    /// The agreement of two raters with the runs on which they disagree; none when one of them is not there.
+    /// The agreement of two raters with the runs on which they disagree; none when one of them is
+    /// not there.
     pub fn agreement(
         &self,
         index: &Reader<'_>,
@@ -37,7 +38,9 @@ impl Lists {
         filter: &str,
     ) -> Result<Option<Agreement>, IndexError> {
         let known = self.known(index, filter)?;
-        let (Some(first), Some(second)) = (known.said.find(first), known.said.find(second)) else { return Ok(None) };
+        let (Some(first), Some(second)) = (known.said.find(first), known.said.find(second)) else {
+            return Ok(None);
+        };
         let (mut pair, apart) = known.said.pair(first.0, second.0);
         let mut named = Vec::with_capacity(apart.len());
         let mut select = index.prepare_cached("SELECT path FROM runs WHERE id = ?")?;
@@ -51,8 +54,13 @@ impl Lists {
         Ok(Some(pair))
     }
 
-    /// The files of judgements of the runs that pass a filter and cannot be read: how many, and a sentence.
-    pub fn unreadable(&self, index: &Reader<'_>, filter: &str) -> Result<Option<(u64, String)>, IndexError> {
+    /// The files of judgements of the runs that pass a filter and cannot be read: how many, and a
+    /// sentence.
+    pub fn unreadable(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+    ) -> Result<Option<(u64, String)>, IndexError> {
         let passing = self.set(index, &super::Asked::new(Filter::parse(filter).0))?;
         unreadable(index, &passing)
     }
@@ -74,7 +82,8 @@ impl Lists {
     }
 }
 
-/// One walk over what was said; runs of which nobody said anything are not looked at, but for their number.
+/// One walk over what was said; runs of which nobody said anything are not looked at, but for their
+/// number.
 fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
     const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same, v.least \
                         FROM reviews v JOIN runs r ON r.key = v.run WHERE v.problem IS NULL";
@@ -108,8 +117,13 @@ fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
     Ok(said.finish())
 }
 
-/// What evaluators are stored to have said of these runs. Whether that passes is as their files have it.
-fn stored(index: &Reader<'_>, passing: &RunSet, runs: &mut RunSet) -> Result<Vec<(Rc<str>, i64, Verdict)>, IndexError> {
+/// What evaluators are stored to have said of these runs. Whether that passes is as their files
+/// have it.
+fn stored(
+    index: &Reader<'_>,
+    passing: &RunSet,
+    runs: &mut RunSet,
+) -> Result<Vec<(Rc<str>, i64, Verdict)>, IndexError> {
     let mut names: HashMap<String, Rc<str>> = HashMap::new();
     let mut all: Vec<(Rc<str>, i64, Verdict)> = Vec::new();
     stored::each(index, |run, evaluator, passed| {
@@ -119,10 +133,17 @@ fn stored(index: &Reader<'_>, passing: &RunSet, runs: &mut RunSet) -> Result<Vec
         runs.insert(run);
         let name = match names.get(evaluator) {
             Some(name) => Rc::clone(name),
-            None => Rc::clone(names.entry(evaluator.to_owned()).or_insert_with(|| evaluator.into())),
+            None => {
+                Rc::clone(names.entry(evaluator.to_owned()).or_insert_with(|| evaluator.into()))
+            }
         };
-        let counts =
-            |passed| if passed { Verdict::Counts(Says::Right, 1.0) } else { Verdict::Counts(Says::Wrong, 0.0) };
+        let counts = |passed| {
+            if passed {
+                Verdict::Counts(Says::Right, 1.0)
+            } else {
+                Verdict::Counts(Says::Wrong, 0.0)
+            }
+        };
         let verdict = passed.map_or(Verdict::Unread, counts);
         // A verdict beside an error is one all the same, and each run is counted once.
         let of_run = all.iter_mut().rev().take_while(|(_, its, _)| *its == run);
@@ -165,7 +186,8 @@ fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
     Ok(row.get_ref(at)?.as_str_or_null().ok().flatten().unwrap_or_default())
 }
 
-/// What still holds of a review is in the row of its run; what is not there was said of another answer.
+/// What still holds of a review is in the row of its run; what is not there was said of another
+/// answer.
 fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
     let score: Option<f64> = row.get(2)?;
     let says = match Word::of(text(row, 1)?) {
@@ -175,7 +197,11 @@ fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
         None => score.map(Says::of_score),
     };
     if let Some(seat) = said.seat(Who::People, 0) {
-        said.add(run, seat, says.map_or(Verdict::Stale, |says| Verdict::Counts(says, score.unwrap_or_default())));
+        said.add(
+            run,
+            seat,
+            says.map_or(Verdict::Stale, |says| Verdict::Counts(says, score.unwrap_or_default())),
+        );
     }
     Ok(())
 }
@@ -186,11 +212,16 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str
     for one in Kept::all(judged, same, least) {
         let judge = judges::named(&one.judge);
         if judge.is_some_and(|judge| judge.pairs) {
-            said.note(format!("`{}` says which of two runs is better, so it is not held against anybody.", one.judge));
+            said.note(format!(
+                "`{}` says which of two runs is better, so it is not held against anybody.",
+                one.judge
+            ));
             continue;
         }
         let levels = judge.map_or(0, judges::Judge::levels);
-        let Some(seat) = said.seat_of_judge((&one.judge, &one.rules, &one.model), levels) else { continue };
+        let Some(seat) = said.seat_of_judge((&one.judge, &one.rules, &one.model), levels) else {
+            continue;
+        };
         let verdict = if one.holds(judge) {
             let says = |mean| Says::of_judge(judge, mean, one.least);
             one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(says(mean), mean))
@@ -217,8 +248,13 @@ fn outweighs(earlier: Verdict, later: Verdict) -> bool {
     }
 }
 
-/// What the first scorer says, unless that is a judge: of the runs of which somebody else said something, and of how many in all.
-fn automatic(index: &Reader<'_>, said: &mut Said, (passing, runs): (&RunSet, &RunSet)) -> Result<(), IndexError> {
+/// What the first scorer says, unless that is a judge: of the runs of which somebody else said
+/// something, and of how many in all.
+fn automatic(
+    index: &Reader<'_>,
+    said: &mut Said,
+    (passing, runs): (&RunSet, &RunSet),
+) -> Result<(), IndexError> {
     const SCORED: &str = "SELECT id, passed, score FROM runs WHERE scoring = 'scored' AND passed IS NOT NULL \
                           AND scorer NOT LIKE 'judge:%'";
     let mut query = index.prepare_cached(SCORED)?;
@@ -249,7 +285,8 @@ fn disagreement(
     first: (&Who, Says),
     second: (&Who, Says),
 ) -> Result<Disagreement, IndexError> {
-    let mut select = index.prepare_cached("SELECT key, path, task, score_reason FROM runs WHERE id = ?")?;
+    let mut select =
+        index.prepare_cached("SELECT key, path, task, score_reason FROM runs WHERE id = ?")?;
     let (key, path, task, scored): (String, String, Option<String>, Option<String>) =
         select.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     let why = |who: &Who| -> Result<Option<String>, IndexError> {
@@ -265,7 +302,9 @@ fn disagreement(
             let said = match who {
                 Who::Judge(asked) => {
                     let asked = (asked.judge.as_str(), asked.rules.as_str(), asked.model.as_str());
-                    judgements::reason(text(row, 1)?, asked, text(row, 2)?).as_deref().map(beginning)
+                    judgements::reason(text(row, 1)?, asked, text(row, 2)?)
+                        .as_deref()
+                        .map(beginning)
                 }
                 _ => row.get(0)?,
             };

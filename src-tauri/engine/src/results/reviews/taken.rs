@@ -1,4 +1,5 @@
-//! A file of what people or judges say of a run, as it turned out to be, and how it is kept in the index.
+//! A file of what people or judges say of a run, as it turned out to be, and how it is kept in the
+//! index.
 use super::super::index::IndexError;
 use super::super::judgements;
 use super::super::look::is_settled;
@@ -50,9 +51,10 @@ impl Taken {
                 read: said(&bytes).map_err(Wrong::of),
             },
             Err(Refused::Gone) => Taken::Gone,
-            Err(why) => {
-                Taken::Unread { stamp: found.stamp, wrong: Wrong::because(format!("The file cannot be read: {why}.")) }
-            }
+            Err(why) => Taken::Unread {
+                stamp: found.stamp,
+                wrong: Wrong::because(format!("The file cannot be read: {why}.")),
+            },
         }
     }
 
@@ -60,9 +62,14 @@ impl Taken {
     pub(super) fn put(self, sql: &Connection, file: &FileId) -> Result<bool, IndexError> {
         let (stamp, settled, hash, read) = match self {
             Taken::Gone => {
-                return Ok(sql.prepare_cached("DELETE FROM reviews WHERE path = ?")?.execute([&file.path])? > 0);
+                return Ok(sql
+                    .prepare_cached("DELETE FROM reviews WHERE path = ?")?
+                    .execute([&file.path])?
+                    > 0);
             }
-            Taken::Unread { stamp, wrong } => (stamp, true, xxh3_64(wrong.message.as_bytes()), Err(wrong)),
+            Taken::Unread { stamp, wrong } => {
+                (stamp, true, xxh3_64(wrong.message.as_bytes()), Err(wrong))
+            }
             Taken::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
         };
         let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;

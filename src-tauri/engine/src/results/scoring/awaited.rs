@@ -1,4 +1,5 @@
-//! Questions to the programs of scorers that wait for an answer, or had none the last time. What came of running one is handed back as [`super::write::Kept`].
+//! Questions to the programs of scorers that wait for an answer, or had none the last time. What
+//! came of running one is handed back as [`super::write::Kept`].
 use super::companions::beside;
 use super::measure::Place;
 use crate::results::index::{IndexError, Reader};
@@ -25,7 +26,8 @@ pub(crate) struct Awaited {
     pub(crate) answer: String,
 }
 
-/// The next questions after one, of the runs that are wanted; the place to go on from, when there may be more.
+/// The next questions after one, of the runs that are wanted; the place to go on from, when there
+/// may be more.
 pub(crate) fn awaited(
     index: &Reader<'_>,
     (tasks, roots): (&Tasks, &Roots),
@@ -53,17 +55,25 @@ pub(crate) fn awaited(
     Ok((all, None))
 }
 
-/// Nothing for a row whose suite has just changed: it is about to be measured against something else.
+/// Nothing for a row whose suite has just changed: it is about to be measured against something
+/// else.
 fn one(row: &Row<'_>, ask: i64, tasks: &Tasks, roots: &Roots) -> rusqlite::Result<Option<Awaited>> {
     let (task, variation): (Option<String>, Option<u32>) = (row.get(4)?, row.get(5)?);
     let name: Option<String> = row.get(6)?;
     let name = name.filter(|_| variation.is_none());
-    let place = Place { task: task.as_deref(), variation, variation_name: name.as_deref(), calls_tools: true };
+    let place = Place {
+        task: task.as_deref(),
+        variation,
+        variation_name: name.as_deref(),
+        calls_tools: true,
+    };
     let named: String = row.get(2)?;
     let Some(against) = place.against(tasks) else { return Ok(None) };
     let scorer = against.panel.scorers.iter().find(|scorer| scorer.name() == named);
     let suite = task.as_deref().and_then(|task| tasks.get(task));
-    let (Some(scorer), Some(suite), Some(expected)) = (scorer, suite, against.yardstick.expected.clone()) else {
+    let (Some(scorer), Some(suite), Some(expected)) =
+        (scorer, suite, against.yardstick.expected.clone())
+    else {
         return Ok(None);
     };
     let Some(Need::Program(path)) = scorer.need() else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! Files that suites name: gold answers, programs of scorers, and the ids of queries that are meant. Owns reading each once and noticing that one changed.
+//! Files that suites name: gold answers, programs of scorers, and the ids of queries that are
+//! meant. Owns reading each once and noticing that one changed.
 use crate::clock;
 use crate::results::look::is_settled;
 use crate::results::open::{self, Stamp};
@@ -25,7 +26,8 @@ pub(crate) struct Companions {
 #[derive(Debug)]
 struct Companion {
     stamp: Option<Stamp>,
-    /// False when it was read so soon after its last change that the next change may bear the same stamp.
+    /// False when it was read so soon after its last change that the next change may bear the same
+    /// stamp.
     settled: bool,
     /// Of its content, or why that could not be read.
     hash: Result<u64, String>,
@@ -40,7 +42,8 @@ impl Companions {
         }
         let (mut read, bytes) = look(roots, file);
         let gold = read.hash.clone().and_then(|_| {
-            let text = String::from_utf8(bytes).map_err(|_| "it holds bytes that are no UTF-8 text.")?;
+            let text =
+                String::from_utf8(bytes).map_err(|_| "it holds bytes that are no UTF-8 text.")?;
             ground_truth(&file.shown(), &text).map(Arc::new).map_err(|error| error.message)
         });
         read.gold = Some(gold.clone());
@@ -48,7 +51,8 @@ impl Companions {
         gold
     }
 
-    /// The ids of the queries that are meant, or why they cannot be read; none when there is no such file.
+    /// The ids of the queries that are meant, or why they cannot be read; none when there is no
+    /// such file.
     pub(crate) fn ids(&mut self, roots: &Roots, file: &FileId) -> Option<Result<Ids, String>> {
         let value = self.gold(roots, file);
         let there = self.files.get(file).is_some_and(|known| known.stamp.is_some());
@@ -61,7 +65,8 @@ impl Companions {
         known.hash.clone()
     }
 
-    /// Looks at the files within the scopes again; says which have another content now. What was known of those is forgotten.
+    /// Looks at the files within the scopes again; says which have another content now. What was
+    /// known of those is forgotten.
     pub(crate) fn changed(&mut self, roots: &Roots, scopes: &[FileId]) -> BTreeSet<FileId> {
         let mut changed = BTreeSet::new();
         for (file, known) in &mut self.files {
@@ -111,7 +116,8 @@ pub(crate) fn beside(roots: &Roots, suite: &FileId, path: &str) -> Option<FileId
 
 fn below(suite: &FileId, path: &str) -> Option<FileId> {
     let folder = if suite.name().contains(&b'.') { suite.parent() } else { &suite.path };
-    let mut parts: Vec<&[u8]> = folder.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
+    let mut parts: Vec<&[u8]> =
+        folder.split(|byte| *byte == b'/').filter(|part| !part.is_empty()).collect();
     if path.starts_with('/') {
         return None;
     }
@@ -141,6 +147,9 @@ mod tests {
         assert_eq!(named("../../../etc/passwd"), None);
         assert_eq!(named("/etc/passwd"), None);
         let folder = FileId::new(Root::Input, "a/prompts");
-        assert_eq!(below(&folder, "gold.json").map(|file| file.shown()).as_deref(), Some("a/prompts/gold.json"));
+        assert_eq!(
+            below(&folder, "gold.json").map(|file| file.shown()).as_deref(),
+            Some("a/prompts/gold.json")
+        );
     }
 }

@@ -17,7 +17,8 @@ pub(crate) struct Held {
     state: Option<RunState>,
     reason: Option<String>,
     pub(crate) answer: Option<Kept>,
-    /// Why no answer was found, where the files give none of their own; empty when one was, or nobody knows.
+    /// Why no answer was found, where the files give none of their own; empty when one was, or
+    /// nobody knows.
     unfound: Option<String>,
     sought: Sought,
     /// The tag that the answer was found in.
@@ -37,7 +38,8 @@ impl Held {
         Ok(sql.prepare_cached(SELECT)?.query_row([run], read).optional()?.unwrap_or_default())
     }
 
-    /// The last message of the model; the text of all runs is opened when it is needed for the first time.
+    /// The last message of the model; the text of all runs is opened when it is needed for the
+    /// first time.
     pub(crate) fn said(
         &self,
         texts: &mut Option<TextBlob>,
@@ -54,7 +56,8 @@ impl Held {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Looks for the answer in the tag that the suite names now. True when the run stands otherwise than before.
+    /// Looks for the answer in the tag that the suite names now. True when the run stands otherwise
+    /// than before.
     pub(crate) fn look_in(&mut self, tag: Option<&str>, said: &str) -> bool {
         let Some(unfound) = &self.unfound else { return false };
         let gave_up = self.told.as_ref().and_then(|told| told.gave_up) == Some(true);
@@ -70,10 +73,20 @@ impl Held {
     /// Writes how a run stands now.
     pub(crate) fn put(&self, sql: &Connection, run: i64) -> Result<(), IndexError> {
         let state = self.state.unwrap_or(RunState::Other);
-        sql.prepare_cached("UPDATE runs SET state = ?, state_order = ?, reason = ?, has_answer = ? WHERE id = ?")?
-            .execute(params![state_name(state), order(state), self.reason, self.answer.is_some(), run])?;
-        let (lenient, json) =
-            self.answer.as_ref().map_or((None, None), |kept| (Some(kept.lenient), kept.json.as_deref()));
+        sql.prepare_cached(
+            "UPDATE runs SET state = ?, state_order = ?, reason = ?, has_answer = ? WHERE id = ?",
+        )?
+        .execute(params![
+            state_name(state),
+            order(state),
+            self.reason,
+            self.answer.is_some(),
+            run
+        ])?;
+        let (lenient, json) = self
+            .answer
+            .as_ref()
+            .map_or((None, None), |kept| (Some(kept.lenient), kept.json.as_deref()));
         sql.prepare_cached("UPDATE answers SET lenient = ?, answer = ?, tag = ? WHERE run = ?")?
             .execute(params![lenient, json, self.tag, run])?;
         Ok(())
@@ -112,14 +125,16 @@ pub(crate) struct Found {
 }
 
 impl Sought {
-    /// Finds the answer for a task whose answers stand in this tag; without one, as its messages alone have it.
+    /// Finds the answer for a task whose answers stand in this tag; without one, as its messages
+    /// alone have it.
     pub(crate) fn by(&self, tag: Option<&str>, said: &str, gave_up: bool) -> Found {
         let ended = match &self.finish {
             _ if gave_up => Ended::GaveUp,
             Some(_) => Ended::Answered,
             None => Ended::Otherwise,
         };
-        let place = tag.map_or(Place::AsFound, |tag| answer::place(tag, said, self.fence.is_some(), ended));
+        let place =
+            tag.map_or(Place::AsFound, |tag| answer::place(tag, said, self.fence.is_some(), ended));
         let tag = tag.filter(|_| place != Place::AsFound).map(str::to_owned);
         let why = (place == Place::Nowhere && gave_up).then_some(GAVE_UP_REASON);
         let answer = match place {
@@ -133,7 +148,8 @@ impl Sought {
 
     /// As the index keeps it.
     pub(super) fn text(&self) -> Option<String> {
-        let kept = |kept: &Option<Kept>| kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()));
+        let kept =
+            |kept: &Option<Kept>| kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()));
         let both = (kept(&self.fence), kept(&self.finish));
         if both == (None, None) { None } else { serde_json::to_string(&both).ok() }
     }
@@ -154,14 +170,16 @@ pub(super) fn told_as_text(told: &Told) -> String {
 }
 
 fn told_of(text: &str) -> Option<Told> {
-    let (untold, apis, gave_up): (bool, Option<Vec<[String; 2]>>, Option<bool>) = serde_json::from_str(text).ok()?;
+    let (untold, apis, gave_up): (bool, Option<Vec<[String; 2]>>, Option<bool>) =
+        serde_json::from_str(text).ok()?;
     let apis = apis.map(|apis| apis.into_iter().map(|[tool, api]| Pair { tool, api }).collect());
     Some(Told { untold, apis, gave_up })
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Held> {
     let state: String = row.get(0)?;
-    let (offset, at, len): (i64, Option<i64>, Option<i64>) = (row.get(2)?, row.get(5)?, row.get(6)?);
+    let (offset, at, len): (i64, Option<i64>, Option<i64>) =
+        (row.get(2)?, row.get(5)?, row.get(6)?);
     let (lenient, json): (Option<bool>, Option<String>) = (row.get(3)?, row.get(7)?);
     let (calls, told): (Option<String>, Option<String>) = (row.get(4)?, row.get(8)?);
     Ok(Held {
@@ -169,7 +187,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Held> {
         reason: row.get(1)?,
         answer: lenient.map(|lenient| Kept { json, lenient }),
         unfound: row.get(9)?,
-        sought: row.get::<_, Option<String>>(11)?.and_then(|text| Sought::read(&text)).unwrap_or_default(),
+        sought: row
+            .get::<_, Option<String>>(11)?
+            .and_then(|text| Sought::read(&text))
+            .unwrap_or_default(),
         tag: row.get(10)?,
         calls: calls.and_then(|calls| serde_json::from_str(&calls).ok()).unwrap_or_default(),
         told: told.as_deref().and_then(told_of),

@@ -1,5 +1,5 @@
-//! **Pure.** One run against its yardstick: what every scorer says, and what went wrong. A scorer that panics says so, and the others
-//! go on.
+//! **Pure.** One run against its yardstick: what every scorer says, and what went wrong. A scorer
+//! that panics says so, and the others go on.
 use super::yardstick::{Panel, Yardstick};
 use crate::results::suites::Tasks;
 use crate::rows::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
@@ -8,7 +8,9 @@ use touchstone_formats::answer;
 use touchstone_formats::run::{Kept, Told};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Case, Ending, Failure, Need, Outcome, Scorer, Stop, failure_class, score};
+use touchstone_scoring::scorers::{
+    Case, Ending, Failure, Need, Outcome, Scorer, Stop, failure_class, score,
+};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Which run it is, as far as that decides what it is measured against.
@@ -59,7 +61,8 @@ pub(crate) struct Score {
 pub(crate) struct Ask {
     /// Stands for the program, what was expected, and the answer; or for the judge.
     pub(crate) id: i64,
-    /// From which score on it is good enough, for whoever asks: others may ask the same and want more.
+    /// From which score on it is good enough, for whoever asks: others may ask the same and want
+    /// more.
     pub(crate) passes_from: f64,
 }
 
@@ -72,16 +75,22 @@ pub(crate) struct Against<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// What this run is measured against; nothing when its task, or that variation of it, is not known.
+    /// What this run is measured against; nothing when its task, or that variation of it, is not
+    /// known.
     pub(crate) fn against(&self, tasks: &'a Tasks) -> Option<Against<'a>> {
         let task = tasks.get(self.task?)?;
         let at = task.variation(self.variation, self.variation_name)?;
         let yardstick = task.yardsticks.get(at)?;
         // Only runs of benchmark folders have a task and no number of a variation.
-        Some(Against { task: &task.suite, yardstick, panel: yardstick.panel(self.variation.is_none()) })
+        Some(Against {
+            task: &task.suite,
+            yardstick,
+            panel: yardstick.panel(self.variation.is_none()),
+        })
     }
 
-    /// The tag that its task has answers written in; of a query of a set, which is answered in words, the whole message.
+    /// The tag that its task has answers written in; of a query of a set, which is answered in
+    /// words, the whole message.
     pub(crate) fn tag(&self, tasks: &'a Tasks) -> Option<&'a str> {
         let against = self.against(tasks)?;
         let in_words = against.yardstick.offered.is_some().then_some(answer::WHOLE_MESSAGE);
@@ -121,7 +130,8 @@ pub(crate) fn measure(tasks: &Tasks, place: &Place<'_>, evidence: &Evidence<'_>)
             }
         }
         None if measured.fingerprint.is_some() => {
-            measured.nothing = Some("The suite has no variation like this one any more.".to_owned());
+            measured.nothing =
+                Some("The suite has no variation like this one any more.".to_owned());
         }
         None => {}
     }
@@ -152,22 +162,30 @@ fn said_by(
     against: &Against<'_>,
     answer: Option<&Value>,
 ) -> (RunScore, Option<Ask>) {
-    let standing = |standing, reason: String| (RunScore { standing, reason, ..blank(scorer) }, None);
+    let standing =
+        |standing, reason: String| (RunScore { standing, reason, ..blank(scorer) }, None);
     match evidence.state {
         RunState::Error => {
             let why = evidence.reason.map_or_else(String::new, |why| format!(": {why}"));
             return standing(ScoreStanding::Error, format!("The run ended in a system error{why}"));
         }
         RunState::Answered | RunState::NoAnswer => {}
-        RunState::Waiting => return standing(ScoreStanding::NotEnded, "The run has not ended.".to_owned()),
-        RunState::Writing => return standing(ScoreStanding::NotEnded, "The file is being written.".to_owned()),
+        RunState::Waiting => {
+            return standing(ScoreStanding::NotEnded, "The run has not ended.".to_owned());
+        }
+        RunState::Writing => {
+            return standing(ScoreStanding::NotEnded, "The file is being written.".to_owned());
+        }
         RunState::Damaged | RunState::Other => {
             return standing(ScoreStanding::NotEnded, "The file cannot be read.".to_owned());
         }
     }
     if evidence.answer.is_some() && answer.is_none() {
         let most = touchstone_formats::run::LONGEST_ANSWER >> 20;
-        return standing(ScoreStanding::Failed, format!("The answer is longer than the {most} MB that are scored."));
+        return standing(
+            ScoreStanding::Failed,
+            format!("The answer is longer than the {most} MB that are scored."),
+        );
     }
     let case = Case {
         expected: against.yardstick.expected.as_deref(),
@@ -185,10 +203,17 @@ fn said_by(
         Ok(Outcome::Scored(said)) => {
             let says = RunScore {
                 standing: ScoreStanding::Scored,
-                score: said.score.filter(|score| score.is_finite()).map(|score| score.clamp(0.0, 1.0)),
+                score: said
+                    .score
+                    .filter(|score| score.is_finite())
+                    .map(|score| score.clamp(0.0, 1.0)),
                 passed: said.passed,
                 reason: said.reason,
-                detail: said.detail.into_iter().map(|(name, value)| ScoreDetail { name, value }).collect(),
+                detail: said
+                    .detail
+                    .into_iter()
+                    .map(|(name, value)| ScoreDetail { name, value })
+                    .collect(),
                 ..blank(scorer)
             };
             (says, None)
@@ -200,25 +225,41 @@ fn said_by(
         Ok(Outcome::Needs(need)) => needs(scorer, &need, evidence, against),
         Err(_) => standing(
             ScoreStanding::Failed,
-            format!("`{}` came to a stop by a mistake of its own. Please report this run.", scorer.name()),
+            format!(
+                "`{}` came to a stop by a mistake of its own. Please report this run.",
+                scorer.name()
+            ),
         ),
     }
 }
 
-/// Scorers that take a program or a model. A run without an answer takes neither, unless it is one of a query: those of a judge that was
-/// never asked would have a score, and only those.
-fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Against<'_>) -> (RunScore, Option<Ask>) {
+/// Scorers that take a program or a model. A run without an answer takes neither, unless it is one
+/// of a query: those of a judge that was never asked would have a score, and only those.
+fn needs(
+    scorer: &Scorer,
+    need: &Need,
+    evidence: &Evidence<'_>,
+    against: &Against<'_>,
+) -> (RunScore, Option<Ask>) {
     let standing = |standing, reason: String| RunScore { standing, reason, ..blank(scorer) };
     if let Need::Model(name) = need
-        && (evidence.answer.is_some() || !evidence.said.trim().is_empty() || against.yardstick.offered.is_some())
+        && (evidence.answer.is_some()
+            || !evidence.said.trim().is_empty()
+            || against.yardstick.offered.is_some())
     {
         return match scorer.judge() {
             Some(_) => {
                 let id = xxh3_64(scorer.identity().as_bytes()).cast_signed();
-                let says = standing(ScoreStanding::Waiting, format!("`{}` has to be asked.", scorer.name()));
+                let says = standing(
+                    ScoreStanding::Waiting,
+                    format!("`{}` has to be asked.", scorer.name()),
+                );
                 (says, Some(Ask { id, passes_from: scorer.passes_from() }))
             }
-            None => (standing(ScoreStanding::Failed, format!("There is no judge named `{name}`.")), None),
+            None => (
+                standing(ScoreStanding::Failed, format!("There is no judge named `{name}`.")),
+                None,
+            ),
         };
     }
     let Some(answer) = evidence.answer.and_then(|kept| kept.json.as_deref()) else {
@@ -232,7 +273,8 @@ fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Agains
     match need {
         Need::Model(_) => (standing(ScoreStanding::Waiting, String::new()), None),
         Need::Program(_) if against.yardstick.expected.is_none() => {
-            let why = against.yardstick.trouble.clone().unwrap_or_else(|| NOTHING_EXPECTED.to_owned());
+            let why =
+                against.yardstick.trouble.clone().unwrap_or_else(|| NOTHING_EXPECTED.to_owned());
             (standing(ScoreStanding::NoExpected, why), None)
         }
         Need::Program(path) => match against.panel.programs.get(path) {
@@ -241,8 +283,16 @@ fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Agains
                 let says = standing(ScoreStanding::Waiting, format!("{path} has to be run."));
                 (says, Some(Ask { id, passes_from: scorer.passes_from() }))
             }
-            Some(Err(why)) => (standing(ScoreStanding::Failed, format!("{path} could not be read: {why}")), None),
-            None => (standing(ScoreStanding::Failed, format!("{path} is only run for suites that name it.")), None),
+            Some(Err(why)) => {
+                (standing(ScoreStanding::Failed, format!("{path} could not be read: {why}")), None)
+            }
+            None => (
+                standing(
+                    ScoreStanding::Failed,
+                    format!("{path} is only run for suites that name it."),
+                ),
+                None,
+            ),
         },
     }
 }
@@ -269,7 +319,8 @@ fn expected_calls<'a>(place: &Place<'_>, against: &Against<'a>) -> &'a [String] 
     if place.calls_tools { &against.task.expected_tool_calls } else { &[] }
 }
 
-/// What went wrong with a run, as a scorer sees it; what can be said without one when there is none.
+/// What went wrong with a run, as a scorer sees it; what can be said without one when there is
+/// none.
 fn class(
     place: &Place<'_>,
     evidence: &Evidence<'_>,

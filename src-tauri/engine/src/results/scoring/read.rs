@@ -83,7 +83,10 @@ impl Known {
         }
         notes.extend(self.nothing.clone());
         if place.fingerprint(tasks) != self.fingerprint {
-            notes.push("The suite has just changed, and the scores are being brought up to date.".to_owned());
+            notes.push(
+                "The suite has just changed, and the scores are being brought up to date."
+                    .to_owned(),
+            );
         }
         if self.lenient {
             notes.push("The answer is not strict JSON; it was read leniently.".to_owned());
@@ -92,15 +95,26 @@ impl Known {
     }
 }
 
-/// What every scorer says of a run; nothing when it is not known. What a person says is not in here.
-pub(crate) fn scores(index: &Reader<'_>, tasks: &Tasks, key: &str) -> Result<Option<RunScores>, IndexError> {
-    const SCORES: &str =
-        "SELECT scorer, version, standing, score, passed, reason, detail FROM scores WHERE run = ? ORDER BY place";
+/// What every scorer says of a run; nothing when it is not known. What a person says is not in
+/// here.
+pub(crate) fn scores(
+    index: &Reader<'_>,
+    tasks: &Tasks,
+    key: &str,
+) -> Result<Option<RunScores>, IndexError> {
+    const SCORES: &str = "SELECT scorer, version, standing, score, passed, reason, detail FROM scores WHERE run = ? ORDER BY place";
     let Some(known) = known(index, key)? else { return Ok(None) };
     let mut select = index.prepare_cached(SCORES)?;
     let scores = select.query_map([known.id], score)?.collect::<Result<_, _>>()?;
     let (class, notes) = (known.class, known.notes(tasks));
-    Ok(Some(RunScores { scores, class, review: None, judged: Vec::new(), stored: Vec::new(), notes }))
+    Ok(Some(RunScores {
+        scores,
+        class,
+        review: None,
+        judged: Vec::new(),
+        stored: Vec::new(),
+        notes,
+    }))
 }
 
 fn score(row: &Row<'_>) -> rusqlite::Result<RunScore> {
@@ -116,8 +130,8 @@ fn score(row: &Row<'_>) -> rusqlite::Result<RunScore> {
     })
 }
 
-/// What some scorers say of a run, whether its suite names them or not; nothing where its task is not known. Programs say what they
-/// said before. `texts` is kept from run to run.
+/// What some scorers say of a run, whether its suite names them or not; nothing where its task is
+/// not known. Programs say what they said before. `texts` is kept from run to run.
 pub(crate) fn measured_by(
     index: &Reader<'_>,
     tasks: &Tasks,

@@ -1,4 +1,5 @@
-//! Measures runs again whose task changed, a batch at a time, from what the index holds: no transcript is read.
+//! Measures runs again whose task changed, a batch at a time, from what the index holds: no
+//! transcript is read.
 use super::held::Held;
 use super::measure::{Measured, Place, measure};
 use super::write::{self, Columns};
@@ -100,7 +101,13 @@ pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch,
         let again = if stale { Some(again(writer, &mut texts, &candidate, tasks)?) } else { None };
         measured += usize::from(stale);
         let (again, stands) = again.map_or((None, None), |(again, stands)| (Some(again), stands));
-        batch.renewed.push(Renewed { id: candidate.id, key: candidate.key, said, measured: again, stands });
+        batch.renewed.push(Renewed {
+            id: candidate.id,
+            key: candidate.key,
+            said,
+            measured: again,
+            stands,
+        });
     }
     Ok(batch)
 }
@@ -127,14 +134,17 @@ impl Batch {
         self.renewed.iter().any(|one| one.stands.is_some())
     }
 
-    /// Writes what it found, inside the caller's transaction; returns the keys of the runs that changed.
+    /// Writes what it found, inside the caller's transaction; returns the keys of the runs that
+    /// changed.
     pub(crate) fn write(self, writer: &Writer) -> Result<Vec<String>, IndexError> {
         let sql = &writer.sql;
         let mut keys = Vec::with_capacity(self.renewed.len());
         for Renewed { id, key, said, measured, stands } in self.renewed {
             if let Some(SaidBySuite { task, missing, variation_name }) = said {
-                sql.prepare_cached("UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?")?
-                    .execute(params![task, missing, variation_name, id])?;
+                sql.prepare_cached(
+                    "UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?",
+                )?
+                .execute(params![task, missing, variation_name, id])?;
             }
             if let Some(stands) = stands {
                 stands.put(sql, id)?;
@@ -151,7 +161,8 @@ impl Batch {
 }
 
 fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
-    let tools = row.get_ref(7)?.as_str().unwrap_or_default().lines().filter(|name| !name.is_empty());
+    let tools =
+        row.get_ref(7)?.as_str().unwrap_or_default().lines().filter(|name| !name.is_empty());
     let tools = tools.map(str::to_owned).collect();
     let (variation, variation_name): (Option<u32>, Option<String>) = (row.get(3)?, row.get(4)?);
     // Where files give their variation no number, they give it its name.
@@ -171,7 +182,8 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
     })
 }
 
-/// Measures a run from what the index holds of it; also how it stands, when that is something else now.
+/// Measures a run from what the index holds of it; also how it stands, when that is something else
+/// now.
 fn again(
     writer: &Writer,
     texts: &mut Option<TextBlob>,

@@ -1,4 +1,5 @@
-//! What came of measuring, in the index: the columns of its run, a row for each scorer, and what measuring again needs.
+//! What came of measuring, in the index: the columns of its run, a row for each scorer, and what
+//! measuring again needs.
 use super::held::{self, Sought};
 use super::measure::{Ask, Measured, Score};
 use crate::results::index::IndexError;
@@ -49,7 +50,16 @@ impl Columns {
         const PUT: &str = "UPDATE runs SET scoring = ?, scorer = ?, score = ?, passed = ?, score_reason = ?, class = ?, \
                            fingerprint = ? WHERE id = ?";
         let Self { scoring, scorer, score, passed, reason, class, fingerprint } = self;
-        sql.prepare_cached(PUT)?.execute(params![scoring, scorer, score, passed, reason, class, fingerprint, run])?;
+        sql.prepare_cached(PUT)?.execute(params![
+            scoring,
+            scorer,
+            score,
+            passed,
+            reason,
+            class,
+            fingerprint,
+            run
+        ])?;
         Ok(())
     }
 }
@@ -108,9 +118,11 @@ impl Kept {
     }
 }
 
-/// Keeps what a program said, and fills it in where it was waited for; returns the keys of the runs that changed.
+/// Keeps what a program said, and fills it in where it was waited for; returns the keys of the runs
+/// that changed.
 pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexError> {
-    const KEEP: &str = "INSERT OR REPLACE INTO kept_scores (ask, score, reason, detail) VALUES (?,?,?,?)";
+    const KEEP: &str =
+        "INSERT OR REPLACE INTO kept_scores (ask, score, reason, detail) VALUES (?,?,?,?)";
     const FILL: &str = "UPDATE scores SET standing = ?2, score = ?3, passed = ?3 >= passes_from, reason = ?4, detail = ?5, \
                         class = CASE WHEN ?3 < passes_from THEN ?6 END WHERE ask = ?1";
     const FIRST: &str = "UPDATE runs SET scoring = s.standing, score = s.score, passed = s.passed, score_reason = s.reason, \
@@ -121,13 +133,16 @@ pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexEr
     let (standing, wrong) = (word(kept.standing()), word(FailureClass::WrongAnswer));
     sql.prepare_cached(FILL)?.execute(params![ask, standing, score, reason, detail, wrong])?;
     sql.prepare_cached(FIRST)?.execute([ask])?;
-    let mut select = sql.prepare_cached("SELECT key FROM runs WHERE id IN (SELECT run FROM scores WHERE ask = ?)")?;
+    let mut select = sql.prepare_cached(
+        "SELECT key FROM runs WHERE id IN (SELECT run FROM scores WHERE ask = ?)",
+    )?;
     let keys = select.query_map([ask], |row| row.get(0))?;
     Ok(keys.collect::<Result<_, _>>()?)
 }
 
 fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
-    let mut select = sql.prepare_cached("SELECT score, reason, detail FROM kept_scores WHERE ask = ?")?;
+    let mut select =
+        sql.prepare_cached("SELECT score, reason, detail FROM kept_scores WHERE ask = ?")?;
     let row = select.query_row([ask], |row| {
         let detail: String = row.get(2)?;
         let detail = serde_json::from_str(&detail).unwrap_or_default();
@@ -137,7 +152,12 @@ fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
 }
 
 /// Puts a row for each scorer in place of those that are there.
-pub(crate) fn put_scores(sql: &Connection, run: i64, scores: &[Score], fresh: bool) -> Result<(), IndexError> {
+pub(crate) fn put_scores(
+    sql: &Connection,
+    run: i64,
+    scores: &[Score],
+    fresh: bool,
+) -> Result<(), IndexError> {
     const PUT: &str = "INSERT INTO scores (run, place, scorer, version, standing, score, passed, reason, detail, class, ask, \
                        passes_from) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)";
     if !fresh {
@@ -165,11 +185,15 @@ pub(crate) fn put_scores(sql: &Connection, run: i64, scores: &[Score], fresh: bo
 }
 
 /// Puts what measuring again needs of a run in place of what was there.
-pub(crate) fn put_answer(sql: &Connection, run: i64, row: &Row, fresh: bool) -> Result<(), IndexError> {
-    let kept = row
-        .outline
-        .as_ref()
-        .filter(|o| o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != Told::default());
+pub(crate) fn put_answer(
+    sql: &Connection,
+    run: i64,
+    row: &Row,
+    fresh: bool,
+) -> Result<(), IndexError> {
+    let kept = row.outline.as_ref().filter(|o| {
+        o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != Told::default()
+    });
     let Some(outline) = kept else {
         if !fresh {
             sql.prepare_cached("DELETE FROM answers WHERE run = ?")?.execute([run])?;

@@ -1,5 +1,5 @@
-//! **Pure.** What the runs of one variation are measured against: what was expected, by which scorers, and a number that stands for
-//! all of it, so that scores can be told to be of before.
+//! **Pure.** What the runs of one variation are measured against: what was expected, by which
+//! scorers, and a number that stands for all of it, so that scores can be told to be of before.
 use super::companions::Gold;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,8 @@ pub struct Panel {
     pub scorers: Vec<Scorer>,
     /// Runs with different ones were measured against different things.
     pub fingerprint: i64,
-    /// The programs of the scorers by their paths in the suite: the hash of each, or why it could not be read.
+    /// The programs of the scorers by their paths in the suite: the hash of each, or why it could
+    /// not be read.
     pub(crate) programs: Programs,
 }
 
@@ -43,8 +44,8 @@ pub struct Panel {
 pub(crate) type Programs = BTreeMap<String, Result<u64, String>>;
 
 impl Yardstick {
-    /// Of a variation, with its tools, which judges of calls are shown, and with what lies in files of its own: the gold answer, and
-    /// the programs of scorers.
+    /// Of a variation, with its tools, which judges of calls are shown, and with what lies in files
+    /// of its own: the gold answer, and the programs of scorers.
     pub(crate) fn new(
         task: &Task,
         variation: &Variation,
@@ -60,10 +61,13 @@ impl Yardstick {
             }
             (Expected::File(path), None) => (
                 None,
-                Some(format!("The expected output in {path} could not be read: it lies outside the input directory.")),
+                Some(format!(
+                    "The expected output in {path} could not be read: it lies outside the input directory."
+                )),
             ),
         };
-        let expected_text = expected.as_ref().map(|value| json::write_back(value)).unwrap_or_default();
+        let expected_text =
+            expected.as_ref().map(|value| json::write_back(value)).unwrap_or_default();
         let mut hash = Xxh3::new();
         add(&mut hash, &asked(task, variation));
         add(&mut hash, &format!("{}{expected_text}", expected.is_some()));
@@ -79,8 +83,11 @@ impl Yardstick {
             add(&mut hash, &format!("{offered:?}"));
         }
         let names_none = task.scorers.is_empty();
-        let scorers =
-            if names_none && offered.is_some() { of_queries() } else { choose(&task.scorers, expected.as_deref()).0 };
+        let scorers = if names_none && offered.is_some() {
+            of_queries()
+        } else {
+            choose(&task.scorers, expected.as_deref()).0
+        };
         let published = (names_none && offered.is_none()).then(|| {
             let mut scorers = published(expected.as_deref());
             let more = defaults(expected.as_deref())
@@ -89,7 +96,14 @@ impl Yardstick {
             scorers.extend(more.collect::<Vec<_>>());
             Panel::new(scorers, hash.clone(), program)
         });
-        Self { named: Panel::new(scorers, hash, program), published, offered, expected, trouble, expected_text }
+        Self {
+            named: Panel::new(scorers, hash, program),
+            published,
+            offered,
+            expected,
+            trouble,
+            expected_text,
+        }
     }
 
     /// The scorers of a run of a benchmark folder, or of any other.
@@ -99,12 +113,19 @@ impl Yardstick {
 
     /// The programs of the scorers that could not be read, each once.
     pub(crate) fn unread_programs(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.named.programs.iter().filter_map(|(path, read)| Some((path.as_str(), read.as_ref().err()?.as_str())))
+        self.named
+            .programs
+            .iter()
+            .filter_map(|(path, read)| Some((path.as_str(), read.as_ref().err()?.as_str())))
     }
 }
 
 impl Panel {
-    fn new(scorers: Vec<Scorer>, mut hash: Xxh3, program: &mut impl FnMut(&str) -> Result<u64, String>) -> Self {
+    fn new(
+        scorers: Vec<Scorer>,
+        mut hash: Xxh3,
+        program: &mut impl FnMut(&str) -> Result<u64, String>,
+    ) -> Self {
         let mut programs = Programs::new();
         for scorer in &scorers {
             add(&mut hash, &scorer.identity());
@@ -118,7 +139,8 @@ impl Panel {
     }
 }
 
-/// What was asked and what had to be done, whatever the system: two systems that got their own words for the same task are compared.
+/// What was asked and what had to be done, whatever the system: two systems that got their own
+/// words for the same task are compared.
 fn asked(task: &Task, variation: &Variation) -> String {
     let prompts = &task.prompts;
     let prompts = [
@@ -129,8 +151,11 @@ fn asked(task: &Task, variation: &Variation) -> String {
         &prompts.tool_calling_oracle,
         &prompts.oracle_system,
     ];
-    let parameters: Vec<(&str, String)> =
-        variation.parameters.iter().map(|(name, value)| (name.as_str(), json::write(value, false))).collect();
+    let parameters: Vec<(&str, String)> = variation
+        .parameters
+        .iter()
+        .map(|(name, value)| (name.as_str(), json::write(value, false)))
+        .collect();
     format!("{prompts:?}{parameters:?}{:?}{:?}", task.expected_tool_calls, task.artifact_key)
 }
 
@@ -186,7 +211,12 @@ mod tests {
     #[test]
     fn benchmark_folders_get_the_published_scorers_unless_the_suite_names_others() {
         let names = |text: &str, folder: bool| -> Vec<String> {
-            yardsticks(text)[0].panel(folder).scorers.iter().map(|scorer| scorer.name().to_owned()).collect()
+            yardsticks(text)[0]
+                .panel(folder)
+                .scorers
+                .iter()
+                .map(|scorer| scorer.name().to_owned())
+                .collect()
         };
         let ids = SUITE.replace("[{ n: 3 }]", "[3, 1, 2]");
         assert_eq!(names(&ids, false), ["fields"]);

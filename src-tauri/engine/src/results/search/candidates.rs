@@ -1,10 +1,11 @@
-//! Narrows a search down with the full-text index: which runs hold all the words of the wanted texts. Never leaves out a run
-//! that the text itself would give; may name more.
+//! Narrows a search down with the full-text index: which runs hold all the words of the wanted
+//! texts. Never leaves out a run that the text itself would give; may name more.
 use super::Texts;
 use crate::results::index::{IndexError, Reader};
 use crate::results::query::RunSet;
 
-/// A word that stands in more items than this narrows nothing down: reading the text is then as fast.
+/// A word that stands in more items than this narrows nothing down: reading the text is then as
+/// fast.
 const TOO_MANY: u64 = 10_000;
 /// Shorter beginnings of words stand nearly everywhere, and asking for them is slow.
 const SHORTEST: usize = 3;
@@ -26,14 +27,16 @@ pub(super) fn candidates(index: &Reader<'_>, texts: &Texts) -> Result<Option<Run
     Ok(narrowed)
 }
 
-/// A word to be asked for: letters and digits only, so that nothing typed can be syntax of the index.
+/// A word to be asked for: letters and digits only, so that nothing typed can be syntax of the
+/// index.
 struct Word {
     text: String,
     whole: bool,
 }
 
-/// The words of a text. Only ASCII texts have any: other letters are taken apart and folded by rules of the index's own. The
-/// text may end within a word, so its last one is the beginning of a word.
+/// The words of a text. Only ASCII texts have any: other letters are taken apart and folded by
+/// rules of the index's own. The text may end within a word, so its last one is the beginning of a
+/// word.
 fn words(text: &str) -> Vec<Word> {
     if !text.is_ascii() {
         return Vec::new();
@@ -70,8 +73,8 @@ fn runs_with(index: &Reader<'_>, word: &Word) -> Result<Option<RunSet>, IndexErr
     Ok(Some(runs))
 }
 
-/// Whether few items hold the word. The full-text index would gather all of them before it gives the first, so they are counted
-/// word by word until there are too many.
+/// Whether few items hold the word. The full-text index would gather all of them before it gives
+/// the first, so they are counted word by word until there are too many.
 fn is_rare(index: &Reader<'_>, word: &Word) -> Result<bool, IndexError> {
     let first = word.text.to_ascii_lowercase();
     let last = if word.whole { first.clone() } else { format!("{first}\u{10FFFF}") };

@@ -1,8 +1,10 @@
 //! Free text: which runs contain it, and where. Owns one rule and two ways to obey it.
 //!
-//! The rule is in [`super::snippet`]: exactly these characters, ignoring case, from the start of a word on. Names of tasks, systems
-//! and models are found as well (see [`names`]). The text of all runs decides; the full-text index, once it is complete, only narrows down which runs have to be read. So an answer never
-//! changes because the index has come further, and text that no index knows, like `=>`, is found as well.
+//! The rule is in [`super::snippet`]: exactly these characters, ignoring case, from the start of a
+//! word on. Names of tasks, systems and models are found as well (see [`names`]). The text of all
+//! runs decides; the full-text index, once it is complete, only narrows down which runs have to be
+//! read. So an answer never changes because the index has come further, and text that no index
+//! knows, like `=>`, is found as well.
 mod candidates;
 mod names;
 mod places;
@@ -26,7 +28,8 @@ const SNIPPET_BYTES: usize = 160;
 const SHORTEST_PART: usize = 60;
 /// Long texts are read in pieces of this size.
 const PIECE: usize = 1 << 20;
-/// How far pieces reach into the next, so that no hit is cut in two: a needle, whose letters may be longer in another case.
+/// How far pieces reach into the next, so that no hit is cut in two: a needle, whose letters may be
+/// longer in another case.
 pub(super) const OVERLAP: usize = 4 * super::snippet::MAX_NEEDLE;
 
 /// The texts that runs must and must not contain.
@@ -61,7 +64,8 @@ impl Texts {
         !self.wanted.is_empty()
     }
 
-    /// Places of any wanted text from `from` on, in order, none reaching into another. The phrase of all is one place.
+    /// Places of any wanted text from `from` on, in order, none reaching into another. The phrase
+    /// of all is one place.
     fn places(&self, text: &[u8], from: usize) -> Vec<Range<usize>> {
         let mut places = Vec::new();
         for needle in self.phrase.iter().chain(&self.wanted) {
@@ -84,8 +88,13 @@ impl Texts {
 }
 
 /// Those of some runs that contain what is wanted and nothing that is not.
-pub(crate) fn containing(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<RunSet, IndexError> {
-    let candidates = if index.words_complete()? { candidates::candidates(index, texts)? } else { None };
+pub(crate) fn containing(
+    index: &Reader<'_>,
+    texts: &Texts,
+    among: &RunSet,
+) -> Result<RunSet, IndexError> {
+    let candidates =
+        if index.words_complete()? { candidates::candidates(index, texts)? } else { None };
     let named = names::found(index, texts, among)?;
     let mut found = match candidates {
         Some(few) => {
@@ -114,7 +123,8 @@ pub(crate) fn containing(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> R
     Ok(runs)
 }
 
-/// The text of a run around what is wanted; none when the run was found by its names alone, which stand in its row.
+/// The text of a run around what is wanted; none when the run was found by its names alone, which
+/// stand in its row.
 pub(crate) fn first_snippet(
     index: &Reader<'_>,
     text: &TextBlob,
@@ -126,7 +136,12 @@ pub(crate) fn first_snippet(
 }
 
 /// Hits of runs, in the order of the runs.
-pub(crate) fn hits(index: &Reader<'_>, runs: &[i64], texts: &Texts, span: Span) -> Result<Vec<Hit>, IndexError> {
+pub(crate) fn hits(
+    index: &Reader<'_>,
+    runs: &[i64],
+    texts: &Texts,
+    span: Span,
+) -> Result<Vec<Hit>, IndexError> {
     let text = index.text()?;
     let (mut skip, limit) = (span.offset as usize, span.limit as usize);
     let mut hits = Vec::new();
@@ -137,8 +152,9 @@ pub(crate) fn hits(index: &Reader<'_>, runs: &[i64], texts: &Texts, span: Span) 
         let found = places::in_run(index, &text, *run, texts, MAX_HITS_OF_RUN)?;
         let count = found.shown.len().max(1);
         let snippets = found.shown.iter().skip(skip).take(limit - hits.len());
-        let mut snippets =
-            snippets.map(|places| snippet(index, &text, *run, texts, places)).collect::<Result<Vec<_>, _>>()?;
+        let mut snippets = snippets
+            .map(|places| snippet(index, &text, *run, texts, places))
+            .collect::<Result<Vec<_>, _>>()?;
         if !found.missing.is_empty() {
             let named = in_names(index, *run, texts, &found.missing)?;
             if found.shown.is_empty() && skip == 0 {
@@ -155,17 +171,27 @@ pub(crate) fn hits(index: &Reader<'_>, runs: &[i64], texts: &Texts, span: Span) 
         let (id, path): (String, String) = index
             .prepare_cached("SELECT key, path FROM runs WHERE id = ?")?
             .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        hits.extend(snippets.into_iter().map(|snippet| Hit { id: id.clone(), path: path.clone(), snippet }));
+        hits.extend(snippets.into_iter().map(|snippet| Hit {
+            id: id.clone(),
+            path: path.clone(),
+            snippet,
+        }));
     }
     Ok(hits)
 }
 
 /// The names of a run by which these needles find it.
-fn in_names(index: &Reader<'_>, run: i64, texts: &Texts, needles: &[usize]) -> Result<Vec<SnippetPiece>, IndexError> {
+fn in_names(
+    index: &Reader<'_>,
+    run: i64,
+    texts: &Texts,
+    needles: &[usize],
+) -> Result<Vec<SnippetPiece>, IndexError> {
     let names = names::of_run(index, run)?;
     let mut pieces = Vec::new();
     for needle in needles.iter().filter_map(|at| texts.wanted.get(*at)) {
-        let found = names.iter().find_map(|(label, name)| Some((label, name, names::find(needle, name)?)));
+        let found =
+            names.iter().find_map(|(label, name)| Some((label, name, names::find(needle, name)?)));
         if let Some((label, name, place)) = found {
             let mut shown = vec![SnippetPiece { text: format!("{label} "), hit: false }];
             shown.extend(around(name, place.clone(), &[place], SNIPPET_BYTES));
@@ -198,14 +224,23 @@ fn snippet(
         let from = place.start.saturating_sub(SNIPPET_BYTES as u64).max(item.start);
         let to = (place.end + 2 * SNIPPET_BYTES as u64).min(item.end);
         let bytes = text.read(from, length(to.saturating_sub(from)))?;
-        // The window is cut anywhere, perhaps within a letter: such halves are left out and not shown as broken.
-        let torn = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
+        // The window is cut anywhere, perhaps within a letter: such halves are left out and not
+        // shown as broken.
+        let torn =
+            bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
         let inside = bytes.get(torn..).unwrap_or_default();
         let whole = inside.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-        let window = if inside.len() - whole.len() < 4 { whole.into() } else { String::from_utf8_lossy(inside) };
+        let window = if inside.len() - whole.len() < 4 {
+            whole.into()
+        } else {
+            String::from_utf8_lossy(inside)
+        };
         let first = length(place.start - from).saturating_sub(torn);
         let last = length(place.end - from).saturating_sub(torn);
-        append(&mut snippet.pieces, &around(&window, first..last, &texts.places(window.as_bytes(), first), width));
+        append(
+            &mut snippet.pieces,
+            &around(&window, first..last, &texts.places(window.as_bytes(), first), width),
+        );
         if at == 0 {
             snippet.step = step;
         }
@@ -214,11 +249,16 @@ fn snippet(
 }
 
 /// The step of the item that a place is in, and where its text begins and ends.
-fn item_at(index: &Reader<'_>, run: i64, place: u64) -> Result<(Option<u32>, Range<u64>), IndexError> {
+fn item_at(
+    index: &Reader<'_>,
+    run: i64,
+    place: u64,
+) -> Result<(Option<u32>, Range<u64>), IndexError> {
     const ITEM: &str = "SELECT step, start, len FROM items WHERE run = ? AND start <= ? ORDER BY start DESC LIMIT 1";
     let at = i64::try_from(place).unwrap_or(i64::MAX);
-    let (step, start, len): (Option<u32>, i64, i64) =
-        index.prepare_cached(ITEM)?.query_row([run, at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let (step, start, len): (Option<u32>, i64, i64) = index
+        .prepare_cached(ITEM)?
+        .query_row([run, at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     Ok((step, unsigned(start)..unsigned(start) + unsigned(len)))
 }
 

@@ -1,5 +1,5 @@
-//! Finds free text in the names of tasks, systems and models: a name is found by its beginning, a task also by the beginning of
-//! any part of its path.
+//! Finds free text in the names of tasks, systems and models: a name is found by its beginning, a
+//! task also by the beginning of any part of its path.
 use super::Texts;
 use crate::results::index::{IndexError, Reader};
 use crate::results::query::RunSet;
@@ -9,9 +9,21 @@ use std::ops::Range;
 
 /// Label, every name that occurs, and the runs with a name.
 const NAMES: [(&str, &str, &str); 3] = [
-    ("task", "SELECT DISTINCT task FROM runs WHERE task IS NOT NULL", "SELECT id FROM runs WHERE task = ?"),
-    ("system", "SELECT DISTINCT system FROM runs WHERE system IS NOT NULL", "SELECT id FROM runs WHERE system = ?"),
-    ("model", "SELECT DISTINCT model FROM runs WHERE model IS NOT NULL", "SELECT id FROM runs WHERE model = ?"),
+    (
+        "task",
+        "SELECT DISTINCT task FROM runs WHERE task IS NOT NULL",
+        "SELECT id FROM runs WHERE task = ?",
+    ),
+    (
+        "system",
+        "SELECT DISTINCT system FROM runs WHERE system IS NOT NULL",
+        "SELECT id FROM runs WHERE system = ?",
+    ),
+    (
+        "model",
+        "SELECT DISTINCT model FROM runs WHERE model IS NOT NULL",
+        "SELECT id FROM runs WHERE model = ?",
+    ),
 ];
 
 /// Where a name is found by a text; none when it is not.
@@ -27,8 +39,13 @@ pub(super) fn find(needle: &Needle, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// For each of these runs that is found by name: one bit for each needle, wanted ones first, then unwanted ones.
-pub(super) fn found(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<HashMap<i64, u128>, IndexError> {
+/// For each of these runs that is found by name: one bit for each needle, wanted ones first, then
+/// unwanted ones.
+pub(super) fn found(
+    index: &Reader<'_>,
+    texts: &Texts,
+    among: &RunSet,
+) -> Result<HashMap<i64, u128>, IndexError> {
     let mut runs = HashMap::new();
     for (_, all, with) in NAMES {
         let mut query = index.prepare_cached(all)?;
@@ -36,8 +53,9 @@ pub(super) fn found(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result
         while let Some(row) = names.next()? {
             let name: String = row.get(0)?;
             let needles = texts.wanted.iter().chain(&texts.unwanted).enumerate();
-            let bits =
-                needles.filter(|(_, needle)| find(needle, &name).is_some()).fold(0, |bits, (at, _)| bits | 1 << at);
+            let bits = needles
+                .filter(|(_, needle)| find(needle, &name).is_some())
+                .fold(0, |bits, (at, _)| bits | 1 << at);
             if bits == 0 {
                 continue;
             }
@@ -55,8 +73,12 @@ pub(super) fn found(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result
 }
 
 /// The names of a run, each with what it is the name of.
-pub(super) fn of_run(index: &Reader<'_>, run: i64) -> Result<Vec<(&'static str, String)>, IndexError> {
+pub(super) fn of_run(
+    index: &Reader<'_>,
+    run: i64,
+) -> Result<Vec<(&'static str, String)>, IndexError> {
     let mut query = index.prepare_cached("SELECT task, system, model FROM runs WHERE id = ?")?;
-    let names: [Option<String>; 3] = query.query_row([run], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
+    let names: [Option<String>; 3] =
+        query.query_row([run], |row| Ok([row.get(0)?, row.get(1)?, row.get(2)?]))?;
     Ok(NAMES.iter().zip(names).filter_map(|((label, ..), name)| Some((*label, name?))).collect())
 }

@@ -1,4 +1,5 @@
-//! Chooses the places of a run that a search shows: where all wanted texts stand together, else the first place of each.
+//! Chooses the places of a run that a search shows: where all wanted texts stand together, else the
+//! first place of each.
 use super::{OVERLAP, PIECE, SNIPPET_BYTES, Texts, item_at, length, unsigned};
 use crate::results::blob::TextBlob;
 use crate::results::index::{IndexError, Reader};
@@ -7,8 +8,8 @@ use std::ops::Range;
 /// What a search shows of a run.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// For each hit, the places in the text of all runs that its snippet shows: one where all wanted texts stand together, else
-    /// the first of each.
+    /// For each hit, the places in the text of all runs that its snippet shows: one where all
+    /// wanted texts stand together, else the first of each.
     pub(super) shown: Vec<Vec<Range<u64>>>,
     /// Wanted texts that the transcript does not contain, by number.
     pub(super) missing: Vec<usize>,
@@ -22,7 +23,8 @@ struct Found {
     whole: bool,
 }
 
-/// Places where all wanted texts stand together, from the best kind to the worst; only the best kind that occurs is shown.
+/// Places where all wanted texts stand together, from the best kind to the worst; only the best
+/// kind that occurs is shown.
 #[derive(Default)]
 struct Together {
     phrases: Vec<Range<u64>>,
@@ -48,14 +50,19 @@ pub(super) fn in_run(
     let mut firsts: Vec<Option<Range<u64>>> = vec![None; texts.wanted.len()];
     let mut done = 0;
     while done < len && together.phrases.len() < most {
-        // A piece begins a little early, so that the start of a word is seen, and what was found there is passed over.
+        // A piece begins a little early, so that the start of a word is seen, and what was found
+        // there is passed over.
         let early = done.min(OVERLAP as u64);
         let begin = start + done - early;
         let piece = text.read(begin, length(len - done + early).min(PIECE + 2 * OVERLAP))?;
         let from = length(early);
         let absolute = |place: &Range<usize>| begin + place.start as u64..begin + place.end as u64;
         let add = |places: Vec<Range<usize>>, to: &mut Vec<Range<u64>>| -> Result<(), IndexError> {
-            for place in places.iter().filter(|place| (from..from + PIECE).contains(&place.start)).map(absolute) {
+            for place in places
+                .iter()
+                .filter(|place| (from..from + PIECE).contains(&place.start))
+                .map(absolute)
+            {
                 if to.len() == most {
                     break;
                 }
@@ -70,7 +77,8 @@ pub(super) fn in_run(
             firsts[one.needle].get_or_insert_with(|| absolute(&one.place));
         }
         if let Some(phrase) = &texts.phrase {
-            let (whole, opened) = phrase.find_all(&piece).partition(|place| ends_word(&piece, place.end));
+            let (whole, opened) =
+                phrase.find_all(&piece).partition(|place| ends_word(&piece, place.end));
             add(whole, &mut together.phrases)?;
             add(opened, &mut together.opened)?;
             add(windows(texts, found.iter().filter(|one| one.whole)), &mut together.words)?;
@@ -80,7 +88,8 @@ pub(super) fn in_run(
         }
         done += PIECE as u64;
     }
-    let missing = firsts.iter().enumerate().filter(|(_, first)| first.is_none()).map(|(at, _)| at).collect();
+    let missing =
+        firsts.iter().enumerate().filter(|(_, first)| first.is_none()).map(|(at, _)| at).collect();
     let Together { phrases, opened, words, beginnings } = together;
     let best = [phrases, opened, words, beginnings].into_iter().find(|places| !places.is_empty());
     let shown = match best {
@@ -94,7 +103,11 @@ pub(super) fn in_run(
 fn all(texts: &Texts, piece: &[u8]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (needle, wanted) in texts.wanted.iter().enumerate() {
-        found.extend(wanted.find_all(piece).map(|place| Found { whole: ends_word(piece, place.end), place, needle }));
+        found.extend(wanted.find_all(piece).map(|place| Found {
+            whole: ends_word(piece, place.end),
+            place,
+            needle,
+        }));
     }
     found.sort_by_key(|one| (one.place.start, one.place.end));
     found
@@ -105,7 +118,8 @@ fn ends_word(piece: &[u8], at: usize) -> bool {
     piece.get(at).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric())
 }
 
-/// The stretches that hold a place of each wanted text and fit into a snippet, none reaching into another.
+/// The stretches that hold a place of each wanted text and fit into a snippet, none reaching into
+/// another.
 fn windows<'a>(texts: &Texts, found: impl Iterator<Item = &'a Found>) -> Vec<Range<usize>> {
     let mut windows = Vec::new();
     let mut last: Vec<Option<&Range<usize>>> = vec![None; texts.wanted.len()];

@@ -1,4 +1,5 @@
-//! Reads through the text of runs, on two threads, and tells what of the texts each of them contains.
+//! Reads through the text of runs, on two threads, and tells what of the texts each of them
+//! contains.
 use super::{OVERLAP, Texts, length, unsigned};
 use crate::results::blob::TextBlob;
 use crate::results::index::{IndexError, Reader};
@@ -14,7 +15,8 @@ const BATCH: u64 = 2 << 20;
 /// Text between two runs that is read along rather than read around.
 const GAP: u64 = 64 << 10;
 
-const EXTENTS: &str = "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset";
+const EXTENTS: &str =
+    "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset";
 const EXTENT: &str = "SELECT text_offset, text_len FROM runs WHERE id = ?";
 
 /// Text of one run, or a piece of it.
@@ -31,10 +33,16 @@ struct Piece {
 /// One bit for each needle that was found in a run: wanted ones first, then unwanted ones.
 type Found = HashMap<i64, u128>;
 
-/// Looks at all text but that of runs which do not matter. Runs that lack a wanted text may be left out of what is found.
+/// Looks at all text but that of runs which do not matter. Runs that lack a wanted text may be left
+/// out of what is found.
 ///
 /// `named` has what is found of the texts in the names of runs.
-pub(super) fn all(index: &Reader<'_>, texts: &Texts, among: &RunSet, named: &Found) -> Result<Found, IndexError> {
+pub(super) fn all(
+    index: &Reader<'_>,
+    texts: &Texts,
+    among: &RunSet,
+    named: &Found,
+) -> Result<Found, IndexError> {
     let text = index.text()?;
     let mut pieces = Vec::new();
     let mut query = index.prepare_cached(EXTENTS)?;
@@ -49,7 +57,12 @@ pub(super) fn all(index: &Reader<'_>, texts: &Texts, among: &RunSet, named: &Fou
 }
 
 /// Looks at the text of a few runs.
-pub(super) fn some(index: &Reader<'_>, texts: &Texts, runs: &RunSet, named: &Found) -> Result<Found, IndexError> {
+pub(super) fn some(
+    index: &Reader<'_>,
+    texts: &Texts,
+    runs: &RunSet,
+    named: &Found,
+) -> Result<Found, IndexError> {
     let text = index.text()?;
     let mut query = index.prepare_cached(EXTENT)?;
     let mut pieces = Vec::new();
@@ -61,8 +74,14 @@ pub(super) fn some(index: &Reader<'_>, texts: &Texts, runs: &RunSet, named: &Fou
     Ok(read(&text, texts, &batches(&pieces), named)?)
 }
 
-/// Pieces of one run reach into each other, so that nothing is cut in two. An index that was damaged may name text there is not.
-fn cut(text: &TextBlob, run: i64, (start, len): (u64, u64), pieces: &mut Vec<Piece>) -> io::Result<()> {
+/// Pieces of one run reach into each other, so that nothing is cut in two. An index that was
+/// damaged may name text there is not.
+fn cut(
+    text: &TextBlob,
+    run: i64,
+    (start, len): (u64, u64),
+    pieces: &mut Vec<Piece>,
+) -> io::Result<()> {
     if !text.holds(start, len) {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
@@ -118,7 +137,9 @@ fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]], named: &Found) -> 
         let threads: Vec<_> = (1..THREADS).map(|_| scope.spawn(work)).collect();
         let mut found = work()?;
         for thread in threads {
-            for (run, bits) in thread.join().map_err(|_| io::Error::other("a search thread stopped"))?? {
+            for (run, bits) in
+                thread.join().map_err(|_| io::Error::other("a search thread stopped"))??
+            {
                 *found.entry(run).or_default() |= bits;
             }
         }
@@ -147,9 +168,11 @@ fn read_batch(
     Ok(())
 }
 
-/// Which needles the piece holds. None when it is plain already that the run is out. Needles in `known` need not be in the text.
+/// Which needles the piece holds. None when it is plain already that the run is out. Needles in
+/// `known` need not be in the text.
 fn needles(texts: &Texts, piece: &Piece, text: &[u8], known: u128) -> Option<u128> {
-    // What begins at the very start of a later piece was seen whole in the one before, with what stands in front of it.
+    // What begins at the very start of a later piece was seen whole in the one before, with what
+    // stands in front of it.
     let from = if piece.first { 0 } else { 4 };
     let mut bits = 0;
     for (at, needle) in texts.wanted.iter().enumerate() {

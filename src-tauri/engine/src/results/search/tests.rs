@@ -5,19 +5,24 @@ use crate::rows::{Column, Snippet, Span};
 use proptest::prelude::*;
 
 fn book(path: &str, texts: &[&str]) -> Book {
-    let items = texts.iter().zip(0..).map(|(text, step)| (Some(step), (*text).to_owned())).collect();
+    let items =
+        texts.iter().zip(0..).map(|(text, step)| (Some(step), (*text).to_owned())).collect();
     Book { path: path.into(), items, ..Book::default() }
 }
 
 fn shown(snippet: &Snippet) -> String {
-    let pieces: String =
-        snippet.pieces.iter().map(|p| if p.hit { format!("[{}]", p.text) } else { p.text.clone() }).collect();
+    let pieces: String = snippet
+        .pieces
+        .iter()
+        .map(|p| if p.hit { format!("[{}]", p.text) } else { p.text.clone() })
+        .collect();
     format!("{:?} {pieces}", snippet.step)
 }
 
 /// What a filter finds before and after the full-text index is complete, which must be the same.
 fn found(shelf: &Shelf, filter: &str) -> String {
-    let page = Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
+    let page =
+        Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
     assert_eq!(page.misread, vec![], "{filter}");
     paths(&page)
 }
@@ -67,9 +72,11 @@ fn text_is_found_from_the_start_of_a_word_on_ignoring_case() {
 fn a_row_shows_the_first_hit_with_its_step() {
     let long = format!("{} the needle {}", "before ".repeat(100), "after é ".repeat(100));
     let shelf = Shelf::with(&[book("a", &["nothing here", &long, "needle again"])]);
-    let page = Lists::default().list(&shelf.reader(), &request("needle", Column::Path, false)).unwrap();
+    let page =
+        Lists::default().list(&shelf.reader(), &request("needle", Column::Path, false)).unwrap();
     // No word is cut at either end.
-    let expected = format!("Some(1)  {} the [needle] {}", "before ".repeat(6), "after é ".repeat(11));
+    let expected =
+        format!("Some(1)  {} the [needle] {}", "before ".repeat(6), "after é ".repeat(11));
     assert_eq!(shown(page.rows[0].snippet.as_ref().unwrap()), expected);
 }
 
@@ -81,12 +88,17 @@ fn hits_come_newest_run_first_and_many_of_one_run_do_not_drown_the_others() {
     let lists = Lists::default();
     let hits = |offset, limit| {
         let hits = lists.search(&shelf.reader(), "word", Span { offset, limit }).unwrap();
-        hits.iter().map(|hit| format!("{} {:?}", hit.path, hit.snippet.step.unwrap())).collect::<Vec<_>>()
+        hits.iter()
+            .map(|hit| format!("{} {:?}", hit.path, hit.snippet.step.unwrap()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(hits(0, 100).len(), 21);
     assert_eq!(hits(19, 5), ["new 0", "old 1"]);
     assert_eq!(hits(21, 5), [""; 0]);
-    assert_eq!(lists.search(&shelf.reader(), "state:error", Span { offset: 0, limit: 5 }).unwrap(), vec![]);
+    assert_eq!(
+        lists.search(&shelf.reader(), "state:error", Span { offset: 0, limit: 5 }).unwrap(),
+        vec![]
+    );
 }
 
 #[test]
@@ -97,7 +109,9 @@ fn a_hit_across_the_pieces_of_a_long_text_is_found_once() {
         assert_eq!(found(&shelf, "needle"), "a", "{before}");
         assert_eq!(found(&shelf, "eedle"), "", "{before}");
         assert_eq!(found(&shelf, "needle -yy"), "", "{before}");
-        let hits = Lists::default().search(&shelf.reader(), "needle", Span { offset: 0, limit: 9 }).unwrap();
+        let hits = Lists::default()
+            .search(&shelf.reader(), "needle", Span { offset: 0, limit: 9 })
+            .unwrap();
         assert_eq!(hits.len(), 1, "{before}");
     }
 }

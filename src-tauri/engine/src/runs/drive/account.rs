@@ -1,4 +1,5 @@
-//! What virtual APIs buy for a launch: paid from its purse, told among its events, and stopped with it.
+//! What virtual APIs buy for a launch: paid from its purse, told among its events, and stopped with
+//! it.
 use super::Purse;
 use crate::runs::event::What;
 use crate::runs::http::redact::Redactor;

@@ -1,5 +1,5 @@
-//! One question to a provider: answered from the journal where it was paid for already, else sent, and kept before anything is
-//! made of the reply. Owns no conversation.
+//! One question to a provider: answered from the journal where it was paid for already, else sent,
+//! and kept before anything is made of the reply. Owns no conversation.
 use super::sitting::Sitting;
 use super::{Crew, Halt};
 use crate::clock;
@@ -15,14 +15,16 @@ use touchstone_formats::value::Value;
 
 /// A reply, and how it was come by.
 pub(super) struct Bought<T> {
-    /// As the journal has it, without secrets: what is written and sent on is the same now and after a resume.
+    /// As the journal has it, without secrets: what is written and sent on is the same now and
+    /// after a resume.
     pub(super) reply: T,
     /// As the provider sent it, when that held a secret: what is done follows it.
     pub(super) sent: Option<T>,
     pub(super) ms: u64,
     /// It was paid for before.
     pub(super) journaled: bool,
-    /// Milliseconds that had been spent on the run when it came, where it was paid for before and that is known.
+    /// Milliseconds that had been spent on the run when it came, where it was paid for before and
+    /// that is known.
     pub(super) spent_ms: Option<u64>,
 }
 
@@ -79,19 +81,31 @@ pub(super) struct Question<'a> {
 
 impl Question<'_> {
     /// Asks; what the provider says against it is not ours to stop for.
-    pub(super) async fn ask<T>(self, decode: impl Fn(&HttpReply) -> Result<T, Fault>) -> Result<Asked<T>, Halt> {
+    pub(super) async fn ask<T>(
+        self,
+        decode: impl Fn(&HttpReply) -> Result<T, Fault>,
+    ) -> Result<Asked<T>, Halt> {
         let begun = Instant::now();
         let before = self.journal.lines();
         let kept = self.journal.find(&self.hash, self.from, self.only());
-        if let Some((reply, kept)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept))) {
-            let bought = Ok(Bought { reply, sent: None, ms: kept.ms, journaled: true, spent_ms: kept.spent_ms });
+        if let Some((reply, kept)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept)))
+        {
+            let bought = Ok(Bought {
+                reply,
+                sent: None,
+                ms: kept.ms,
+                journaled: true,
+                spent_ms: kept.spent_ms,
+            });
             return Ok(Asked { bought, lost: self.lost(before, true), body: None });
         }
         let key = self.key.and_then(|name| self.crew.keys.get(name));
         if let (Some(name), None) = (self.key, &key) {
             let message = match self.crew.secrets.wrong(name) {
                 Some(why) => format!("The key {name} cannot be used. {why}"),
-                None => format!("The key {name} is not set. Set it in Settings, or as an environment variable."),
+                None => format!(
+                    "The key {name} is not set. Set it in Settings, or as an environment variable."
+                ),
             };
             let fault = Fault { kind: FaultKind::Key, message, status: None };
             return Ok(Asked { bought: Err(fault), lost: Vec::new(), body: None });
@@ -113,7 +127,9 @@ impl Question<'_> {
         let tell = |retrying: persist::Retrying| {
             let wait_ms = u64::try_from(retrying.wait.as_millis()).unwrap_or(u64::MAX);
             let why = self.crew.redactor.clean(&retrying.why).into_owned();
-            self.crew.teller.tell(Some(self.path), What::Retrying { attempt: retrying.attempt, wait_ms, why });
+            self.crew
+                .teller
+                .tell(Some(self.path), What::Retrying { attempt: retrying.attempt, wait_ms, why });
         };
         let came = sending.persist(|reply| self.judge(reply, &decode), keep, tell).await;
         let lost = self.lost(before, came.is_ok());
@@ -126,12 +142,17 @@ impl Question<'_> {
             Err(Failed::Stopped) => return Err(Halt::Stopped),
             Err(Failed::NotKept { why, .. }) => {
                 // Every further reply would be lost the same.
-                self.crew.stop_all(&format!("Replies cannot be kept, so none is bought any more: {why}"));
+                self.crew.stop_all(&format!(
+                    "Replies cannot be kept, so none is bought any more: {why}"
+                ));
                 return Err(Halt::Broken(format!("A reply could not be kept: {why}")));
             }
         };
-        let body =
-            self.journal.attempts_at(&self.hash, before, self.only()).pop().map(|(_, attempt)| attempt.body.bytes());
+        let body = self
+            .journal
+            .attempts_at(&self.hash, before, self.only())
+            .pop()
+            .map(|(_, attempt)| attempt.body.bytes());
         Ok(Asked { bought, lost, body })
     }
 
@@ -146,17 +167,24 @@ impl Question<'_> {
         if *body == *reply.body {
             return Ok((sent, None));
         }
-        let kept = HttpReply { status: reply.status, headers: reply.headers.clone(), body: body.into_owned() };
+        let kept = HttpReply {
+            status: reply.status,
+            headers: reply.headers.clone(),
+            body: body.into_owned(),
+        };
         Ok(match decode(&kept) {
             Ok(kept) => (kept, Some(sent)),
             Err(_) => (sent, None),
         })
     }
 
-    /// The successes among the attempts at this question that were no reply. Those made since line `before` are paid now.
+    /// The successes among the attempts at this question that were no reply. Those made since line
+    /// `before` are paid now.
     fn lost(&self, before: usize, replied: bool) -> Vec<Lost> {
         let mut attempts = self.journal.attempts_at(&self.hash, self.from, self.only());
-        if let Some(at) = attempts.iter().rposition(|(_, attempt)| attempt.is_usable()).filter(|_| replied) {
+        if let Some(at) =
+            attempts.iter().rposition(|(_, attempt)| attempt.is_usable()).filter(|_| replied)
+        {
             attempts.remove(at);
         }
         let mut lost = Vec::new();
@@ -184,17 +212,28 @@ impl Question<'_> {
 
     fn record(&self, attempt: &persist::Attempt) -> Record {
         let clean = |text: &str| self.crew.redactor.clean(text).into_owned();
-        let headers = attempt.headers.iter().map(|(name, value)| (name.clone(), clean(value))).collect();
+        let headers =
+            attempt.headers.iter().map(|(name, value)| (name.clone(), clean(value))).collect();
         let is_reply = attempt.status.is_some_and(|status| (200..300).contains(&status));
-        let packed = attempt.status.filter(|_| is_reply && attempt.error.is_none()).and_then(|status| {
-            (self.packed)(&HttpReply { status, headers: attempt.headers.clone(), body: attempt.body.clone() })
-        });
+        let packed =
+            attempt.status.filter(|_| is_reply && attempt.error.is_none()).and_then(|status| {
+                (self.packed)(&HttpReply {
+                    status,
+                    headers: attempt.headers.clone(),
+                    body: attempt.body.clone(),
+                })
+            });
         Record::Reply(Attempt {
             turn: self.turn,
             hash: self.hash.clone(),
             status: attempt.status,
             headers,
-            body: Body::of(&self.crew.redactor.clean_body(packed.as_deref().unwrap_or(&attempt.body), !is_reply)),
+            body: Body::of(
+                &self
+                    .crew
+                    .redactor
+                    .clean_body(packed.as_deref().unwrap_or(&attempt.body), !is_reply),
+            ),
             whole: attempt.error.is_none(),
             ms: attempt.ms,
             attempt: attempt.number,

@@ -1,11 +1,13 @@
-//! **Pure.** Takes secrets out of what goes into a transcript, text by text, so that the file around them stays sound.
+//! **Pure.** Takes secrets out of what goes into a transcript, text by text, so that the file
+//! around them stays sound.
 use crate::runs::http::redact::{MARK, Redactor};
 use crate::runs::provider::{Reply, Stop};
 use crate::runs::talk::Call;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// What models and tools say, without the secrets that are known. What only looks like one stays: it is part of a result.
+/// What models and tools say, without the secrets that are known. What only looks like one stays:
+/// it is part of a result.
 pub(super) fn value(redactor: &Redactor, value: Value) -> Value {
     redactor.known_value(value)
 }
@@ -15,11 +17,14 @@ pub(super) fn is_marked(value: &Value) -> bool {
     json::write(value, false).contains(MARK)
 }
 
-/// Why a run failed, also without what looks like a secret. The words of the model that stand in it as `text` are its own.
+/// Why a run failed, also without what looks like a secret. The words of the model that stand in it
+/// as `text` are its own.
 pub(super) fn error(redactor: &Redactor, error: Value) -> Value {
     match error {
         Value::Text(text) => Value::Text(redactor.clean(&text).into_owned()),
-        Value::List(items) => Value::List(items.into_iter().map(|item| self::error(redactor, item)).collect()),
+        Value::List(items) => {
+            Value::List(items.into_iter().map(|item| self::error(redactor, item)).collect())
+        }
         Value::Map(entries) => {
             let clean = |(key, item): (Value, Value)| {
                 let said = key.text() == Some("text");
@@ -32,8 +37,9 @@ pub(super) fn error(redactor: &Redactor, error: Value) -> Value {
     }
 }
 
-/// A reply without secrets. Signed blocks stay as they are unless a secret is or was in them; then they are worth nothing and are
-/// left out, also when the reply comes from the journal, which has none of them any more.
+/// A reply without secrets. Signed blocks stay as they are unless a secret is or was in them; then
+/// they are worth nothing and are left out, also when the reply comes from the journal, which has
+/// none of them any more.
 pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
     let is_whole = |block: &Value| value(redactor, block.clone()) == *block && !is_marked(block);
     let kept = reply.kept.into_iter().filter(is_whole).collect();
@@ -68,7 +74,11 @@ mod tests {
     fn a_secret_is_taken_out_wherever_it_stands() {
         let redactor = Redactor::new(["correct-horse-battery"]);
         let secret = || Value::from("a correct-horse-battery b");
-        let nested = Value::List(vec![secret(), Value::Map(vec![(secret(), secret())]), Value::Number("1".to_owned())]);
+        let nested = Value::List(vec![
+            secret(),
+            Value::Map(vec![(secret(), secret())]),
+            Value::Number("1".to_owned()),
+        ]);
         let clean = value(&redactor, nested);
         assert!(!format!("{clean:?}").contains("horse"));
         assert_eq!(clean.items()[2], Value::Number("1".to_owned()));
@@ -87,7 +97,11 @@ mod tests {
     #[test]
     fn a_signed_block_is_kept_whole_or_not_at_all() {
         let redactor = Redactor::new(["correct-horse-battery"]);
-        let kept = vec![Value::from("fine"), Value::from("correct-horse-battery"), Value::from("was a [redacted]")];
+        let kept = vec![
+            Value::from("fine"),
+            Value::from("correct-horse-battery"),
+            Value::from("was a [redacted]"),
+        ];
         let clean = reply(&redactor, Reply { kept, ..Reply::default() });
         assert_eq!(clean.kept, [Value::from("fine")]);
     }

@@ -1,5 +1,5 @@
-//! One question to a model outside of any run: paid for once, kept before anything is made of the reply, and stopped like runs are.
-//! What is asked, and what the reply means, is the caller's.
+//! One question to a model outside of any run: paid for once, kept before anything is made of the
+//! reply, and stopped like runs are. What is asked, and what the reply means, is the caller's.
 use super::ask::{self, Question};
 use super::{Crew, Halt, clean};
 use crate::runs::event::What;
@@ -77,7 +77,13 @@ pub enum Reply {
 }
 
 /// A reply that is kept, without asking anybody; none when it is no reply.
-pub fn kept(journal: &Kept, model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> Option<Reply> {
+pub fn kept(
+    journal: &Kept,
+    model: &Model,
+    mark: &str,
+    instructions: &str,
+    turns: &[Turn],
+) -> Option<Reply> {
     let (_, hash) = addressed(model, mark, instructions, turns);
     let reply = said(model.provider, &journal.find(&hash)?.reply()).ok()?;
     let is_cut = reply.stop == Stop::Length;
@@ -86,7 +92,12 @@ pub fn kept(journal: &Kept, model: &Model, mark: &str, instructions: &str, turns
 }
 
 /// A question as it is sent, and what its reply is found again by.
-fn addressed(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> (HttpRequest, String) {
+fn addressed(
+    model: &Model,
+    mark: &str,
+    instructions: &str,
+    turns: &[Turn],
+) -> (HttpRequest, String) {
     let request = provider::encode(&Ask { model, system: instructions, turns, tools: &[] });
     let hash = format!("{}-{mark}", provider::hash(&request));
     (request, hash)
@@ -109,7 +120,8 @@ fn embedding(model: &Model, mark: &str, texts: &[String; 2]) -> (HttpRequest, St
     (request, hash)
 }
 
-/// A reply that was said to its end, or cut: what ended in a way that nobody knows is none, and is asked for again.
+/// A reply that was said to its end, or cut: what ended in a way that nobody knows is none, and is
+/// asked for again.
 fn said(provider: Provider, reply: &HttpReply) -> Result<provider::Reply, Fault> {
     let decoded = provider::decode(provider, reply)?;
     let Stop::Other(how) = &decoded.stop else { return Ok(decoded) };
@@ -121,8 +133,13 @@ fn said(provider: Provider, reply: &HttpReply) -> Result<provider::Reply, Fault>
 
 /// Why a reply that was cut is no answer: asking again would be cut the same.
 fn cut(model: &Model) -> String {
-    let at = model.max_tokens.map_or_else(|| "the most that the provider gives".to_owned(), |most| format!("{most}"));
-    format!("The reply was cut at {at} tokens: raise `max_tokens` of the model `{}` in touchstone.yaml.", model.name)
+    let at = model
+        .max_tokens
+        .map_or_else(|| "the most that the provider gives".to_owned(), |most| format!("{most}"));
+    format!(
+        "The reply was cut at {at} tokens: raise `max_tokens` of the model `{}` in touchstone.yaml.",
+        model.name
+    )
 }
 
 /// What was said; the words of a model that refused, and that it did.
@@ -144,7 +161,10 @@ impl Errand<'_> {
         if reply.stop == Stop::Length {
             // Paid for, and nothing is heard: it is told like any attempt that brought nothing.
             if !paid.journaled {
-                self.crew.teller.tell(Some(self.path), What::Lost { turn: TURN, usage: reply.usage, cost: paid.cost });
+                self.crew.teller.tell(
+                    Some(self.path),
+                    What::Lost { turn: TURN, usage: reply.usage, cost: paid.cost },
+                );
             }
             return Err(Unheard::Useless { why: cut(self.model), journaled: paid.journaled });
         }
@@ -157,8 +177,9 @@ impl Errand<'_> {
     /// The vectors of two texts, the same way.
     pub async fn embed(&self, texts: &[String; 2]) -> Result<([Vec<f64>; 2], Paid), Unheard> {
         let asked = embedding(self.model, self.mark, texts);
-        let (reply, paid) =
-            self.buy(asked, embeddings::decode::<2>, |reply| reply.usage, embeddings::packed::<2>).await?;
+        let (reply, paid) = self
+            .buy(asked, embeddings::decode::<2>, |reply| reply.usage, embeddings::packed::<2>)
+            .await?;
         Ok((reply.vectors, paid))
     }
 
@@ -171,7 +192,8 @@ impl Errand<'_> {
     ) -> Result<(T, Paid), Unheard> {
         let Self { crew, model, .. } = self;
         // What cannot be read is bought again, so it is not kept.
-        let is_kept = || self.journal.find(&hash, 0, None).is_some_and(|kept| decode(&kept.reply()).is_ok());
+        let is_kept =
+            || self.journal.find(&hash, 0, None).is_some_and(|kept| decode(&kept.reply()).is_ok());
         if let Some(why) = crew.purse.closed()
             && !is_kept()
         {

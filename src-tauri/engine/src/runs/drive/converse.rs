@@ -1,5 +1,6 @@
-//! Conversations of the tool-calling systems: ask the model, run the tools it calls, nudge it when it stops early, until it has
-//! said its last word. Owns the order of these; what a file may hold is in `script`.
+//! Conversations of the tool-calling systems: ask the model, run the tools it calls, nudge it when
+//! it stops early, until it has said its last word. Owns the order of these; what a file may hold
+//! is in `script`.
 use super::ask::{self, Asked, Bought, Lost, Question};
 use super::desk::Desk;
 use super::doors::Door;
@@ -41,9 +42,11 @@ pub(super) fn wanting(reply: &Reply) -> Option<Value> {
     Some(Value::Map(error))
 }
 
-/// Whether all of the calls were run before and some failed, so that the model may have been told of failures.
+/// Whether all of the calls were run before and some failed, so that the model may have been told
+/// of failures.
 pub(super) fn may_be_told(before: &[Option<(Outcome, u64)>]) -> bool {
-    before.iter().all(Option::is_some) && before.iter().flatten().any(|(outcome, _)| outcome.failed())
+    before.iter().all(Option::is_some)
+        && before.iter().flatten().any(|(outcome, _)| outcome.failed())
 }
 
 /// A conversation that is being held.
@@ -59,7 +62,8 @@ pub(super) struct Talk<'a> {
     pub(super) desk: Desk,
     pub(super) sitting: Sitting,
     pub(super) script: Script,
-    /// Arguments of calls as the model wrote them, by the item of the call, where the file has them without a secret.
+    /// Arguments of calls as the model wrote them, by the item of the call, where the file has them
+    /// without a secret.
     pub(super) sent: HashMap<usize, Value>,
     /// Whether its task is of a query set.
     pub(super) is_query: bool,
@@ -86,7 +90,9 @@ impl Talk<'_> {
         self.system = instructions(self).await?;
         loop {
             let end = self.script.end();
-            let is_over = end == End::Assistant && self.script.open_calls().is_empty() && self.due_nudge().is_none();
+            let is_over = end == End::Assistant
+                && self.script.open_calls().is_empty()
+                && self.due_nudge().is_none();
             if is_over {
                 return self.finish().await;
             }
@@ -95,7 +101,8 @@ impl Talk<'_> {
             }
             match end {
                 End::Error { .. } => self.script.drop_error(),
-                // A model is asked only when every call has come back, also one that somebody left open in the middle.
+                // A model is asked only when every call has come back, also one that somebody left
+                // open in the middle.
                 _ if !self.script.open_calls().is_empty() => self.call_tools().await?,
                 End::Assistant => self.nudge(),
                 End::AbsentFirstMessage | End::User | End::OpenCalls | End::CallsDone => {
@@ -124,7 +131,11 @@ impl Talk<'_> {
     }
 
     /// A reply to these turns; the end of the run when there is none.
-    pub(super) async fn reply(&mut self, turn: u32, turns: &[Turn]) -> Result<Result<Bought<Reply>, Ended>, Halt> {
+    pub(super) async fn reply(
+        &mut self,
+        turn: u32,
+        turns: &[Turn],
+    ) -> Result<Result<Bought<Reply>, Ended>, Halt> {
         if let Some(why) = self.crew.purse.closed() {
             self.crew.stop_all(&why);
             return Err(Halt::Stopped);
@@ -149,10 +160,16 @@ impl Talk<'_> {
     }
 
     fn request(&self, turns: &[Turn]) -> HttpRequest {
-        provider::encode(&Ask { model: self.model, system: &self.system, turns, tools: &self.kit.offers })
+        provider::encode(&Ask {
+            model: self.model,
+            system: &self.system,
+            turns,
+            tools: &self.kit.offers,
+        })
     }
 
-    /// Buys a reply, or takes it from the journal where it was bought before. What waits to be written is written meanwhile.
+    /// Buys a reply, or takes it from the journal where it was bought before. What waits to be
+    /// written is written meanwhile.
     async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<Asked<Reply>, Halt> {
         let request = self.request(turns);
         let provider = self.model.provider;
@@ -179,7 +196,8 @@ impl Talk<'_> {
             bought = &mut asked => return bought,
             () = tokio::time::sleep(self.desk.due()) => {}
         }
-        // What is under way is waited for whatever becomes of the file: the journal may still take the reply.
+        // What is under way is waited for whatever becomes of the file: the journal may still take
+        // the reply.
         let text = self.text();
         let (written, bought) = tokio::join!(self.desk.write(text), asked);
         written.and(bought)
@@ -206,8 +224,11 @@ impl Talk<'_> {
         fault::point!("talk.replied");
         let Bought { reply, sent, ms, journaled, .. } = bought;
         let usage = reply.usage;
-        let cost =
-            if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
+        let cost = if self.recording.is_some() {
+            Some(0.0)
+        } else {
+            provider::price::cost(&usage, self.model.price.as_ref())
+        };
         if !journaled {
             self.crew.purse.pay(cost, &self.model.name, self.model.price.as_ref());
         }
@@ -225,7 +246,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Keeps the arguments of calls as the model wrote them, where the file has them without a secret.
+    /// Keeps the arguments of calls as the model wrote them, where the file has them without a
+    /// secret.
     fn remember(&mut self, reply: &Reply, sent: Vec<Call>) {
         let open = self.script.open_calls();
         for (open, (kept, sent)) in open.iter().zip(reply.calls.iter().zip(sent)) {
@@ -235,7 +257,8 @@ impl Talk<'_> {
         }
     }
 
-    /// The arguments of a call as the model wrote them; none when they held a secret and only the file is left.
+    /// The arguments of a call as the model wrote them; none when they held a secret and only the
+    /// file is left.
     fn params(&self, open: &OpenCall) -> Option<Value> {
         let sent = self.sent.get(&open.index).cloned();
         sent.or_else(|| (!clean::is_marked(&open.call.params)).then(|| open.call.params.clone()))
@@ -261,11 +284,17 @@ impl Talk<'_> {
     async fn call_tools(&mut self) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
         let open = self.script.open_calls();
-        let before: Vec<_> = open.iter().map(|open| self.ran_before(open.turn, &open.call)).collect();
+        let before: Vec<_> =
+            open.iter().map(|open| self.ran_before(open.turn, &open.call)).collect();
         let was_told = self.was_told(&open, &before);
         for (open, before) in open.into_iter().zip(before) {
-            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
-                self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
+            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed())
+            {
+                self.script.close_call(
+                    open.index,
+                    &outcome,
+                    Some(Duration::from_millis(ms).as_secs_f64()),
+                );
                 continue;
             }
             self.tell(What::Calling { tool: open.call.name.clone() });
@@ -276,7 +305,8 @@ impl Talk<'_> {
             let (crew, kit) = (Arc::clone(self.crew), Arc::clone(&self.kit));
             calls.spawn(async move {
                 let begun = Instant::now();
-                let outcome = crew.toolbox.call(&kit, &open.call.name, &params, &crew.stops.hard).await;
+                let outcome =
+                    crew.toolbox.call(&kit, &open.call.name, &params, &crew.stops.hard).await;
                 (open, outcome, begun.elapsed())
             });
         }
@@ -305,8 +335,8 @@ impl Talk<'_> {
         self.desk.journal.find_outcome(turn, call, ask::from_line(self.script.facts().journal))
     }
 
-    /// True when the model was told just this of the open calls, failures and all, and answered: that was paid for. Else what failed is
-    /// tried again, as it may be mended by now.
+    /// True when the model was told just this of the open calls, failures and all, and answered:
+    /// that was paid for. Else what failed is tried again, as it may be mended by now.
     fn was_told(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
         if !may_be_told(before) {
             return false;
@@ -322,7 +352,8 @@ impl Talk<'_> {
     pub(super) fn was_answered(&self, turn: u32, turns: &[Turn]) -> bool {
         let from = ask::from_line(self.script.facts().journal);
         let hash = || provider::hash(&self.request(turns));
-        self.recording.is_none() && self.desk.journal.find(&hash(), from, self.searches.then_some(turn)).is_some()
+        self.recording.is_none()
+            && self.desk.journal.find(&hash(), from, self.searches.then_some(turn)).is_some()
     }
 
     fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
@@ -350,7 +381,9 @@ impl Talk<'_> {
         }
         let outcome = match called {
             Ok(value) => Outcome::Result(clean::value(&self.crew.redactor, value)),
-            Err(failure) => Outcome::Error(Value::Text(self.crew.redactor.known(&failure.message).into_owned())),
+            Err(failure) => {
+                Outcome::Error(Value::Text(self.crew.redactor.known(&failure.message).into_owned()))
+            }
         };
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         fault::point!("talk.called");
@@ -365,9 +398,11 @@ impl Talk<'_> {
     fn due_nudge(&self) -> Option<String> {
         let task = &self.job.slot.task;
         let rules = &self.crew.setup.rules;
-        // The calls that are right for a query are its solution: they are named only where somebody wants that.
+        // The calls that are right for a query are its solution: they are named only where somebody
+        // wants that.
         let usual = rules.nudge_auto && (!self.is_query || rules.nudge_asked);
-        let (auto, most) = task.nudge.map_or((usual, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
+        let (auto, most) =
+            task.nudge.map_or((usual, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
         let done = self.script.facts().nudges.unwrap_or(0);
         if !auto || done >= u64::from(most) {
             return None;
@@ -400,8 +435,8 @@ impl Talk<'_> {
         Ok((if self.script.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None))
     }
 
-    /// Notes that the run is over, and that all its journal has by now is in the file: what somebody takes out of the file later is
-    /// meant to be asked for, or run, anew.
+    /// Notes that the run is over, and that all its journal has by now is in the file: what
+    /// somebody takes out of the file later is meant to be asked for, or run, anew.
     fn closed(&mut self) {
         let mut facts = self.script.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
@@ -445,7 +480,8 @@ impl Talk<'_> {
 pub(super) async fn instructions(talk: &Talk<'_>) -> Result<String, Halt> {
     let crew = talk.crew;
     let schemas = crew.toolbox.schemas(talk.job.slot.task.tools.as_deref()).await;
-    let schemas = schemas.map_err(|why| Halt::Broken(format!("A database does not say what is in it: {why}")))?;
+    let schemas = schemas
+        .map_err(|why| Halt::Broken(format!("A database does not say what is in it: {why}")))?;
     let started = talk.script.facts().started.unwrap_or_default();
     let many = talk.kit.apis.as_ref().and_then(|apis| apis.many);
     Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, &started, talk.searches, many))

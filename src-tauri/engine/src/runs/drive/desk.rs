@@ -1,5 +1,6 @@
-//! The files of a run that is being made: its transcript, written now and then while it grows and always at the end, and its
-//! journal. Owns when something is written; how, is in `publish` and `journal`.
+//! The files of a run that is being made: its transcript, written now and then while it grows and
+//! always at the end, and its journal. Owns when something is written; how, is in `publish` and
+//! `journal`.
 use super::{Crew, Halt, blocking};
 use crate::runs::disk::DiskError;
 use crate::runs::event::What;
@@ -10,7 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the transcript of a run that goes fast is written. What was paid for is in the journal at once.
+/// How often the transcript of a run that goes fast is written. What was paid for is in the journal
+/// at once.
 const PAUSE: Duration = Duration::from_millis(250);
 /// How long to wait when the disk is full.
 const FULL: Duration = Duration::from_secs(5);
@@ -43,7 +45,8 @@ impl Desk {
         let text: Arc<str> = text.into();
         let mut attempt = 1;
         loop {
-            let (dir, path, content) = (self.crew.output_dir.clone(), self.path.clone(), Arc::clone(&text));
+            let (dir, path, content) =
+                (self.crew.output_dir.clone(), self.path.clone(), Arc::clone(&text));
             let left = self.left;
             match blocking(move || put(&dir, &path, content.as_bytes(), left)).await? {
                 Ok(left) => {
@@ -54,19 +57,27 @@ impl Desk {
                     attempt += 1;
                     let why = "the disk is full; make room, and the run goes on".to_owned();
                     let wait_ms = u64::try_from(FULL.as_millis()).unwrap_or(u64::MAX);
-                    self.crew.teller.tell(Some(&self.path), What::Retrying { attempt, wait_ms, why });
+                    self.crew
+                        .teller
+                        .tell(Some(&self.path), What::Retrying { attempt, wait_ms, why });
                     tokio::select! {
                         () = self.crew.stops.hard.cancelled() => return Err(Halt::Stopped),
                         () = tokio::time::sleep(FULL) => {}
                     }
                 }
-                Err(error) => return Err(Halt::Broken(format!("{} could not be written: {}", self.path, error.why))),
+                Err(error) => {
+                    return Err(Halt::Broken(format!(
+                        "{} could not be written: {}",
+                        self.path, error.why
+                    )));
+                }
             }
         }
     }
 
-    /// Writes the transcript of a run that is left, once: not where somebody edited it or took it away meanwhile, and what is in the way is
-    /// no reason to stay, for what was paid for is in the journal.
+    /// Writes the transcript of a run that is left, once: not where somebody edited it or took it
+    /// away meanwhile, and what is in the way is no reason to stay, for what was paid for is in the
+    /// journal.
     pub(super) async fn leave(&self, text: String) {
         let (dir, path, left) = (self.crew.output_dir.clone(), self.path.clone(), self.left);
         let written = blocking(move || {
@@ -85,7 +96,8 @@ impl Desk {
         }
     }
 
-    /// Notes what a tool returned, so that it is not run again. Where that does not work, it is: nobody paid for it.
+    /// Notes what a tool returned, so that it is not run again. Where that does not work, it is:
+    /// nobody paid for it.
     pub(super) fn note(&self, ran: Ran) {
         if let Err(error) = self.journal.note(Record::Tool(ran)) {
             tracing::warn!(%error, "what a tool returned was not noted");
@@ -93,14 +105,23 @@ impl Desk {
     }
 }
 
-/// Puts the transcript in its place. One that somebody edited since we wrote it is moved aside first, so that nothing is lost.
-fn put(dir: &Path, path: &str, content: &[u8], left: Option<Stamp>) -> Result<Option<Stamp>, DiskError> {
+/// Puts the transcript in its place. One that somebody edited since we wrote it is moved aside
+/// first, so that nothing is lost.
+fn put(
+    dir: &Path,
+    path: &str,
+    content: &[u8],
+    left: Option<Stamp>,
+) -> Result<Option<Stamp>, DiskError> {
     let file = dir.join(path);
     if let (Some(left), Some(now)) = (left, stamp_of(&file))
         && now != left
     {
         let aside = publish::move_aside(dir, path)?;
-        tracing::warn!(?aside, "somebody edited {path} while the run was made; the edit was moved aside");
+        tracing::warn!(
+            ?aside,
+            "somebody edited {path} while the run was made; the edit was moved aside"
+        );
     }
     publish::replace(dir, path, content)?;
     Ok(stamp_of(&file))

@@ -1,5 +1,5 @@
-//! Whom the runs of a launch ask, by address and name of the key, and where a key was refused: there nobody else need ask.
-//! Elsewhere it says nothing.
+//! Whom the runs of a launch ask, by address and name of the key, and where a key was refused:
+//! there nobody else need ask. Elsewhere it says nothing.
 use super::Job;
 use crate::runs::provider::promptql::PromptQl;
 use crate::runs::setup::Setup;
@@ -47,7 +47,10 @@ pub struct Doors {
 impl Doors {
     /// Those of these jobs.
     pub fn of(setup: &Setup, jobs: &[Job]) -> Self {
-        Self { all: jobs.iter().filter_map(|job| Door::of_job(setup, job)).collect(), refused: Mutex::default() }
+        Self {
+            all: jobs.iter().filter_map(|job| Door::of_job(setup, job)).collect(),
+            refused: Mutex::default(),
+        }
     }
 
     /// Why nobody need ask there, once somebody was refused.
@@ -57,7 +60,11 @@ impl Doors {
 
     /// Notes that a key was refused; true for the first time.
     pub(super) fn refuse(&self, door: Door, why: &str) -> bool {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).insert(door, why.to_owned()).is_none()
+        self.refused
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(door, why.to_owned())
+            .is_none()
     }
 
     /// True when there is none left where anybody could ask.

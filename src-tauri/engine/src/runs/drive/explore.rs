@@ -1,5 +1,5 @@
-//! Searches for an answer: ask the model, run what it calls, go on where the method says, until the search is over. Owns the order of
-//! these; what comes next is decided in `search`.
+//! Searches for an answer: ask the model, run what it calls, go on where the method says, until the
+//! search is over. Owns the order of these; what comes next is decided in `search`.
 use super::converse::{FORGOTTEN, Talk, instructions, may_be_told, wanting};
 use super::{Ended, Halt, clean};
 use crate::runs::event::{Ending, What};
@@ -20,7 +20,8 @@ pub(super) struct Quest<'a> {
     talk: Talk<'a>,
     search: Search,
     compat: bool,
-    /// Arguments of calls as the model wrote them, by their nodes, where the file has them without a secret.
+    /// Arguments of calls as the model wrote them, by their nodes, where the file has them without
+    /// a secret.
     sent: HashMap<usize, Value>,
 }
 
@@ -89,7 +90,8 @@ impl<'a> Quest<'a> {
         Ok(None)
     }
 
-    /// Keeps the arguments of calls as the model wrote them, where the file has them without a secret.
+    /// Keeps the arguments of calls as the model wrote them, where the file has them without a
+    /// secret.
     fn remember(&mut self, first: usize, reply: &Reply, sent: Vec<Call>) {
         let nodes = self.search.nodes().iter().enumerate().skip(first);
         let calls = nodes.filter(|(_, node)| matches!(node.kind, Kind::Call(_)));
@@ -103,18 +105,24 @@ impl<'a> Quest<'a> {
     /// Runs calls side by side.
     async fn run(&mut self, open: Vec<usize>) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
-        let open: Vec<_> =
-            open.into_iter().filter_map(|at| self.call(at).map(|(call, reply)| (at, call, reply))).collect();
-        let before: Vec<_> = open.iter().map(|(_, call, reply)| self.talk.ran_before(*reply, call)).collect();
+        let open: Vec<_> = open
+            .into_iter()
+            .filter_map(|at| self.call(at).map(|(call, reply)| (at, call, reply)))
+            .collect();
+        let before: Vec<_> =
+            open.iter().map(|(_, call, reply)| self.talk.ran_before(*reply, call)).collect();
         let was_told = self.was_told(&open, &before);
         for ((at, call, _), before) in open.into_iter().zip(before) {
-            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
+            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed())
+            {
                 close(&mut self.search, at, outcome, ms);
                 continue;
             }
             self.talk.tell(What::Calling { tool: call.name.clone() });
             let sent = self.sent.get(&at).cloned();
-            let Some(params) = sent.or_else(|| (!clean::is_marked(&call.params)).then(|| call.params.clone())) else {
+            let Some(params) =
+                sent.or_else(|| (!clean::is_marked(&call.params)).then(|| call.params.clone()))
+            else {
                 self.came(at, Err(ToolFailure::new(FORGOTTEN)), Duration::ZERO)?;
                 continue;
             };
@@ -155,7 +163,8 @@ impl<'a> Quest<'a> {
         for ((at, ..), (outcome, ms)) in open.iter().zip(before.iter().flatten()) {
             close(&mut told, *at, outcome.clone(), *ms);
         }
-        told.next() == Next::Ask && self.talk.was_answered(told.asked().saturating_add(1), &self.turns(&told))
+        told.next() == Next::Ask
+            && self.talk.was_answered(told.asked().saturating_add(1), &self.turns(&told))
     }
 
     /// What the model is asked next in a search.
@@ -185,7 +194,9 @@ impl<'a> Quest<'a> {
         self.talk.script.tell(&self.search);
         let answer = self.search.answer();
         self.talk.script.answer(answer.as_ref());
-        self.talk.end().await.map(|(_, why)| (if answer.is_some() { Ending::Answered } else { Ending::NoAnswer }, why))
+        self.talk.end().await.map(|(_, why)| {
+            (if answer.is_some() { Ending::Answered } else { Ending::NoAnswer }, why)
+        })
     }
 
     async fn save(&mut self) -> Result<(), Halt> {
@@ -206,6 +217,7 @@ fn meant(kit: &super::kit::Kit, name: &str, compat: bool) -> Option<String> {
         let at = names::find(apis.names(), name, compat)?;
         apis.names().nth(at).map(str::to_owned)
     });
-    let exactly = || kit.offers.iter().find(|offer| offer.name == name).map(|offer| offer.name.clone());
+    let exactly =
+        || kit.offers.iter().find(|offer| offer.name == name).map(|offer| offer.name.clone());
     if compat { api.or_else(exactly) } else { exactly().or(api) }
 }

@@ -1,5 +1,6 @@
-//! What one run may call: its tools as they are offered, and which function of virtual APIs a name means. Owns how many functions are
-//! offered, and how: one by one, or through a pair of tools when no provider takes so many.
+//! What one run may call: its tools as they are offered, and which function of virtual APIs a name
+//! means. Owns how many functions are offered, and how: one by one, or through a pair of tools when
+//! no provider takes so many.
 use crate::runs::provider::Offer;
 use crate::runs::tools::shelf::{self, Entry, Shelf};
 use crate::runs::tools::{Called, ToolFailure, Unusable};
@@ -74,7 +75,8 @@ impl Kit {
         asked: &Asked<'_>,
     ) -> Result<(), Unusable> {
         let refused = |message: String, fix: &str| Unusable { message, fix: Some(fix.to_owned()) };
-        let room = asked.most.saturating_sub(self.offers.len() + usize::from(asked.way.method.is_some()));
+        let room =
+            asked.most.saturating_sub(self.offers.len() + usize::from(asked.way.method.is_some()));
         let offering = asked.way.offer.unwrap_or_default();
         let mut said = String::new();
         let entries = match offering {
@@ -83,28 +85,41 @@ impl Kit {
             Offering::Top(count) => {
                 let found = all.search(asked.prompt, count as usize);
                 found
-                    .map_err(|why| refused(format!("The APIs could not be searched: {why}."), "Try it again."))?
+                    .map_err(|why| {
+                        refused(format!("The APIs could not be searched: {why}."), "Try it again.")
+                    })?
                     .into_iter()
                     .cloned()
                     .collect()
             }
             Offering::Query => {
-                let query = asked.query.filter(|query| !query.apis.is_empty()).ok_or_else(|| {
-                    refused(
-                        "The task names no APIs of its own, so `offer: query` offers none.".to_owned(),
-                        "Use `offer: all` or `offer: top-20`.",
-                    )
-                })?;
+                let query =
+                    asked.query.filter(|query| !query.apis.is_empty()).ok_or_else(|| {
+                        refused(
+                            "The task names no APIs of its own, so `offer: query` offers none."
+                                .to_owned(),
+                            "Use `offer: all` or `offer: top-20`.",
+                        )
+                    })?;
                 let shared = shelf::shared(query);
                 if !shared.is_empty() {
-                    said = format!("; several APIs are called {}, which calls the first of them", shared.join(", "));
+                    said = format!(
+                        "; several APIs are called {}, which calls the first of them",
+                        shared.join(", ")
+                    );
                 }
                 shelf::of_query(query, pool)
             }
         };
         if entries.len() > room {
-            let message = format!("{} functions would be offered, and the provider takes {room}.", entries.len());
-            return Err(refused(message, "Offer fewer, or all of them: then they are offered through a search."));
+            let message = format!(
+                "{} functions would be offered, and the provider takes {room}.",
+                entries.len()
+            );
+            return Err(refused(
+                message,
+                "Offer fewer, or all of them: then they are offered through a search.",
+            ));
         }
         let many = (offering == Offering::All && all.count() > room).then_some(all.count());
         self.offers.extend(entries.iter().map(|entry| offer(entry.function.clone())));
@@ -140,13 +155,18 @@ impl Apis {
 
 /// A function as it is offered.
 pub(super) fn offer(function: Function) -> Offer {
-    Offer { name: function.name, description: function.description, parameters: function.parameters }
+    Offer {
+        name: function.name,
+        description: function.description,
+        parameters: function.parameters,
+    }
 }
 
 /// What a search brings: functions as they would be offered.
 pub(super) fn search(shelf: &Shelf, params: &Value) -> Called {
     let text = |key: &str| params.get(key).and_then(Value::text);
-    let question = text("query").ok_or_else(|| ToolFailure::new("Say what the function should do, as `query`."))?;
+    let question = text("query")
+        .ok_or_else(|| ToolFailure::new("Say what the function should do, as `query`."))?;
     let limit = match params.get("limit") {
         Some(Value::Number(number)) => number.parse().unwrap_or(FOUND),
         _ => FOUND,
@@ -154,23 +174,33 @@ pub(super) fn search(shelf: &Shelf, params: &Value) -> Called {
     let found = shelf.search(question, limit.clamp(1, MOST_FOUND));
     let found = found.map_err(|why| ToolFailure::new(format!("The search failed: {why}.")))?;
     if found.is_empty() {
-        return Err(ToolFailure::new("No function fits. Use other words: what it should return, or what it needs."));
+        return Err(ToolFailure::new(
+            "No function fits. Use other words: what it should return, or what it needs.",
+        ));
     }
     let shown = |entry: &Entry| {
         let Function { name, description, parameters, .. } = entry.function.clone();
-        let entries =
-            [("name", Value::Text(name)), ("description", Value::Text(description)), ("parameters", parameters)];
+        let entries = [
+            ("name", Value::Text(name)),
+            ("description", Value::Text(description)),
+            ("parameters", parameters),
+        ];
         Value::Map(entries.map(|(key, value)| (key.into(), value)).into())
     };
     Ok(Value::List(found.into_iter().map(shown).collect()))
 }
 
 /// The API that a call means, and its input.
-pub(super) fn called<'s>(shelf: &'s Shelf, params: &Value) -> Result<(&'s Entry, String), ToolFailure> {
+pub(super) fn called<'s>(
+    shelf: &'s Shelf,
+    params: &Value,
+) -> Result<(&'s Entry, String), ToolFailure> {
     let name = params.get("name").and_then(Value::text);
     let name = name.ok_or_else(|| ToolFailure::new("Say which function to call, as `name`."))?;
     let entry = shelf.named(name).ok_or_else(|| {
-        ToolFailure::new(format!("There is no function named `{name}`. Find its exact name with `{SEARCH_APIS}`."))
+        ToolFailure::new(format!(
+            "There is no function named `{name}`. Find its exact name with `{SEARCH_APIS}`."
+        ))
     })?;
     Ok((entry, params.get("arguments").map_or_else(String::new, input)))
 }
@@ -201,7 +231,11 @@ fn call_offer() -> Offer {
         ("arguments", "object", "Its arguments, by name."),
     ];
     let description = "Calls a function that was found, and returns what it returns.".to_owned();
-    Offer { name: CALL_API.to_owned(), description, parameters: schema(&properties, &["name", "arguments"]) }
+    Offer {
+        name: CALL_API.to_owned(),
+        description,
+        parameters: schema(&properties, &["name", "arguments"]),
+    }
 }
 
 fn schema(properties: &[(&str, &str, &str)], required: &[&str]) -> Value {

@@ -1,5 +1,5 @@
-//! Making one run: takes its lock, looks again what is owed, and does exactly that. Owns nothing of what a conversation or a reply
-//! means; `converse` and `promptql` do.
+//! Making one run: takes its lock, looks again what is owed, and does exactly that. Owns nothing of
+//! what a conversation or a reply means; `converse` and `promptql` do.
 mod account;
 mod ask;
 mod clean;
@@ -115,7 +115,8 @@ impl Crew {
 }
 
 impl Crew {
-    /// Stops everybody who would be told the same, because of what a provider says against a question.
+    /// Stops everybody who would be told the same, because of what a provider says against a
+    /// question.
     fn heed(&self, fault: &Fault, door: &Door) {
         if !fault.kind.concerns_all() {
             return;
@@ -127,7 +128,10 @@ impl Crew {
         if self.doors.are_all_refused() {
             self.stop_all(&fault.message);
         } else if is_first {
-            self.note(&format!("{} Runs that need this key are stopped; the others go on.", fault.message));
+            self.note(&format!(
+                "{} Runs that need this key are stopped; the others go on.",
+                fault.message
+            ));
         }
     }
 
@@ -193,18 +197,22 @@ struct Taken {
 async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     // What is missing is found before anything that is there is moved aside.
     let model = crew.setup.model(&job.slot.at.model);
-    let model = model.ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
+    let model = model
+        .ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
     let recording = recording(crew, job, model).await?;
     let is_talk = job.slot.at.system != "promptql";
     let query = Query::of_task(&job.slot.task);
-    let mut kit = if is_talk { kit(crew, job, model, query.as_ref(), job.slot.way)? } else { Kit::default() };
+    let mut kit =
+        if is_talk { kit(crew, job, model, query.as_ref(), job.slot.way)? } else { Kit::default() };
     if !is_talk && recording.is_none() {
         promptql::settings(crew)?;
     }
     let (dir, taking) = (crew.output_dir.clone(), job.clone());
     let taken = blocking(move || take(&dir, &taking)).await??;
     let step = taken.decision.step.filter(|_| job.message.is_none() || taken.document.is_some());
-    let (Some(step), Some(journal)) = (step, taken.journal.clone()) else { return Ok(nothing_owed(&taken)) };
+    let (Some(step), Some(journal)) = (step, taken.journal.clone()) else {
+        return Ok(nothing_owed(&taken));
+    };
     let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
     crew.teller.tell(Some(&job.slot.path), What::Started { resumed });
     let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
@@ -252,12 +260,22 @@ fn told(crew: &Crew, kit: &Kit) -> Vec<Value> {
 }
 
 /// What the model may call.
-fn kit(crew: &Crew, job: &Job, model: &Model, query: Option<&Query>, way: Way) -> Result<Kit, Halt> {
+fn kit(
+    crew: &Crew,
+    job: &Job,
+    model: &Model,
+    query: Option<&Query>,
+    way: Way,
+) -> Result<Kit, Halt> {
     let python = job.slot.at.system == "tool_calling_python";
     let prompt = job.slot.prompt();
     let asked = Asked { way, query, prompt: &prompt, most: model.most_functions() };
     let kit = crew.toolbox.kit(job.slot.task.tools.as_deref(), python, &asked);
-    kit.map_err(|why| Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+    kit.map_err(|why| {
+        Halt::Broken(
+            [Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" "),
+        )
+    })
 }
 
 /// The conversation as it is begun or gone on with, and the message of a person that comes first.
@@ -269,8 +287,11 @@ fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journa
     let model_id = facts.model_id.or_else(|| begun.model_id.clone());
     // From here on the file says how many there are, so those that came before are counted now.
     let told_by_words = script.nudges_by_words() as u64;
-    let nudges =
-        if facts.started.is_none() && told_by_words > 0 { facts.nudges.max(Some(told_by_words)) } else { facts.nudges };
+    let nudges = if facts.started.is_none() && told_by_words > 0 {
+        facts.nudges.max(Some(told_by_words))
+    } else {
+        facts.nudges
+    };
     let started = facts.started.or_else(|| begun.started.clone());
     script.set_facts(&Facts { model_id, started, nudges, ..begun });
     script.forget("finished");
@@ -285,7 +306,8 @@ fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journa
     script
 }
 
-/// Takes the lock, then looks at the file: the plan may be old by now, because another process made this run in the meantime.
+/// Takes the lock, then looks at the file: the plan may be old by now, because another process made
+/// this run in the meantime.
 fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     let path = &job.slot.path;
     let lock = RunLock::take(dir, path)?;
@@ -293,11 +315,13 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     let bytes = disk::read(dir, path, MOST_BYTES)?;
     let file = bytes.as_deref().map_or(File::Absent, File::of);
     let mut decision = plan::decide(&job.slot, &OnDisk { file, locked_by: None }, job.rules);
-    if job.message.is_some() && decision.step.is_none() && decision.act == crate::rows::Act::Nothing {
+    if job.message.is_some() && decision.step.is_none() && decision.act == crate::rows::Act::Nothing
+    {
         decision.step = Some(Step::Answer);
     }
-    // A conversation is written before anything is bought for it: replies in the journal of one that is not there were for a file that
-    // somebody took away. What `PromptQL` returned is in no file before the end.
+    // A conversation is written before anything is bought for it: replies in the journal of one
+    // that is not there were for a file that somebody took away. What `PromptQL` returned is in no
+    // file before the end.
     let is_talk = job.slot.at.system != "promptql";
     if decision.step == Some(Step::BeginAnew)
         || (decision.step == Some(Step::Begin) && (is_talk || job.rules.start_over))
@@ -313,7 +337,9 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
 fn nothing_owed(taken: &Taken) -> Ended {
     use crate::rows::Act;
     match taken.decision.act {
-        Act::Nothing => (Ending::Elsewhere, Some("Another process made it in the meantime.".to_owned())),
+        Act::Nothing => {
+            (Ending::Elsewhere, Some("Another process made it in the meantime.".to_owned()))
+        }
         _ => (Ending::Error, Some(taken.decision.why.clone())),
     }
 }
@@ -347,15 +373,24 @@ fn recordings_of(model: &Model, base: &Path, output_dir: &Path) -> PathBuf {
 }
 
 /// Why a run cannot be replayed; none when it can, or when its model is asked for real.
-pub fn not_recorded(model: &Model, at: &Coordinates, base: &Path, output_dir: &Path) -> Option<String> {
+pub fn not_recorded(
+    model: &Model,
+    at: &Coordinates,
+    base: &Path,
+    output_dir: &Path,
+) -> Option<String> {
     if model.provider != Provider::Replay {
         return None;
     }
     let dir = recordings_of(model, base, output_dir);
     let paths = replay::recording_paths(at, &model.model_id);
     let missing = paths.iter().all(|path| !dir.join(path).is_file());
-    missing
-        .then(|| format!("There is no recording to replay: {}.", paths.first().map(String::as_str).unwrap_or_default()))
+    missing.then(|| {
+        format!(
+            "There is no recording to replay: {}.",
+            paths.first().map(String::as_str).unwrap_or_default()
+        )
+    })
 }
 
 /// The recording of these coordinates, or of their first repeat.
@@ -364,9 +399,9 @@ fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt>
     for path in &paths {
         if let Some(bytes) = disk::read(dir, path, MOST_BYTES)? {
             let document = Document::read(&bytes).map_err(|error| error.to_string());
-            return document
-                .and_then(|document| Recording::read(&document))
-                .map_err(|why| Halt::Broken(format!("The recording {path} cannot be replayed: {why}")));
+            return document.and_then(|document| Recording::read(&document)).map_err(|why| {
+                Halt::Broken(format!("The recording {path} cannot be replayed: {why}"))
+            });
         }
     }
     let wanted = paths.first().map(String::as_str).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! **Pure.** The instructions a model is given before the first message: what it may do, the schemas of the databases, and the time.
+//! **Pure.** The instructions a model is given before the first message: what it may do, the
+//! schemas of the databases, and the time.
 
 use crate::runs::search::words;
 
@@ -13,8 +14,15 @@ The time is {now}.";
 /// Added when there are databases.
 const DATABASES: &str = "\n\nThese are the databases and their tables:\n\n{schemas}";
 
-/// The instructions, filled in. `now` is when the run began, so that a run that is resumed says the same again.
-pub(super) fn system(own: Option<&str>, schemas: &str, now: &str, searches: bool, many: Option<usize>) -> String {
+/// The instructions, filled in. `now` is when the run began, so that a run that is resumed says the
+/// same again.
+pub(super) fn system(
+    own: Option<&str>,
+    schemas: &str,
+    now: &str,
+    searches: bool,
+    many: Option<usize>,
+) -> String {
     let begin = if searches { words::SYSTEM } else { OURS };
     let ours = || if schemas.is_empty() { begin.to_owned() } else { [begin, DATABASES].concat() };
     let mut template = own.map_or_else(ours, str::to_owned);
@@ -40,7 +48,9 @@ mod tests {
     #[test]
     fn a_search_is_told_how_to_end_and_where_functions_are_too_many_how_to_find_them() {
         let said = system(None, "", "noon", true, Some(2490));
-        assert!(said.contains("`Finish`") && said.contains("noon") && said.contains("2490 functions"));
+        assert!(
+            said.contains("`Finish`") && said.contains("noon") && said.contains("2490 functions")
+        );
         assert!(!system(None, "", "noon", false, None).contains("Finish"));
     }
 

@@ -1,5 +1,5 @@
-//! Runs of the system `promptql`: one question, and "go ahead" where it only proposes a plan. Owns the order; the bodies are in the
-//! codec, the file in `reply`.
+//! Runs of the system `promptql`: one question, and "go ahead" where it only proposes a plan. Owns
+//! the order; the bodies are in the codec, the file in `reply`.
 use super::ask::{self, Asked, Bought, Question};
 use super::desk::Desk;
 use super::doors::Door;
@@ -66,7 +66,10 @@ impl Asking<'_> {
             // The API does not say what it used.
             self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
             if turn <= spec.confirm_plans && codec::proposes(&output) {
-                earlier.push(Interaction { prompt: std::mem::replace(&mut prompt, GO_AHEAD.to_owned()), output });
+                earlier.push(Interaction {
+                    prompt: std::mem::replace(&mut prompt, GO_AHEAD.to_owned()),
+                    output,
+                });
                 continue;
             }
             return self.end(whole(earlier, Some(Interaction { prompt, output })), None).await;
@@ -81,7 +84,8 @@ impl Asking<'_> {
         earlier: &[Interaction],
     ) -> Result<Asked<Value>, Halt> {
         let artifacts: Vec<Value> = earlier.iter().flat_map(|one| made(&one.output)).collect();
-        let question = codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
+        let question =
+            codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
         let look = |name: &str| self.crew.secrets.get(name);
         let request = codec::encode(&question, &look);
         Question {
@@ -121,7 +125,10 @@ impl Asking<'_> {
             }
             (None, output) => {
                 let nothing = Value::Null;
-                self.file.answered(output.as_ref().unwrap_or(&nothing), self.job.slot.task.artifact.as_deref());
+                self.file.answered(
+                    output.as_ref().unwrap_or(&nothing),
+                    self.job.slot.task.artifact.as_deref(),
+                );
                 (if self.file.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None)
             }
         };
@@ -157,7 +164,8 @@ fn made(output: &Value) -> Vec<Value> {
     output.get("modified_artifacts").map(Value::items).unwrap_or_default().to_vec()
 }
 
-/// The file holds the reply as it came; where there were several, every interaction with its message.
+/// The file holds the reply as it came; where there were several, every interaction with its
+/// message.
 fn whole(earlier: Vec<Interaction>, last: Option<Interaction>) -> Option<Value> {
     let mut all = earlier;
     all.extend(last);

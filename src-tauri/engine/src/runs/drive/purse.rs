@@ -1,5 +1,6 @@
-//! What a launch spends, against the most that it may. A bound that binds nothing is none: where a model has a price and does not say what
-//! a reply took, nothing more is bought. For a reply that broke off, which seldom says it, a guess is put aside.
+//! What a launch spends, against the most that it may. A bound that binds nothing is none: where a
+//! model has a price and does not say what a reply took, nothing more is bought. For a reply that
+//! broke off, which seldom says it, a guess is put aside.
 use crate::runs::spec::Price;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,7 +26,8 @@ impl Purse {
         Self { most, spent: Mutex::default() }
     }
 
-    /// Pays for a reply of a model. What has no price was told before anything was begun, and is not bound.
+    /// Pays for a reply of a model. What has no price was told before anything was begun, and is
+    /// not bound.
     pub(super) fn pay(&self, cost: Option<f64>, model: &str, price: Option<&Price>) {
         let mut spent = self.lock();
         match cost {
@@ -35,7 +37,8 @@ impl Purse {
         }
     }
 
-    /// Pays for an attempt that brought no reply. Where it does not say what it took, `guess` is put aside for it.
+    /// Pays for an attempt that brought no reply. Where it does not say what it took, `guess` is
+    /// put aside for it.
     pub(super) fn lose(&self, cost: Option<f64>, guess: impl FnOnce() -> Option<f64>) {
         let guess = if cost.is_none() { guess() } else { None };
         let mut spent = self.lock();

@@ -1,5 +1,6 @@
-//! How long a run is being made: what went by while somebody was at it, over all the times it was gone on with. Owns no clock that can
-//! be set, so that neither that nor a pause is in it. Waiting for a provider that is busy is: the run was under way.
+//! How long a run is being made: what went by while somebody was at it, over all the times it was
+//! gone on with. Owns no clock that can be set, so that neither that nor a pause is in it. Waiting
+//! for a provider that is busy is: the run was under way.
 use crate::runs::script::Facts;
 use std::time::{Duration, Instant};
 use touchstone_formats::stamp;
@@ -13,8 +14,8 @@ pub(super) struct Sitting {
 }
 
 impl Sitting {
-    /// Begins now, with a run whose file says this; and by the journal so many milliseconds went by until what came last, where that
-    /// was cut off before it came into the file.
+    /// Begins now, with a run whose file says this; and by the journal so many milliseconds went by
+    /// until what came last, where that was cut off before it came into the file.
     pub(super) fn begin(file: &Facts, journal_ms: Option<u64>) -> Self {
         Self { before: before(file, journal_ms), began: Instant::now() }
     }
@@ -42,13 +43,16 @@ impl Sitting {
 
 /// What was spent on a run before, by its file and its journal.
 fn before(file: &Facts, journal_ms: Option<u64>) -> Option<Duration> {
-    let said = file.seconds.or_else(|| from_dates(file)).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let said = file
+        .seconds
+        .or_else(|| from_dates(file))
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     // A journal beside a file that does not say when it was begun is of another one.
     said.max(journal_ms.filter(|_| file.started.is_some()).map(Duration::from_millis))
 }
 
-/// A file that does not say how long it was worked at was written in one go, from its first date to its last; one without a last date
-/// was cut off, nobody knows when.
+/// A file that does not say how long it was worked at was written in one go, from its first date to
+/// its last; one without a last date was cut off, nobody knows when.
 fn from_dates(file: &Facts) -> Option<f64> {
     let Some(started) = &file.started else { return Some(0.0) };
     Some(stamp::seconds(file.finished.as_ref()?)? - stamp::seconds(started)?)
@@ -78,17 +82,26 @@ mod tests {
             (file(None, eleven, ten), None),
             (file(None, "yesterday", ten), None),
         ] {
-            assert_eq!(before(&facts, None).map(|before| before.as_secs_f64()), seconds, "{facts:?}");
+            assert_eq!(
+                before(&facts, None).map(|before| before.as_secs_f64()),
+                seconds,
+                "{facts:?}"
+            );
         }
     }
 
     #[test]
     fn what_the_journal_has_beyond_the_file_counts_and_nothing_twice() {
-        let of = |seconds, journal_ms| before(&file(seconds, "2025-03-04T10:00:00Z", ""), journal_ms);
+        let of =
+            |seconds, journal_ms| before(&file(seconds, "2025-03-04T10:00:00Z", ""), journal_ms);
         assert_eq!(of(Some(2.0), Some(1500)), Some(Duration::from_secs(2)));
         assert_eq!(of(Some(2.0), Some(9500)), Some(Duration::from_millis(9500)));
         assert_eq!(of(None, Some(9500)), Some(Duration::from_millis(9500)));
-        assert_eq!(before(&file(None, "", ""), Some(9500)), Some(Duration::ZERO), "a journal of another file");
+        assert_eq!(
+            before(&file(None, "", ""), Some(9500)),
+            Some(Duration::ZERO),
+            "a journal of another file"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The tools of a launch, opened once and shared by its runs. Owns which tool a name means; what a tool does is in its own room.
+//! The tools of a launch, opened once and shared by its runs. Owns which tool a name means; what a
+//! tool does is in its own room.
 use super::kit::{self, Apis, Asked, CALL_API, Kit, SEARCH_APIS};
 use crate::runs::provider::Offer;
 use crate::runs::search::observe;
@@ -54,14 +55,23 @@ pub struct Around {
 
 impl Default for Toolbox {
     fn default() -> Self {
-        Self { tools: Vec::new(), python: None, sandboxes: Semaphore::new(cores()), queries: Semaphore::new(QUERIES) }
+        Self {
+            tools: Vec::new(),
+            python: None,
+            sandboxes: Semaphore::new(cores()),
+            queries: Semaphore::new(QUERIES),
+        }
     }
 }
 
 impl Toolbox {
-    /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened is kept with the reason: only
-    /// runs that need it are refused. `python` is where the verification of the sandbox is remembered, when one is needed.
-    #[expect(clippy::too_many_arguments, reason = "each is another part of the world around a launch")]
+    /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened
+    /// is kept with the reason: only runs that need it are refused. `python` is where the
+    /// verification of the sandbox is remembered, when one is needed.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is another part of the world around a launch"
+    )]
     pub async fn open(
         setup: &Setup,
         base: &Path,
@@ -70,13 +80,10 @@ impl Toolbox {
         python: Option<&Path>,
         around: Option<&Around>,
     ) -> Self {
-        let tools = join_all(
-            setup
-                .tools
-                .iter()
-                .filter(|entry| wanted(&entry.name))
-                .map(async |entry| (entry.name.clone(), open(entry, setup, base, secrets, around).await)),
-        );
+        let tools =
+            join_all(setup.tools.iter().filter(|entry| wanted(&entry.name)).map(async |entry| {
+                (entry.name.clone(), open(entry, setup, base, secrets, around).await)
+            }));
         let tools = tools.await;
         let python = match python {
             Some(cache) => Some(PythonTool::open(cache, PythonLimits::default()).await),
@@ -85,13 +92,25 @@ impl Toolbox {
         Self { tools, python, sandboxes: Semaphore::new(cores()), queries: Semaphore::new(QUERIES) }
     }
 
-    /// What a run may call: the tools its task names, or all; with the sandbox for the system that has it.
-    pub fn kit(&self, wanted: Option<&[String]>, python: bool, asked: &Asked<'_>) -> Result<Kit, Unusable> {
-        if let Some(missing) =
-            wanted.into_iter().flatten().find(|name| !self.tools.iter().any(|(known, _)| known == *name))
+    /// What a run may call: the tools its task names, or all; with the sandbox for the system that
+    /// has it.
+    pub fn kit(
+        &self,
+        wanted: Option<&[String]>,
+        python: bool,
+        asked: &Asked<'_>,
+    ) -> Result<Kit, Unusable> {
+        if let Some(missing) = wanted
+            .into_iter()
+            .flatten()
+            .find(|name| !self.tools.iter().any(|(known, _)| known == *name))
         {
-            let message = format!("The task uses the tool `{missing}`, which the workspace file does not define.");
-            let fix = format!("Add `{missing}` under `tools:` in touchstone.yaml, or take it out of the task.");
+            let message = format!(
+                "The task uses the tool `{missing}`, which the workspace file does not define."
+            );
+            let fix = format!(
+                "Add `{missing}` under `tools:` in touchstone.yaml, or take it out of the task."
+            );
             return Err(Unusable { message, fix: Some(fix) });
         }
         let (mut offers, mut apis) = (Vec::new(), None);
@@ -101,7 +120,8 @@ impl Toolbox {
                 Ok(Tool::Mcp(tool)) => offers.extend(tool.offers()),
                 Ok(Tool::Virtual(tool)) => {
                     if apis.replace((name, tool)).is_some() {
-                        let message = "More than one tool of virtual APIs would be offered.".to_owned();
+                        let message =
+                            "More than one tool of virtual APIs would be offered.".to_owned();
                         let fix = "Let the task name one of them under `tools:`.".to_owned();
                         return Err(Unusable { message, fix: Some(fix) });
                     }
@@ -109,7 +129,11 @@ impl Toolbox {
                 Err(why) => {
                     // Most reasons name the tool already.
                     let names_it = why.message.contains(&format!("`{name}`"));
-                    let before = if names_it { String::new() } else { format!("The tool `{name}` cannot be used: ") };
+                    let before = if names_it {
+                        String::new()
+                    } else {
+                        format!("The tool `{name}` cannot be used: ")
+                    };
                     return Err(Unusable { message: before + &why.message, fix: why.fix.clone() });
                 }
             }
@@ -143,7 +167,13 @@ impl Toolbox {
     }
 
     /// Calls a tool. One that is not there is a mistake of the model, which is told what there is.
-    pub async fn call(&self, kit: &Kit, name: &str, params: &Value, stop: &CancellationToken) -> Called {
+    pub async fn call(
+        &self,
+        kit: &Kit,
+        name: &str,
+        params: &Value,
+        stop: &CancellationToken,
+    ) -> Called {
         let offers = &kit.offers;
         if !offers.iter().any(|offer| offer.name == name) {
             let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
@@ -162,12 +192,16 @@ impl Toolbox {
             return called;
         }
         if let Value::Text(text) = params {
-            let message =
-                format!("The arguments are no JSON object, so `{name}` was not called. What came: {}", short(text));
+            let message = format!(
+                "The arguments are no JSON object, so `{name}` was not called. What came: {}",
+                short(text)
+            );
             return Err(ToolFailure::new(message));
         }
-        if let Some(Ok(tool)) =
-            self.python.as_ref().filter(|python| matches!(python, Ok(tool) if tool.offer().name == name))
+        if let Some(Ok(tool)) = self
+            .python
+            .as_ref()
+            .filter(|python| matches!(python, Ok(tool) if tool.offer().name == name))
         {
             let _place = place(&self.sandboxes, stop).await?;
             return tool.call(params, stop).await;
@@ -200,13 +234,20 @@ impl Toolbox {
         &'a self,
         wanted: Option<&'a [String]>,
     ) -> impl Iterator<Item = (&'a str, &'a Result<Tool, Unusable>)> {
-        let passes = move |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|known| known == name));
-        self.tools.iter().map(|(name, tool)| (name.as_str(), tool)).filter(move |(name, _)| passes(name))
+        let passes =
+            move |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|known| known == name));
+        self.tools
+            .iter()
+            .map(|(name, tool)| (name.as_str(), tool))
+            .filter(move |(name, _)| passes(name))
     }
 }
 
 /// Waits for a place.
-async fn place<'a>(places: &'a Semaphore, stop: &CancellationToken) -> Result<SemaphorePermit<'a>, ToolFailure> {
+async fn place<'a>(
+    places: &'a Semaphore,
+    stop: &CancellationToken,
+) -> Result<SemaphorePermit<'a>, ToolFailure> {
     let stopped = || ToolFailure::new("The call was stopped before it began.");
     tokio::select! {
         biased;
@@ -218,7 +259,8 @@ async fn place<'a>(places: &'a Semaphore, stop: &CancellationToken) -> Result<Se
 /// Providers refuse a whole request over one tool with a strange name, or two of the same.
 fn sound(offers: Vec<Offer>) -> Result<Vec<Offer>, Unusable> {
     let fits = |name: &str| {
-        (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+        (1..=64).contains(&name.len())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
     };
     if let Some(strange) = offers.iter().find(|offer| !fits(&offer.name)) {
         let message = format!("The tool `{}` has a name that providers do not take.", strange.name);
@@ -226,8 +268,10 @@ fn sound(offers: Vec<Offer>) -> Result<Vec<Offer>, Unusable> {
         return Err(Unusable { message, fix: Some(fix.to_owned()) });
     }
     let twice = |at: usize, name: &str| offers.iter().skip(at + 1).any(|other| other.name == name);
-    if let Some((_, offer)) = offers.iter().enumerate().find(|(at, offer)| twice(*at, &offer.name)) {
-        let message = format!("Two tools are named `{}`, so nobody could say which is meant.", offer.name);
+    if let Some((_, offer)) = offers.iter().enumerate().find(|(at, offer)| twice(*at, &offer.name))
+    {
+        let message =
+            format!("Two tools are named `{}`, so nobody could say which is meant.", offer.name);
         let fix = "Give one of the servers a `prefix:` in touchstone.yaml, or let the task name its `tools:`.";
         return Err(Unusable { message, fix: Some(fix.to_owned()) });
     }
@@ -247,7 +291,8 @@ async fn open(
     around: Option<&Around>,
 ) -> Result<Tool, Unusable> {
     if let Some((name, why)) = secrets.trouble(&entry.settings) {
-        let message = format!("The tool `{}` needs {name}, which cannot be looked up. {why}", entry.name);
+        let message =
+            format!("The tool `{}` needs {name}, which cannot be looked up. {why}", entry.name);
         return Err(Unusable { message, fix: None });
     }
     let secret = &|name: &str| secrets.get(name);
@@ -258,7 +303,9 @@ async fn open(
             Ok(Tool::Sql { tool, schema: OnceCell::new() })
         }
         "mcp" => McpTool::open(&entry.name, &entry.settings, base, secret).await.map(Tool::Mcp),
-        "virtual" => Virtual::open(entry, setup, base, around).await.map(|tool| Tool::Virtual(Box::new(tool))),
+        "virtual" => Virtual::open(entry, setup, base, around)
+            .await
+            .map(|tool| Tool::Virtual(Box::new(tool))),
         other => Err(Unusable {
             message: format!("it has the kind `{other}`, which Touchstone does not know."),
             fix: Some("Write `kind: sql`, `kind: mcp` or `kind: virtual`.".to_owned()),
@@ -267,9 +314,17 @@ async fn open(
 }
 
 impl Virtual {
-    async fn open(entry: &ToolEntry, setup: &Setup, base: &Path, around: Option<&Around>) -> Result<Self, Unusable> {
+    async fn open(
+        entry: &ToolEntry,
+        setup: &Setup,
+        base: &Path,
+        around: Option<&Around>,
+    ) -> Result<Self, Unusable> {
         let settings = VirtualSettings::read(&entry.name, &entry.settings, base, &[])?;
-        let broken = |why: String| Unusable { message: format!("Its APIs cannot be searched: {why}"), fix: None };
+        let broken = |why: String| Unusable {
+            message: format!("Its APIs cannot be searched: {why}"),
+            fix: None,
+        };
         let around = around.ok_or_else(|| broken("nothing can be sent from here.".to_owned()))?;
         let (folder, queries) = (settings.tools_folder.clone(), Arc::clone(&around.queries));
         let shelved = tokio::task::spawn_blocking(move || {
@@ -283,7 +338,13 @@ impl Virtual {
     }
 
     /// None when the name is none of these functions.
-    async fn call(&self, kit: &Apis, name: &str, params: &Value, stop: &CancellationToken) -> Option<Called> {
+    async fn call(
+        &self,
+        kit: &Apis,
+        name: &str,
+        params: &Value,
+        stop: &CancellationToken,
+    ) -> Option<Called> {
         if kit.is_pair() && name == SEARCH_APIS {
             return Some(kit::search(&self.shelf, params));
         }
@@ -295,15 +356,25 @@ impl Virtual {
         } else {
             (kit.served(name)?, kit::input(params))
         };
-        let reply = self.apis.call(&entry.category, &entry.tool, &entry.api, &input, "truncate", stop).await;
-        let Some(reply) = reply else { return Some(Err(ToolFailure::new("The call was stopped."))) };
+        let reply = self
+            .apis
+            .call(&entry.category, &entry.tool, &entry.api, &input, "truncate", stop)
+            .await;
+        let Some(reply) = reply else {
+            return Some(Err(ToolFailure::new("The call was stopped.")));
+        };
         if reply.status != 200 {
             // As the client of the original words a server that broke off.
             let error = format!("request invalid, data error. status_code={}", reply.status);
-            let entries = vec![("error".into(), error.as_str().into()), ("response".into(), "".into())];
-            return Some(Ok(Value::Text(observe::cut(Py::Map(entries).dumps(Layout::Python), kit.observation))));
+            let entries =
+                vec![("error".into(), error.as_str().into()), ("response".into(), "".into())];
+            return Some(Ok(Value::Text(observe::cut(
+                Py::Map(entries).dumps(Layout::Python),
+                kit.observation,
+            ))));
         }
-        // What an API says went wrong is a reply like any other, and the model is shown the same as by the original.
+        // What an API says went wrong is a reply like any other, and the model is shown the same as
+        // by the original.
         Some(Ok(Value::Text(observe::cut(reply.observation(), kit.observation))))
     }
 }
@@ -320,13 +391,17 @@ mod tests {
 
     #[tokio::test]
     async fn a_locked_keyring_is_the_reason_and_not_a_password_that_is_not_set() {
-        let file = "tools: { sales: { kind: sql, database: 'postgres://me:${PASSWORD}@127.0.0.1:9/d' } }";
+        let file =
+            "tools: { sales: { kind: sql, database: 'postgres://me:${PASSWORD}@127.0.0.1:9/d' } }";
         let setup = Setup::of(&workspace::read(file).unwrap());
         let said = async |secrets: Secrets| {
-            let toolbox = Toolbox::open(&setup, Path::new("."), &secrets, |_| true, None, None).await;
+            let toolbox =
+                Toolbox::open(&setup, Path::new("."), &secrets, |_| true, None, None).await;
             toolbox.kit(None, false, &Asked::default()).unwrap_err().message
         };
-        let locked = Secrets::look_up(setup.places(), |_| Err("The keyring is locked. Unlock it.".to_owned()));
+        let locked = Secrets::look_up(setup.places(), |_| {
+            Err("The keyring is locked. Unlock it.".to_owned())
+        });
         let nowhere = Secrets::look_up(setup.places(), |_| Ok(None));
         insta::assert_snapshot!(said(locked).await, @"The tool `sales` needs PASSWORD, which cannot be looked up. The keyring is locked. Unlock it.");
         insta::assert_snapshot!(said(nowhere).await, @"The tool `sales`: The address of the database needs PASSWORD, which is not set.");

@@ -1,5 +1,6 @@
-//! Sends a request once and reads the reply whole. Owns connections, time limits and the most a reply may hold; never repeats
-//! anything, never follows to another address, and gives a key to nobody but an encrypted or a local host.
+//! Sends a request once and reads the reply whole. Owns connections, time limits and the most a
+//! reply may hold; never repeats anything, never follows to another address, and gives a key to
+//! nobody but an encrypted or a local host.
 use super::keys::ApiKey;
 use super::redact::Redactor;
 use crate::runs::provider::{Auth, HttpReply, HttpRequest};
@@ -54,7 +55,8 @@ pub enum SendFault {
 pub struct SendError {
     /// What kind of failure.
     pub fault: SendFault,
-    /// What happened and what to do, in sentences; without a key and without an address that could hold one.
+    /// What happened and what to do, in sentences; without a key and without an address that could
+    /// hold one.
     pub message: String,
     /// What was received until then; it may have been paid for.
     pub part: Option<HttpReply>,
@@ -81,7 +83,8 @@ pub struct Client {
     ways: Arc<Ways>,
 }
 
-/// Connections by where they lead, made ready when they are first needed: reading all certificates of a system takes a while.
+/// Connections by where they lead, made ready when they are first needed: reading all certificates
+/// of a system takes a while.
 #[derive(Debug, Default)]
 struct Ways {
     /// To the world, through the proxies that the environment names.
@@ -96,7 +99,8 @@ struct Ways {
 type Way = Result<reqwest::Client, String>;
 
 impl Client {
-    /// A client of its own. What does not work here, such as missing certificates, is said by the first request that needs it.
+    /// A client of its own. What does not work here, such as missing certificates, is said by the
+    /// first request that needs it.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ways: Arc::default() }
     }
@@ -104,18 +108,20 @@ impl Client {
     /// The connections for an address.
     fn way(&self, url: &Url) -> Result<&reqwest::Client, SendError> {
         let settings = || settings(self.limits);
-        let (way, settings): (_, &dyn Fn() -> reqwest::ClientBuilder) = match (is_local(url), url.scheme()) {
-            (false, _) => (&self.ways.world, &settings),
-            (true, "https") => (&self.ways.local, &|| settings().no_proxy()),
-            (true, _) => (&self.ways.plain, &|| settings().no_proxy().tls_certs_only([])),
-        };
+        let (way, settings): (_, &dyn Fn() -> reqwest::ClientBuilder) =
+            match (is_local(url), url.scheme()) {
+                (false, _) => (&self.ways.world, &settings),
+                (true, "https") => (&self.ways.local, &|| settings().no_proxy()),
+                (true, _) => (&self.ways.plain, &|| settings().no_proxy().tls_certs_only([])),
+            };
         let way = way.get_or_init(|| {
             // Another part of the process may have been first, with the same one.
             let _ = rustls::crypto::ring::default_provider().install_default();
             settings().build().map_err(|error| sentence(&error.without_url()))
         });
-        way.as_ref()
-            .map_err(|why| SendError::new(SendFault::NotSent, format!("Connections cannot be made here: {why}")))
+        way.as_ref().map_err(|why| {
+            SendError::new(SendFault::NotSent, format!("Connections cannot be made here: {why}"))
+        })
     }
 
     /// Sends once. The reply is returned whatever its status is; everything else is an error.
@@ -153,13 +159,19 @@ impl Client {
     }
 
     /// Everything that can be wrong before anything is sent.
-    fn prepare(&self, request: &HttpRequest, key: Option<&ApiKey>) -> Result<reqwest::RequestBuilder, SendError> {
+    fn prepare(
+        &self,
+        request: &HttpRequest,
+        key: Option<&ApiKey>,
+    ) -> Result<reqwest::RequestBuilder, SendError> {
         let refuse = |why: &str| SendError::new(SendFault::NotSent, why);
         let url = Url::parse(&request.url).map_err(|_| {
             refuse("The address of the provider is none. Set a base_url such as https://api.example.com/v1.")
         })?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(refuse("The address of the provider holds a password. Take it out, and store it as the key."));
+            return Err(refuse(
+                "The address of the provider holds a password. Take it out, and store it as the key.",
+            ));
         }
         if request.auth != Auth::None && url.scheme() != "https" && !is_local(&url) {
             return Err(refuse(
@@ -171,7 +183,9 @@ impl Client {
         for (name, value) in &request.headers {
             let name = HeaderName::from_bytes(name.as_bytes());
             let (Ok(name), Ok(value)) = (name, HeaderValue::from_str(value)) else {
-                return Err(refuse("A header of the request cannot be sent. Check the headers in the workspace file."));
+                return Err(refuse(
+                    "A header of the request cannot be sent. Check the headers in the workspace file.",
+                ));
             };
             headers.append(name, value);
         }
@@ -182,17 +196,26 @@ impl Client {
     }
 
     /// Reads a body, piece by piece as it is inflated.
-    async fn read(&self, mut response: Response, stream: bool, body: Option<&mut Vec<u8>>) -> Result<(), SendError> {
+    async fn read(
+        &self,
+        mut response: Response,
+        stream: bool,
+        body: Option<&mut Vec<u8>>,
+    ) -> Result<(), SendError> {
         const EVENT: &[u8] = b"data:";
         let Some(body) = body else { return Ok(()) };
         let mut has_event = false;
         loop {
             let next = response.chunk();
-            // Until the first event a model may think, or read what it was sent, for as long as any reply may take.
+            // Until the first event a model may think, or read what it was sent, for as long as any
+            // reply may take.
             let piece = if stream && has_event {
                 timeout(self.limits.idle, next).await.map_err(|_| {
                     let idle = self.limits.idle.as_secs_f64();
-                    SendError::new(SendFault::TimedOut, format!("The stream was silent for {idle} s."))
+                    SendError::new(
+                        SendFault::TimedOut,
+                        format!("The stream was silent for {idle} s."),
+                    )
                 })?
             } else {
                 next.await
@@ -206,9 +229,13 @@ impl Client {
                 // Nothing of it is of use, and it must not be kept.
                 *body = Vec::new();
                 let most = self.limits.body >> 20;
-                return Err(SendError::new(SendFault::TooLarge, format!("The reply is larger than {most} MiB.")));
+                return Err(SendError::new(
+                    SendFault::TooLarge,
+                    format!("The reply is larger than {most} MiB."),
+                ));
             }
-            // Only what is new is searched: a long body that never has an event would be read over and over.
+            // Only what is new is searched: a long body that never has an event would be read over
+            // and over.
             let searched = body.len().saturating_sub(EVENT.len() - 1);
             body.extend_from_slice(&piece);
             has_event = has_event || memmem::find(&body[searched..], EVENT).is_some();
@@ -234,24 +261,37 @@ fn settings(limits: Limits) -> reqwest::ClientBuilder {
 fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
-    host == "localhost" || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// The header with the key, marked so that nothing prints it.
-fn authorization(auth: Auth, key: Option<&ApiKey>) -> Result<Option<(HeaderName, HeaderValue)>, SendError> {
+fn authorization(
+    auth: Auth,
+    key: Option<&ApiKey>,
+) -> Result<Option<(HeaderName, HeaderValue)>, SendError> {
     let (name, text) = match (auth, key) {
         (Auth::None, _) => return Ok(None),
-        (_, None) => return Err(SendError::new(SendFault::NoKey, "This provider needs a key, and there is none.")),
-        (Auth::Bearer, Some(key)) => (AUTHORIZATION, zeroize::Zeroizing::new(format!("Bearer {}", key.reveal()))),
+        (_, None) => {
+            return Err(SendError::new(
+                SendFault::NoKey,
+                "This provider needs a key, and there is none.",
+            ));
+        }
+        (Auth::Bearer, Some(key)) => {
+            (AUTHORIZATION, zeroize::Zeroizing::new(format!("Bearer {}", key.reveal())))
+        }
         (Auth::ApiKey, Some(key)) => {
             (HeaderName::from_static("x-api-key"), zeroize::Zeroizing::new(key.reveal().to_owned()))
         }
-        (Auth::ToolBench, Some(key)) => {
-            (HeaderName::from_static("toolbench_key"), zeroize::Zeroizing::new(key.reveal().to_owned()))
-        }
+        (Auth::ToolBench, Some(key)) => (
+            HeaderName::from_static("toolbench_key"),
+            zeroize::Zeroizing::new(key.reveal().to_owned()),
+        ),
     };
-    let mut value = HeaderValue::from_str(&text)
-        .map_err(|_| SendError::new(SendFault::NotSent, "The key holds letters that cannot be sent."))?;
+    let mut value = HeaderValue::from_str(&text).map_err(|_| {
+        SendError::new(SendFault::NotSent, "The key holds letters that cannot be sent.")
+    })?;
     value.set_sensitive(true);
     Ok(Some((name, value)))
 }
@@ -278,14 +318,16 @@ fn broken(error: reqwest::Error, url: &str) -> SendError {
     SendError::new(fault, said)
 }
 
-/// Host and port of the proxy that the environment names for an address; none when there is none, as for this machine.
+/// Host and port of the proxy that the environment names for an address; none when there is none,
+/// as for this machine.
 fn proxy(url: &str) -> Option<String> {
     let local = Url::parse(url).ok().is_some_and(|url| is_local(&url));
     let found = Matcher::from_system().intercept(&url.parse().ok()?).filter(|_| !local)?;
     found.uri().authority().map(|at| at.as_str().rsplit('@').next().unwrap_or_default().to_owned())
 }
 
-/// The innermost words of an error, which name the cause; what looks like a password in them is taken out.
+/// The innermost words of an error, which name the cause; what looks like a password in them is
+/// taken out.
 fn sentence(error: &dyn Error) -> String {
     let mut words = error;
     while let Some(inner) = words.source() {
@@ -300,7 +342,14 @@ mod tests {
     use super::*;
 
     fn request(url: &str, auth: Auth) -> HttpRequest {
-        HttpRequest { url: url.to_owned(), headers: Vec::new(), auth, body: Vec::new(), stream: false, patience: 5 }
+        HttpRequest {
+            url: url.to_owned(),
+            headers: Vec::new(),
+            auth,
+            body: Vec::new(),
+            stream: false,
+            patience: 5,
+        }
     }
 
     #[test]
@@ -334,17 +383,23 @@ mod tests {
                 assert!(!shown.contains("canary") && !shown.contains("secret@"), "{shown}");
             }
         }
-        assert!(client.prepare(&request("http://api.example.com/v1", Auth::None), Some(&key)).is_ok());
+        assert!(
+            client.prepare(&request("http://api.example.com/v1", Auth::None), Some(&key)).is_ok()
+        );
     }
 
     #[test]
     fn the_key_is_in_its_header_and_nowhere_else() {
         let key = ApiKey::new("canary-0123456789").unwrap();
         let headers = |auth, key| {
-            let prepared = Client::default().prepare(&request("https://api.example.com", auth), key);
+            let prepared =
+                Client::default().prepare(&request("https://api.example.com", auth), key);
             prepared.map(|request| request.build().unwrap().headers().clone())
         };
-        assert_eq!(headers(Auth::Bearer, Some(&key)).unwrap()["authorization"], "Bearer canary-0123456789");
+        assert_eq!(
+            headers(Auth::Bearer, Some(&key)).unwrap()["authorization"],
+            "Bearer canary-0123456789"
+        );
         assert_eq!(headers(Auth::ApiKey, Some(&key)).unwrap()["x-api-key"], "canary-0123456789");
         assert!(headers(Auth::None, Some(&key)).unwrap().is_empty());
         assert_eq!(headers(Auth::Bearer, None).unwrap_err().fault, SendFault::NoKey);

@@ -1,5 +1,6 @@
-//! Keys of providers: where they come from and where they may be kept. The environment comes first, then the keyring of the
-//! operating system; no key is ever written to a file. Owns the one type that holds a key, which nothing can print.
+//! Keys of providers: where they come from and where they may be kept. The environment comes first,
+//! then the keyring of the operating system; no key is ever written to a file. Owns the one type
+//! that holds a key, which nothing can print.
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -34,7 +35,8 @@ impl ApiKey {
         &self.0
     }
 
-    /// The last four letters, for people to tell keys apart; none when that would show too much of it.
+    /// The last four letters, for people to tell keys apart; none when that would show too much of
+    /// it.
     pub fn last4(&self) -> Option<&str> {
         self.0.len().checked_sub(4).filter(|before| *before >= 12).map(|before| &self.0[before..])
     }
@@ -111,7 +113,8 @@ type Environment = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
 /// All keys, by name. The name is that of the environment variable; the keyring uses the same.
 ///
-/// The keyring may ask the person to unlock it, and then blocks for as long as that takes: call these where blocking is allowed.
+/// The keyring may ask the person to unlock it, and then blocks for as long as that takes: call
+/// these where blocking is allowed.
 pub struct Keys {
     environment: Environment,
     vault: Box<dyn Vault>,
@@ -153,15 +156,16 @@ impl Keys {
         found.map(|(text, source)| Ok((ApiKey::new(&text)?, source))).transpose()
     }
 
-    /// A secret that goes into no header, such as a password, with the letters it has; none when it is nowhere. A line break at its
-    /// end comes along from a file and is no part of it.
+    /// A secret that goes into no header, such as a password, with the letters it has; none when it
+    /// is nowhere. A line break at its end comes along from a file and is no part of it.
     pub fn secret(&self, name: &str) -> Result<Option<Zeroizing<String>>, KeyError> {
         let found = self.text(name)?;
         Ok(found.map(|(text, _)| Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())))
     }
 
     fn text(&self, name: &str) -> Result<Option<(Zeroizing<String>, Source)>, KeyError> {
-        let set = (self.environment)(name).map(Zeroizing::new).filter(|text| !text.trim().is_empty());
+        let set =
+            (self.environment)(name).map(Zeroizing::new).filter(|text| !text.trim().is_empty());
         if let Some(text) = set {
             return Ok(Some((text, Source::Environment)));
         }
@@ -250,13 +254,18 @@ impl Vault for Keyring {
     }
 }
 
-/// Some of these errors hold what was kept, so nothing of them is repeated but the words of the system.
+/// Some of these errors hold what was kept, so nothing of them is repeated but the words of the
+/// system.
 fn failed(error: &keyring::Error) -> KeyError {
     match error {
         keyring::Error::NoStorageAccess(_) => KeyError::Locked(innermost(error)),
         keyring::Error::PlatformFailure(_) => KeyError::Failed(innermost(error)),
-        keyring::Error::Ambiguous(_) => KeyError::Failed("it holds more than one entry of this name".to_owned()),
-        keyring::Error::TooLong(..) => KeyError::Failed("the name or the key is too long for it".to_owned()),
+        keyring::Error::Ambiguous(_) => {
+            KeyError::Failed("it holds more than one entry of this name".to_owned())
+        }
+        keyring::Error::TooLong(..) => {
+            KeyError::Failed("the name or the key is too long for it".to_owned())
+        }
         _ => KeyError::Failed("what it holds under this name is no key".to_owned()),
     }
 }
@@ -369,7 +378,9 @@ mod tests {
             kept.set(name, "key-of-the-keyring").unwrap();
         }
         let keys = Keys::new(environment, kept);
-        let found = |name: &str| keys.find(name).unwrap().map(|(key, source)| (key.reveal().to_owned(), source));
+        let found = |name: &str| {
+            keys.find(name).unwrap().map(|(key, source)| (key.reveal().to_owned(), source))
+        };
         assert_eq!(found("SET"), Some(("key-of-the-environment".to_owned(), Source::Environment)));
         assert_eq!(found("BLANK"), Some(("key-of-the-keyring".to_owned(), Source::Keyring)));
         assert_eq!(found("KEPT"), Some(("key-of-the-keyring".to_owned(), Source::Keyring)));
@@ -385,7 +396,10 @@ mod tests {
         assert_eq!(secret("PASSWORD").as_deref(), Some(" pass wörd"));
         assert_eq!((secret("BLANK"), secret("OTHER")), (None, None));
         let locked = Keys::new(environment, Locked);
-        assert!(matches!(locked.secret("OTHER"), Err(KeyError::Locked(_))), "locked is not the same as not set");
+        assert!(
+            matches!(locked.secret("OTHER"), Err(KeyError::Locked(_))),
+            "locked is not the same as not set"
+        );
     }
 
     #[test]
@@ -418,9 +432,10 @@ mod tests {
     fn errors_of_the_keyring_never_repeat_what_it_holds() {
         let canary = b"canary-0123456789".to_vec();
         let inner = || Box::<dyn std::error::Error + Send + Sync>::from("canary-0123456789");
-        for error in
-            [keyring::Error::BadEncoding(canary.clone()), keyring::Error::BadDataFormat(canary.clone(), inner())]
-        {
+        for error in [
+            keyring::Error::BadEncoding(canary.clone()),
+            keyring::Error::BadDataFormat(canary.clone(), inner()),
+        ] {
             let said = failed(&error);
             assert!(!format!("{said} {said:?}").contains("canary"), "{said}");
         }

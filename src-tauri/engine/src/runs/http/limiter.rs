@@ -1,5 +1,5 @@
-//! The gate before a provider: as many requests at once as its pace allows, first come, first served. Owns the waiting; what the
-//! pace is, is decided in `pace.rs`.
+//! The gate before a provider: as many requests at once as its pace allows, first come, first
+//! served. Owns the waiting; what the pace is, is decided in `pace.rs`.
 use super::pace::{Bounds, Outcome, Pace};
 use crate::runs::spec::Provider;
 use std::collections::HashMap;
@@ -49,7 +49,8 @@ impl Limiter {
 
     /// Waits for a place. To give up waiting, drop the future: the place goes to the next in line.
     pub async fn enter(&self) -> Place {
-        // The gate is never closed, so there is always a place in the end; without one, nothing is counted.
+        // The gate is never closed, so there is always a place in the end; without one, nothing is
+        // counted.
         let taken = Arc::clone(&self.inner.places).acquire_owned().await.ok();
         self.inner.with(|state| state.pace.began());
         Place { inner: Arc::clone(&self.inner), taken, outcome: Outcome::Neutral }
@@ -128,7 +129,8 @@ pub struct Limiters {
 }
 
 impl Limiters {
-    /// The gate for a model (as the provider names it) with a key (by the name under which it is kept).
+    /// The gate for a model (as the provider names it) with a key (by the name under which it is
+    /// kept).
     pub fn of(&self, provider: Provider, model: &str, key_name: Option<&str>) -> Limiter {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         gates.entry((provider, model.to_owned(), key_name.map(str::to_owned))).or_default().clone()
@@ -151,7 +153,9 @@ mod tests {
         let first = gate.enter().await;
         let mut second = Box::pin(gate.enter());
         let mut third = Box::pin(gate.enter());
-        assert!(futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none());
+        assert!(
+            futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none()
+        );
         drop(first);
         assert!(futures_poll(&mut third).await.is_none(), "the third overtook the second");
         let second = futures_poll(&mut second).await.unwrap();
@@ -166,7 +170,9 @@ mod tests {
         let first = gate.enter().await;
         let mut second = Box::pin(gate.enter());
         let mut third = Box::pin(gate.enter());
-        assert!(futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none());
+        assert!(
+            futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none()
+        );
         drop(first);
         // The place was already given to the second, who never looks.
         drop(second);
@@ -233,7 +239,11 @@ mod tests {
                     most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                     tokio::task::yield_now().await;
                     now.fetch_sub(1, Ordering::SeqCst);
-                    place.leave(if number % 97 == 96 { Outcome::TooMany(None) } else { Outcome::Good });
+                    place.leave(if number % 97 == 96 {
+                        Outcome::TooMany(None)
+                    } else {
+                        Outcome::Good
+                    });
                 })
             })
             .collect();

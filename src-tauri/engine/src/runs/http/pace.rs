@@ -1,5 +1,6 @@
-//! **Pure.** How many requests a provider bears at once: grows while all goes well, shrinks when it says there are too many.
-//! Owns the counting; owns no clock (milliseconds are an argument) and lets nobody wait.
+//! **Pure.** How many requests a provider bears at once: grows while all goes well, shrinks when it
+//! says there are too many. Owns the counting; owns no clock (milliseconds are an argument) and
+//! lets nobody wait.
 use std::time::Duration;
 
 /// Between which numbers, and where it begins.
@@ -26,11 +27,13 @@ pub enum Outcome {
     Good,
     /// Too many requests; with the wait that the provider asked for.
     TooMany(Option<Duration>),
-    /// Anything else: it worked only after others had failed, it failed for a reason of its own, or it was given up.
+    /// Anything else: it worked only after others had failed, it failed for a reason of its own, or
+    /// it was given up.
     Neutral,
 }
 
-/// After too many requests nothing is concluded for so long: those under way at the time fail too, and are no news.
+/// After too many requests nothing is concluded for so long: those under way at the time fail too,
+/// and are no news.
 const COOLDOWN: Duration = Duration::from_secs(15);
 /// A round has at least so many good requests.
 const SMALLEST_ROUND: u32 = 4;
@@ -57,7 +60,15 @@ impl Pace {
         let min = bounds.min.max(1);
         let max = bounds.max.max(min);
         let bounds = Bounds { start: bounds.start.clamp(min, max), min, max };
-        Self { bounds, limit: bounds.start, in_flight: 0, peak: 0, good: 0, doubling: true, calm_from: 0 }
+        Self {
+            bounds,
+            limit: bounds.start,
+            in_flight: 0,
+            peak: 0,
+            good: 0,
+            doubling: true,
+            calm_from: 0,
+        }
     }
 
     /// How many may be under way at once.
@@ -87,7 +98,8 @@ impl Pace {
     }
 
     fn too_many(&mut self, asked: Option<Duration>, now_ms: u64) {
-        let rest = u64::try_from(asked.unwrap_or_default().max(COOLDOWN).as_millis()).unwrap_or(u64::MAX);
+        let rest =
+            u64::try_from(asked.unwrap_or_default().max(COOLDOWN).as_millis()).unwrap_or(u64::MAX);
         if now_ms >= self.calm_from {
             self.limit = (self.limit - self.limit.div_ceil(5)).max(self.bounds.min);
             self.doubling = false;
@@ -104,7 +116,8 @@ impl Pace {
         if self.good < self.limit.max(SMALLEST_ROUND) {
             return;
         }
-        // A limit that was not nearly reached has not been tried: it says nothing about a higher one.
+        // A limit that was not nearly reached has not been tried: it says nothing about a higher
+        // one.
         if u64::from(self.peak) * 5 >= u64::from(self.limit) * 4 {
             let more = if self.doubling { self.limit } else { (self.limit / 20).max(1) };
             self.limit = self.limit.saturating_add(more).min(self.bounds.max);

@@ -1,5 +1,6 @@
-//! Asks until there is a reply, as often as the rules allow: enters the gate, sends, keeps what came, lets it be judged, waits.
-//! Owns the order of these steps; what is kept where and what a reply means is the caller's.
+//! Asks until there is a reply, as often as the rules allow: enters the gate, sends, keeps what
+//! came, lets it be judged, waits. Owns the order of these steps; what is kept where and what a
+//! reply means is the caller's.
 use super::client::{Client, SendError, SendFault};
 use super::keys::ApiKey;
 use super::limiter::Limiter;
@@ -90,8 +91,9 @@ enum Step<T> {
 }
 
 impl Sending<'_> {
-    /// Asks until `judge` accepts a reply. Each attempt that may have cost something is given to `keep` before anything else is done
-    /// with it; while the disk is full, that is tried again and again. `tell` hears of every wait.
+    /// Asks until `judge` accepts a reply. Each attempt that may have cost something is given to
+    /// `keep` before anything else is done with it; while the disk is full, that is tried again and
+    /// again. `tell` hears of every wait.
     pub async fn persist<T, F: Future<Output = Result<(), DiskError>>>(
         self,
         judge: impl Fn(&HttpReply) -> Result<T, Fault>,
@@ -108,7 +110,8 @@ impl Sending<'_> {
             let sent_at = Instant::now();
             let sent = self.client.send(self.request, self.key, self.stop).await;
             let attempt = attempt(number, &sent, sent_at.elapsed()).map(Arc::new);
-            // Kept before anything else is done with it. Meanwhile the place stays taken: while nothing can be kept, nothing is bought.
+            // Kept before anything else is done with it. Meanwhile the place stays taken: while
+            // nothing can be kept, nothing is bought.
             if let Some(attempt) = &attempt {
                 self.keep(attempt, &mut keep, &mut tell).await?;
             }
@@ -150,7 +153,8 @@ impl Sending<'_> {
                 return Err(Failed::NotKept { attempt: Arc::clone(attempt), why });
             }
             let wait = self.rules.full_disk;
-            let said = format!("A reply could not be kept: {why} It is tried again until there is room.");
+            let said =
+                format!("A reply could not be kept: {why} It is tried again until there is room.");
             tell(Retrying { attempt: attempt.number, wait, why: said });
             tokio::select! {
                 biased;
@@ -171,7 +175,9 @@ impl Sending<'_> {
         let fault = match (sent, judged) {
             (_, Some(Ok(reply))) => return Step::Done(reply),
             (_, Some(Err(fault))) => fault,
-            (Err(error), None) if error.fault == SendFault::Stopped => return Step::Failed(Failed::Stopped),
+            (Err(error), None) if error.fault == SendFault::Stopped => {
+                return Step::Failed(Failed::Stopped);
+            }
             (Err(error), None) => fault_of(error),
             (Ok(reply), None) => Fault {
                 kind: FaultKind::Refused,
@@ -180,7 +186,11 @@ impl Sending<'_> {
             },
         };
         let end = match sent {
-            Ok(reply) => AttemptEnd::Replied { status: reply.status, headers: &reply.headers, fault: fault.kind },
+            Ok(reply) => AttemptEnd::Replied {
+                status: reply.status,
+                headers: &reply.headers,
+                fault: fault.kind,
+            },
             Err(error) => match error.fault {
                 SendFault::Broken => AttemptEnd::Broken,
                 SendFault::TimedOut => AttemptEnd::TimedOut,
@@ -220,15 +230,21 @@ fn attempt(number: u32, sent: &Result<HttpReply, SendError>, took: Duration) -> 
     })
 }
 
-/// Headers worth keeping: what the request was called, what the provider says about limits, and how to read the body.
+/// Headers worth keeping: what the request was called, what the provider says about limits, and how
+/// to read the body.
 fn of_interest(headers: &[(String, String)]) -> Vec<(String, String)> {
     let names = ["content-type", "request-id", "x-request-id", "cf-ray", "date", "x-should-retry"];
     let beginnings = ["retry-after", "x-ratelimit-", "anthropic-", "openai-"];
-    let wanted = |name: &str| names.contains(&name) || beginnings.iter().any(|beginning| name.starts_with(beginning));
+    let wanted = |name: &str| {
+        names.contains(&name) || beginnings.iter().any(|beginning| name.starts_with(beginning))
+    };
     headers.iter().filter(|(name, _)| wanted(name)).cloned().collect()
 }
 
-fn judged<T>(reply: &HttpReply, judge: &impl Fn(&HttpReply) -> Result<T, Fault>) -> Result<T, Fault> {
+fn judged<T>(
+    reply: &HttpReply,
+    judge: &impl Fn(&HttpReply) -> Result<T, Fault>,
+) -> Result<T, Fault> {
     if !(300..400).contains(&reply.status) {
         return judge(reply);
     }
@@ -239,14 +255,20 @@ fn judged<T>(reply: &HttpReply, judge: &impl Fn(&HttpReply) -> Result<T, Fault>)
     Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })
 }
 
-fn outcome<T>(number: u32, judged: Option<&Result<T, Fault>>, attempt: Option<&Attempt>) -> Outcome {
+fn outcome<T>(
+    number: u32,
+    judged: Option<&Result<T, Fault>>,
+    attempt: Option<&Attempt>,
+) -> Outcome {
     let too_many = attempt.is_some_and(|attempt| attempt.status == Some(429));
     match judged {
         Some(Ok(_)) if number == 1 => Outcome::Good,
         Some(Err(fault)) if too_many && fault.kind == FaultKind::Passing => {
             let headers = attempt.map(|attempt| attempt.headers.as_slice()).unwrap_or_default();
             let asked = retry::asked(headers, clock::now());
-            Outcome::TooMany(asked.and_then(|seconds| Duration::try_from_secs_f64(seconds.min(3600.0)).ok()))
+            Outcome::TooMany(
+                asked.and_then(|seconds| Duration::try_from_secs_f64(seconds.min(3600.0)).ok()),
+            )
         }
         _ => Outcome::Neutral,
     }
@@ -259,7 +281,11 @@ fn fault_of(error: &SendError) -> Fault {
         SendFault::Cut => FaultKind::Truncated,
         SendFault::Broken | SendFault::TimedOut | SendFault::Stopped => FaultKind::Passing,
     };
-    Fault { kind, message: error.message.clone(), status: error.part.as_ref().map(|part| part.status) }
+    Fault {
+        kind,
+        message: error.message.clone(),
+        status: error.part.as_ref().map(|part| part.status),
+    }
 }
 
 /// A number from 0 to 1. What spreads waits need not be unpredictable.

@@ -1,6 +1,7 @@
-//! **Pure.** Takes secrets out of text before it is written anywhere: those that are known, however they are written, and what
-//! looks like one. Owns no sink. Escapes are decoded for the search (`escaped`), and events of a stream joined (`stream`); a secret
-//! that somebody cut in two in another way passes: nothing can be done about that here.
+//! **Pure.** Takes secrets out of text before it is written anywhere: those that are known, however
+//! they are written, and what looks like one. Owns no sink. Escapes are decoded for the search
+//! (`escaped`), and events of a stream joined (`stream`); a secret that somebody cut in two in
+//! another way passes: nothing can be done about that here.
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -27,10 +28,15 @@ pub(crate) const MARK: &str = "[redacted]";
 fn texts(value: Value, clean: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::Text(text) => Value::Text(clean(&text)),
-        Value::List(items) => Value::List(items.into_iter().map(|item| texts(item, clean)).collect()),
-        Value::Map(entries) => {
-            Value::Map(entries.into_iter().map(|(key, item)| (texts(key, clean), texts(item, clean))).collect())
+        Value::List(items) => {
+            Value::List(items.into_iter().map(|item| texts(item, clean)).collect())
         }
+        Value::Map(entries) => Value::Map(
+            entries
+                .into_iter()
+                .map(|(key, item)| (texts(key, clean), texts(item, clean)))
+                .collect(),
+        ),
         other => other,
     }
 }
@@ -47,7 +53,8 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Something that looks like a secret: where to look closer, and which group of the expression is to go.
+/// Something that looks like a secret: where to look closer, and which group of the expression is
+/// to go.
 struct Shape {
     hints: &'static [&'static str],
     looks: Regex,
@@ -56,11 +63,14 @@ struct Shape {
 }
 
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
-    let shape = |hints, needs_digit, looks: &str| Some(Shape { hints, needs_digit, looks: Regex::new(looks).ok()? });
+    let shape = |hints, needs_digit, looks: &str| {
+        Some(Shape { hints, needs_digit, looks: Regex::new(looks).ok()? })
+    };
     [
         shape(&["sk-"], true, r"\b(sk-[A-Za-z0-9_-]{16,})"),
         shape(&["earer", "EARER"], true, r"(?i)\bbearer[ \t]+([A-Za-z0-9._~+/-]{12,}=*)"),
-        // What ends a text or an address elsewhere ends it here too: the next `@` may be that of an e-mail address.
+        // What ends a text or an address elsewhere ends it here too: the next `@` may be that of an
+        // e-mail address.
         shape(
             &["://"],
             false,
@@ -73,24 +83,27 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
 });
 
 impl Redactor {
-    /// One that knows these secrets. Those shorter than eight bytes are left out: they would be found all over ordinary text.
+    /// One that knows these secrets. Those shorter than eight bytes are left out: they would be
+    /// found all over ordinary text.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let secrets = secrets.into_iter().map(str::trim).filter(|secret| secret.len() >= SHORTEST);
-        let forms: BTreeSet<String> = secrets.flat_map(forms).filter(|form| form.len() >= SHORTEST).collect();
+        let forms: BTreeSet<String> =
+            secrets.flat_map(forms).filter(|form| form.len() >= SHORTEST).collect();
         // Building only fails for more than four gigabytes of them.
         let known = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&forms).ok();
         Self { known: known.filter(|_| !forms.is_empty()) }
     }
 
-    /// The text without secrets and without what looks like one: for messages, errors and logs. The text itself when it holds none.
+    /// The text without secrets and without what looks like one: for messages, errors and logs. The
+    /// text itself when it holds none.
     pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let known = self.known(text);
         let ranges = looks(&known);
         if ranges.is_empty() { known } else { Cow::Owned(without(&known, &ranges)) }
     }
 
-    /// The text without the secrets that are known: for what models and tools say. What only looks like a secret stays, for it is
-    /// part of a result.
+    /// The text without the secrets that are known: for what models and tools say. What only looks
+    /// like a secret stays, for it is part of a result.
     pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.found(text.as_bytes()) {
             ranges if ranges.is_empty() => Cow::Borrowed(text),
@@ -98,9 +111,10 @@ impl Redactor {
         }
     }
 
-    /// The body of a reply: text is cleaned as text, with what looks like a secret when it is an error; in what is no text, known
-    /// secrets go. JSON stays JSON, for a reply that cannot be read any more would be bought again. In
-    /// a stream, secrets also go that are spread over several events.
+    /// The body of a reply: text is cleaned as text, with what looks like a secret when it is an
+    /// error; in what is no text, known secrets go. JSON stays JSON, for a reply that cannot be
+    /// read any more would be bought again. In a stream, secrets also go that are spread over
+    /// several events.
     pub fn clean_body<'a>(&self, bytes: &'a [u8], is_error: bool) -> Cow<'a, [u8]> {
         let Ok(text) = std::str::from_utf8(bytes) else { return self.known_bytes(bytes) };
         let clean = match if is_error { self.clean(text) } else { self.known(text) } {
@@ -108,24 +122,30 @@ impl Redactor {
             Cow::Owned(clean) => Some(self.sound(text, clean)),
         };
         let is_known = self.known.is_some();
-        let joined = is_known.then(|| stream::clean(self, clean.as_deref().unwrap_or(text))).flatten();
+        let joined =
+            is_known.then(|| stream::clean(self, clean.as_deref().unwrap_or(text))).flatten();
         joined.or(clean).map_or(Cow::Borrowed(bytes), |clean| Cow::Owned(clean.into_bytes()))
     }
 
-    /// What was cleaned as text; value by value when the text was JSON and is none any more, as where a secret ends inside an escape.
+    /// What was cleaned as text; value by value when the text was JSON and is none any more, as
+    /// where a secret ends inside an escape.
     fn sound(&self, text: &str, clean: String) -> String {
         match json::read(text) {
-            Ok(value) if json::read(&clean).is_err() => json::write(&self.known_value(value), false),
+            Ok(value) if json::read(&clean).is_err() => {
+                json::write(&self.known_value(value), false)
+            }
             _ => clean,
         }
     }
 
-    /// A value without the secrets that are known. Keys are cleaned too: a tool may answer with anything.
+    /// A value without the secrets that are known. Keys are cleaned too: a tool may answer with
+    /// anything.
     pub fn known_value(&self, value: Value) -> Value {
         texts(value, &|text| self.known(text).into_owned())
     }
 
-    /// The same, also without what looks like a secret: for programs that are given more than is known here.
+    /// The same, also without what looks like a secret: for programs that are given more than is
+    /// known here.
     pub fn clean_value(&self, value: Value) -> Value {
         texts(value, &|text| self.clean(text).into_owned())
     }
@@ -145,7 +165,8 @@ impl Redactor {
         Cow::Owned(clean)
     }
 
-    /// Returns where known secrets are, also those that are only there once escapes are decoded; where some overlap, as one.
+    /// Returns where known secrets are, also those that are only there once escapes are decoded;
+    /// where some overlap, as one.
     fn found(&self, text: &[u8]) -> Vec<Range<usize>> {
         let Some(known) = &self.known else { return Vec::new() };
         let mut ranges = escaped::find(known, text);
@@ -157,14 +178,16 @@ impl Redactor {
     }
 }
 
-/// Where to cut for a secret that was found here. Its first letters may belong to an escape of JSON, `\n` or `\u0061`, at any depth:
-/// the mark would make another of it, or none.
+/// Where to cut for a secret that was found here. Its first letters may belong to an escape of
+/// JSON, `\n` or `\u0061`, at any depth: the mark would make another of it, or none.
 fn begin(text: &[u8], at: usize) -> usize {
     let before = &text[..at];
     let digits = before.iter().rev().take(3).take_while(|byte| byte.is_ascii_hexdigit()).count();
     let slashes = |before: &[u8]| before.iter().rev().take_while(|byte| **byte == b'\\').count();
     for digits in 0..=digits {
-        if let Some(escape) = before[..at - digits].strip_suffix(b"u").filter(|escape| slashes(escape) > 0) {
+        if let Some(escape) =
+            before[..at - digits].strip_suffix(b"u").filter(|escape| slashes(escape) > 0)
+        {
             return escape.len() - slashes(escape);
         }
     }
@@ -177,12 +200,14 @@ fn begin(text: &[u8], at: usize) -> usize {
 fn looks(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     for shape in SHAPES.iter() {
-        if !shape.hints.iter().any(|hint| memmem::find(text.as_bytes(), hint.as_bytes()).is_some()) {
+        if !shape.hints.iter().any(|hint| memmem::find(text.as_bytes(), hint.as_bytes()).is_some())
+        {
             continue;
         }
         let found = shape.looks.captures_iter(text).filter_map(|found| found.get(1));
-        let found =
-            found.filter(|found| !shape.needs_digit || found.as_str().bytes().any(|byte| byte.is_ascii_digit()));
+        let found = found.filter(|found| {
+            !shape.needs_digit || found.as_str().bytes().any(|byte| byte.is_ascii_digit())
+        });
         ranges.extend(found.filter(|found| found.as_str() != MARK).map(|found| found.range()));
     }
     merged(ranges)
@@ -204,7 +229,8 @@ fn without(text: &str, ranges: &[Range<usize>]) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut from = 0;
     for range in ranges {
-        // A form may begin or end with a part of a letter only if the secret itself does, which text cannot.
+        // A form may begin or end with a part of a letter only if the secret itself does, which
+        // text cannot.
         clean.push_str(text.get(from..range.start).unwrap_or_default());
         clean.push_str(MARK);
         from = range.end;
@@ -229,7 +255,9 @@ fn forms(secret: &str) -> Vec<String> {
         hex(bytes, "%", true),
     ];
     // Libraries differ in what they leave as it is.
-    for kept in ["-._~", "-._~/", "-._~!'()*", "-_.*", "-._~:/?#[]@!$&'()*+,;=%", "-._~:/?#[]@!$&'()*+,;="] {
+    for kept in
+        ["-._~", "-._~/", "-._~!'()*", "-_.*", "-._~:/?#[]@!$&'()*+,;=%", "-._~:/?#[]@!$&'()*+,;="]
+    {
         for upper in [false, true] {
             let encoded = url_encoded(bytes, kept, upper);
             forms.push(encoded.replace("%20", "+"));
@@ -240,7 +268,8 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// As it appears inside of Base64, whatever stands before and after it: the letters that depend on the neighbours are left out.
+/// As it appears inside of Base64, whatever stands before and after it: the letters that depend on
+/// the neighbours are left out.
 fn base64_forms(secret: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for alphabet in [&STANDARD, &URL_SAFE] {
@@ -281,7 +310,11 @@ fn ascii_escaped(text: &str) -> String {
 fn hex(bytes: &[u8], before: &str, upper: bool) -> String {
     let mut text = String::new();
     for byte in bytes {
-        let _ = if upper { write!(text, "{before}{byte:02X}") } else { write!(text, "{before}{byte:02x}") };
+        let _ = if upper {
+            write!(text, "{before}{byte:02X}")
+        } else {
+            write!(text, "{before}{byte:02x}")
+        };
     }
     text
 }

@@ -1,8 +1,9 @@
-//! **Pure.** What to do after an attempt: ask again and when, or stop. Owns the rules of the providers' own libraries about
-//! that; owns no clock, no chance and no connection.
+//! **Pure.** What to do after an attempt: ask again and when, or stop. Owns the rules of the
+//! providers' own libraries about that; owns no clock, no chance and no connection.
 //!
-//! Both libraries agree on nearly everything. They differ in how long a wait they accept from a provider, and in what they do
-//! beyond that: one falls back to its own waits, the other gives up, whatever else the reply says.
+//! Both libraries agree on nearly everything. They differ in how long a wait they accept from a
+//! provider, and in what they do beyond that: one falls back to its own waits, the other gives up,
+//! whatever else the reply says.
 use crate::runs::provider::FaultKind;
 use crate::runs::spec::Provider;
 use jiff::fmt::{rfc2822, strtime};
@@ -118,7 +119,10 @@ pub fn next(rules: &Rules, attempt: u32, end: &AttemptEnd<'_>, moment: &Moment) 
     }
     let wait = accepted(rules, asked).unwrap_or_else(|| own_wait(rules, attempt, moment.random));
     if moment.spent + wait > rules.patience {
-        return stop(format!("No further attempt fits into {} minutes.", rules.patience.as_secs() / 60));
+        return stop(format!(
+            "No further attempt fits into {} minutes.",
+            rules.patience.as_secs() / 60
+        ));
     }
     Decision::Again { wait, why: happened }
 }
@@ -141,17 +145,24 @@ impl AttemptEnd<'_> {
             return Some("Asking again cannot change that.".to_owned());
         }
         if rules.beyond == Beyond::Stop
-            && let Some(seconds) = asked.filter(|wait| wait.is_finite() && *wait > rules.longest_asked.as_secs_f64())
+            && let Some(seconds) =
+                asked.filter(|wait| wait.is_finite() && *wait > rules.longest_asked.as_secs_f64())
         {
             let most = rules.longest_asked.as_secs();
-            let seconds = if seconds < 1e9 { format!("{seconds:.0} s") } else { "almost forever".to_owned() };
-            return Some(format!("The provider asks to wait {seconds}; up to {most} s are waited."));
+            let seconds =
+                if seconds < 1e9 { format!("{seconds:.0} s") } else { "almost forever".to_owned() };
+            return Some(format!(
+                "The provider asks to wait {seconds}; up to {most} s are waited."
+            ));
         }
         match self.header("x-should-retry") {
-            // Only a failure can be worth repeating: on a good status the word is about something else.
+            // Only a failure can be worth repeating: on a good status the word is about something
+            // else.
             Some("true") if *status >= 400 => None,
             Some("false") => Some("The provider says not to ask again.".to_owned()),
-            _ if *fault == FaultKind::Refused => Some("The same request would get the same reply.".to_owned()),
+            _ if *fault == FaultKind::Refused => {
+                Some("The same request would get the same reply.".to_owned())
+            }
             _ => None,
         }
     }
@@ -159,11 +170,15 @@ impl AttemptEnd<'_> {
     fn sentence(&self) -> String {
         match self {
             Self::Replied { status: 429, .. } => "Too many requests (status 429).".to_owned(),
-            Self::Replied { status: 529, .. } => "The provider is overloaded (status 529).".to_owned(),
+            Self::Replied { status: 529, .. } => {
+                "The provider is overloaded (status 529).".to_owned()
+            }
             Self::Replied { status, fault: FaultKind::Truncated, .. } => {
                 format!("The reply ended too early (status {status}).")
             }
-            Self::Replied { status, .. } => format!("The provider replied with an error (status {status})."),
+            Self::Replied { status, .. } => {
+                format!("The provider replied with an error (status {status}).")
+            }
             Self::Broken => "The connection failed.".to_owned(),
             Self::TimedOut => "No reply came in time.".to_owned(),
             Self::Truncated => "The reply ended too early.".to_owned(),
@@ -173,21 +188,27 @@ impl AttemptEnd<'_> {
 
 /// The wait that a provider asked for, when it is one to follow.
 fn accepted(rules: &Rules, asked: Option<f64>) -> Option<Duration> {
-    let seconds = asked.filter(|seconds| *seconds > 0.0 && *seconds <= rules.longest_asked.as_secs_f64())?;
+    let seconds =
+        asked.filter(|seconds| *seconds > 0.0 && *seconds <= rules.longest_asked.as_secs_f64())?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Our own wait after an attempt: doubling, never above the longest, up to a quarter less by chance.
+/// Our own wait after an attempt: doubling, never above the longest, up to a quarter less by
+/// chance.
 fn own_wait(rules: &Rules, attempt: u32, random: f64) -> Duration {
     let doublings = i32::try_from(attempt.saturating_sub(1).min(1000)).unwrap_or(1000);
-    let seconds = (rules.first_wait.as_secs_f64() * 2f64.powi(doublings)).min(rules.longest_wait.as_secs_f64());
-    Duration::try_from_secs_f64(seconds * (1.0 - 0.25 * random.clamp(0.0, 1.0))).unwrap_or(rules.longest_wait)
+    let seconds = (rules.first_wait.as_secs_f64() * 2f64.powi(doublings))
+        .min(rules.longest_wait.as_secs_f64());
+    Duration::try_from_secs_f64(seconds * (1.0 - 0.25 * random.clamp(0.0, 1.0)))
+        .unwrap_or(rules.longest_wait)
 }
 
-/// Seconds that a reply asks to wait: `retry-after-ms`, then `retry-after` as a number, then as a date. May be negative, endless or
-/// no number at all, as the provider said it; a number too large to hold counts as a very large one.
+/// Seconds that a reply asks to wait: `retry-after-ms`, then `retry-after` as a number, then as a
+/// date. May be negative, endless or no number at all, as the provider said it; a number too large
+/// to hold counts as a very large one.
 pub fn asked(headers: &[(String, String)], now: Timestamp) -> Option<f64> {
-    let header = |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim());
+    let header =
+        |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim());
     let number = |name: &str, unit: f64| header(name).and_then(number).map(|found| found / unit);
     number("retry-after-ms", 1000.0).or_else(|| number("retry-after", 1.0)).or_else(|| {
         let then = date(header("retry-after")?)?;
@@ -201,7 +222,8 @@ fn number(text: &str) -> Option<f64> {
     Some(if overflow { f64::MAX.copysign(found) } else { found })
 }
 
-/// The three ways of HTTP to write a date. The name of the day is not looked at: it says nothing new.
+/// The three ways of HTTP to write a date. The name of the day is not looked at: it says nothing
+/// new.
 fn date(text: &str) -> Option<Timestamp> {
     let parser = rfc2822::DateTimeParser::new().relaxed_weekday(true);
     parser.parse_timestamp(text).ok().or_else(|| {
@@ -224,7 +246,13 @@ mod tests {
         Moment { now: Timestamp::from_second(NOW).unwrap(), random: 0.0, spent: Duration::ZERO }
     }
 
-    fn after(provider: Provider, attempt: u32, status: u16, headers: &[(&str, &str)], fault: FaultKind) -> Decision {
+    fn after(
+        provider: Provider,
+        attempt: u32,
+        status: u16,
+        headers: &[(&str, &str)],
+        fault: FaultKind,
+    ) -> Decision {
         let headers: Vec<(String, String)> =
             headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let rules = Rules { retries: 3, ..Rules::of(provider) };
@@ -277,8 +305,11 @@ mod tests {
             ("Fri Sep 29 16:26:57 2023", Some(20.0), Some(20.0)),
         ];
         for (said, anthropic, openai) in cases {
-            for (provider, expected) in [(Provider::Anthropic, anthropic), (Provider::OpenAi, openai)] {
-                let decision = after(provider, 1, 429, &[("retry-after", said)], FaultKind::Passing);
+            for (provider, expected) in
+                [(Provider::Anthropic, anthropic), (Provider::OpenAi, openai)]
+            {
+                let decision =
+                    after(provider, 1, 429, &[("retry-after", said)], FaultKind::Passing);
                 assert_eq!(wait(&decision), expected, "{said:?} {provider:?}: {decision:?}");
             }
         }
@@ -302,10 +333,16 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_of_the_provider_waits_double_up_to_eight_seconds_and_chance_takes_a_quarter_at_most() {
+    fn without_a_word_of_the_provider_waits_double_up_to_eight_seconds_and_chance_takes_a_quarter_at_most()
+     {
         let rules = Rules { retries: u32::MAX - 1, ..Rules::of(Provider::OpenAi) };
-        let at = |attempt, random| wait(&next(&rules, attempt, &AttemptEnd::Broken, &Moment { random, ..moment() }));
-        let waits: Vec<_> = [1, 2, 3, 4, 5, 6, 1100, u32::MAX - 1].into_iter().map(|n| at(n, 0.0).unwrap()).collect();
+        let at = |attempt, random| {
+            wait(&next(&rules, attempt, &AttemptEnd::Broken, &Moment { random, ..moment() }))
+        };
+        let waits: Vec<_> = [1, 2, 3, 4, 5, 6, 1100, u32::MAX - 1]
+            .into_iter()
+            .map(|n| at(n, 0.0).unwrap())
+            .collect();
         assert_eq!(waits, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0, 8.0]);
         assert_eq!(at(1, 1.0), Some(0.375));
         assert_eq!(at(5, 1.0), Some(6.0));
@@ -339,7 +376,11 @@ mod tests {
         for (status, headers, fault, again) in cases {
             for provider in [Provider::Anthropic, Provider::OpenAi] {
                 let decision = after(provider, 1, status, headers, fault);
-                assert_eq!(wait(&decision).is_some(), again, "{status} {headers:?} {fault:?}: {decision:?}");
+                assert_eq!(
+                    wait(&decision).is_some(),
+                    again,
+                    "{status} {headers:?} {fault:?}: {decision:?}"
+                );
             }
         }
     }
@@ -348,7 +389,10 @@ mod tests {
     fn a_wait_beyond_the_longest_is_looked_at_before_the_word_of_the_provider_where_it_stops() {
         let headers = [("retry-after", "121"), ("x-should-retry", "true")];
         assert_eq!(wait(&after(Provider::OpenAi, 1, 429, &headers, FaultKind::Passing)), None);
-        assert_eq!(wait(&after(Provider::Anthropic, 1, 429, &headers, FaultKind::Passing)), Some(0.5));
+        assert_eq!(
+            wait(&after(Provider::Anthropic, 1, 429, &headers, FaultKind::Passing)),
+            Some(0.5)
+        );
     }
 
     #[test]
@@ -356,9 +400,13 @@ mod tests {
         for provider in [Provider::Anthropic, Provider::OpenAi, Provider::Replay] {
             let rules = Rules::of(provider);
             for end in [AttemptEnd::Broken, AttemptEnd::TimedOut, AttemptEnd::Truncated] {
-                let again =
-                    |attempt, spent| wait(&next(&rules, attempt, &end, &Moment { spent, ..moment() })).is_some();
-                assert_eq!([1, 2, 3].map(|attempt| again(attempt, Duration::ZERO)), [true, true, false]);
+                let again = |attempt, spent| {
+                    wait(&next(&rules, attempt, &end, &Moment { spent, ..moment() })).is_some()
+                };
+                assert_eq!(
+                    [1, 2, 3].map(|attempt| again(attempt, Duration::ZERO)),
+                    [true, true, false]
+                );
                 assert!(again(1, Duration::from_millis(1_799_500)));
                 assert!(!again(1, Duration::from_millis(1_799_501)));
             }
@@ -367,16 +415,21 @@ mod tests {
 
     #[test]
     fn what_happened_and_what_follows_is_said_in_sentences() {
-        let Decision::Stop { why } = after(Provider::OpenAi, 1, 429, &[("retry-after", "600")], FaultKind::Passing)
+        let Decision::Stop { why } =
+            after(Provider::OpenAi, 1, 429, &[("retry-after", "600")], FaultKind::Passing)
         else {
             panic!("it goes on")
         };
         insta::assert_snapshot!(why, @"Too many requests (status 429). The provider asks to wait 600 s; up to 120 s are waited.");
-        let Decision::Stop { why } = next(&Rules::of(Provider::OpenAi), 3, &AttemptEnd::Broken, &moment()) else {
+        let Decision::Stop { why } =
+            next(&Rules::of(Provider::OpenAi), 3, &AttemptEnd::Broken, &moment())
+        else {
             panic!("it goes on")
         };
         insta::assert_snapshot!(why, @"The connection failed. It was asked 3 times, which is as often as the settings allow.");
-        let Decision::Again { why, .. } = after(Provider::Anthropic, 1, 529, &[], FaultKind::Passing) else {
+        let Decision::Again { why, .. } =
+            after(Provider::Anthropic, 1, 529, &[], FaultKind::Passing)
+        else {
             panic!("it stops")
         };
         insta::assert_snapshot!(why, @"The provider is overloaded (status 529).");

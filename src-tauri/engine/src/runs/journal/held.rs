@@ -1,5 +1,5 @@
-//! **Pure.** The records of a journal in the order of its lines, and where those of each request and each call are: an evaluation asks
-//! for every row, so nobody walks over all of them each time.
+//! **Pure.** The records of a journal in the order of its lines, and where those of each request
+//! and each call are: an evaluation asks for every row, so nobody walks over all of them each time.
 use super::record::{Attempt, Ran, Record};
 use std::collections::HashMap;
 
@@ -25,8 +25,12 @@ impl Held {
     pub(super) fn push(&mut self, record: Record) {
         let line = self.records.len();
         match &record {
-            Record::Reply(attempt) => self.attempts.entry(attempt.hash.clone()).or_default().push(line),
-            Record::Tool(ran) => self.ran.entry((ran.turn, ran.hash.clone())).or_default().push(line),
+            Record::Reply(attempt) => {
+                self.attempts.entry(attempt.hash.clone()).or_default().push(line);
+            }
+            Record::Tool(ran) => {
+                self.ran.entry((ran.turn, ran.hash.clone())).or_default().push(line);
+            }
             // From here on nothing that stands before counts.
             Record::Anew => (self.attempts, self.ran) = Default::default(),
             Record::Written => self.ran.clear(),
@@ -41,7 +45,8 @@ impl Held {
         &self.records
     }
 
-    /// The most that was spent on the run by what came in the lines from this one on, in milliseconds, where they say.
+    /// The most that was spent on the run by what came in the lines from this one on, in
+    /// milliseconds, where they say.
     pub(super) fn spent_ms(&self, from: usize) -> Option<u64> {
         let lines = self.records.get(from..).unwrap_or_default();
         let counts = lines.iter().rev().take_while(|record| **record != Record::Anew);
@@ -53,7 +58,8 @@ impl Held {
         said.max()
     }
 
-    /// The attempts at a request with their lines, in the lines from this one on; only for this turn, when one is given.
+    /// The attempts at a request with their lines, in the lines from this one on; only for this
+    /// turn, when one is given.
     pub(super) fn attempts_at(
         &self,
         hash: &str,
@@ -63,14 +69,19 @@ impl Held {
         let lines = self.attempts.get(hash).map(Vec::as_slice).unwrap_or_default();
         let lines = &lines[lines.partition_point(|line| *line < from)..];
         lines.iter().filter_map(move |line| match &self.records[*line] {
-            Record::Reply(attempt) if turn.is_none_or(|turn| attempt.turn == turn) => Some((*line, attempt)),
+            Record::Reply(attempt) if turn.is_none_or(|turn| attempt.turn == turn) => {
+                Some((*line, attempt))
+            }
             _ => None,
         })
     }
 
     /// The latest usable reply to a request, of the same.
     pub(super) fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<&Attempt> {
-        self.attempts_at(hash, from, turn).rev().map(|(_, attempt)| attempt).find(|attempt| attempt.is_usable())
+        self.attempts_at(hash, from, turn)
+            .rev()
+            .map(|(_, attempt)| attempt)
+            .find(|attempt| attempt.is_usable())
     }
 
     /// True when there are runs of calls that count.
@@ -79,7 +90,12 @@ impl Held {
     }
 
     /// The runs of a call in the lines from this one on, latest first.
-    pub(super) fn ran(&self, turn: u32, hash: &str, from: usize) -> impl Iterator<Item = &Ran> + use<'_> {
+    pub(super) fn ran(
+        &self,
+        turn: u32,
+        hash: &str,
+        from: usize,
+    ) -> impl Iterator<Item = &Ran> + use<'_> {
         let lines = self.ran.get(&(turn, hash.to_owned())).map(Vec::as_slice).unwrap_or_default();
         let lines = &lines[lines.partition_point(|line| *line < from)..];
         lines.iter().rev().filter_map(|line| match &self.records[*line] {
@@ -98,8 +114,8 @@ mod tests {
     use touchstone_formats::value::Value;
 
     fn record() -> impl Strategy<Value = Record> {
-        let reply = (1..4u32, "[abc]", prop_oneof![Just(200), Just(529)], any::<bool>(), 0..9u64).prop_map(
-            |(turn, hash, status, whole, ms)| {
+        let reply = (1..4u32, "[abc]", prop_oneof![Just(200), Just(529)], any::<bool>(), 0..9u64)
+            .prop_map(|(turn, hash, status, whole, ms)| {
                 let (headers, body) = (vec![], Body::of(b"{}"));
                 Record::Reply(Attempt {
                     turn,
@@ -113,10 +129,18 @@ mod tests {
                     at_ms: 0,
                     spent_ms: Some(ms),
                 })
-            },
-        );
+            });
         let ran = (1..4u32, "[ab]", "[xy]", 0..9u64).prop_map(|(turn, hash, id, ms)| {
-            Record::Tool(Ran { turn, id, hash, failed: false, json: "1".to_owned(), ms, at_ms: 0, spent_ms: None })
+            Record::Tool(Ran {
+                turn,
+                id,
+                hash,
+                failed: false,
+                json: "1".to_owned(),
+                ms,
+                at_ms: 0,
+                spent_ms: None,
+            })
         });
         prop_oneof![4 => reply, 2 => ran, 1 => Just(Record::Unknown)]
     }
@@ -151,9 +175,24 @@ mod tests {
     #[test]
     fn what_was_spent_is_the_most_that_lines_say_which_still_count() {
         let call = Call { id: "c".into(), name: "t".into(), params: Value::Null, outcome: None };
-        let ran = |spent_ms| Record::Tool(Ran { spent_ms, ..Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2) });
-        let held = Held::of(vec![ran(Some(9)), Record::Anew, ran(Some(5)), ran(Some(7)), ran(Some(6)), ran(None)]);
-        assert_eq!([0, 2, 4, 5, 6, 9].map(|from| held.spent_ms(from)), [Some(7), Some(7), Some(6), None, None, None]);
+        let ran = |spent_ms| {
+            Record::Tool(Ran {
+                spent_ms,
+                ..Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2)
+            })
+        };
+        let held = Held::of(vec![
+            ran(Some(9)),
+            Record::Anew,
+            ran(Some(5)),
+            ran(Some(7)),
+            ran(Some(6)),
+            ran(None),
+        ]);
+        assert_eq!(
+            [0, 2, 4, 5, 6, 9].map(|from| held.spent_ms(from)),
+            [Some(7), Some(7), Some(6), None, None, None]
+        );
     }
 
     #[test]

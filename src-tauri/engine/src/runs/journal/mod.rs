@@ -1,5 +1,6 @@
-//! The journal of a run: everything that was paid for, durable before anything acts on it. One line for each reply and each tool
-//! that was run, appended and never changed. Owns the file; `record` owns what a line says, `held` how it is found again.
+//! The journal of a run: everything that was paid for, durable before anything acts on it. One line
+//! for each reply and each tool that was run, appended and never changed. Owns the file; `record`
+//! owns what a line says, `held` how it is found again.
 mod held;
 mod record;
 
@@ -27,7 +28,8 @@ const FULL: u64 = MOST / 4 * 3;
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<Mutex<Inner>>,
-    /// Held by whoever writes a line that has to be durable, until it is: nobody else waits for the disk.
+    /// Held by whoever writes a line that has to be durable, until it is: nobody else waits for the
+    /// disk.
     turn: Arc<Mutex<()>>,
 }
 
@@ -67,12 +69,19 @@ pub fn look(output_dir: &Path, path: &str) -> Result<Kept, DiskError> {
 }
 
 fn content(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
-    if folder.plain_file(name)?.is_some_and(|stat| u64::try_from(stat.st_size).is_ok_and(|size| size > MOST)) {
+    if folder
+        .plain_file(name)?
+        .is_some_and(|stat| u64::try_from(stat.st_size).is_ok_and(|size| size > MOST))
+    {
         let why = format!(
             "it is longer than the {} MiB that are read. Start over, or have everything asked anew (--again): it is moved aside then.",
             MOST >> 20
         );
-        return Err(DiskError { kind: DiskErrorKind::Other, path: folder.path.join(name).display().to_string(), why });
+        return Err(DiskError {
+            kind: DiskErrorKind::Other,
+            path: folder.path.join(name).display().to_string(),
+            why,
+        });
     }
     folder.read(name, MOST)
 }
@@ -84,13 +93,14 @@ struct Inner {
     /// Bytes that are known to be whole.
     length: u64,
     held: Held,
-    /// True when the system could not say that what was written is on the disk. Asking again would get a wrong yes.
+    /// True when the system could not say that what was written is on the disk. Asking again would
+    /// get a wrong yes.
     doubtful: bool,
 }
 
 impl Journal {
-    /// Opens the journal of a run, by the path of its transcript, or makes an empty one. A torn end is moved to a file beside it.
-    /// Reads from the disk: call it where waiting is allowed.
+    /// Opens the journal of a run, by the path of its transcript, or makes an empty one. A torn end
+    /// is moved to a file beside it. Reads from the disk: call it where waiting is allowed.
     pub fn open(output_dir: &Path, path: &str) -> Result<Self, DiskError> {
         let path = publish::journal_of(path);
         let (folders, name) = split(&path)?;
@@ -120,8 +130,9 @@ impl Journal {
         Ok(Self { inner: Arc::new(Mutex::new(inner)), turn: Arc::default() })
     }
 
-    /// Appends a record. It is durable when this returns; when it fails, the record is still the caller's and may be appended
-    /// again, as soon as there is room. Dropping the future does not undo it.
+    /// Appends a record. It is durable when this returns; when it fails, the record is still the
+    /// caller's and may be appended again, as soon as there is room. Dropping the future does not
+    /// undo it.
     pub async fn append(&self, record: Record) -> Result<(), DiskError> {
         let journal = self.clone();
         let done = tokio::task::spawn_blocking(move || journal.append_with(record, sync)).await;
@@ -135,13 +146,18 @@ impl Journal {
     }
 
     /// Writes a line, has it synced while others may look at what is there, and takes it in.
-    fn append_with(&self, record: Record, sync: impl Fn(&OwnedFd) -> Result<(), Errno>) -> Result<(), DiskError> {
+    fn append_with(
+        &self,
+        record: Record,
+        sync: impl Fn(&OwnedFd) -> Result<(), Errno>,
+    ) -> Result<(), DiskError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.make_durable(&record, &sync).or_else(|error| {
             if error.kind != DiskErrorKind::Failing {
                 return Err(error);
             }
-            // What is in hand was paid for, and a disk that fails once need not fail with the new file that is tried now.
+            // What is in hand was paid for, and a disk that fails once need not fail with the new
+            // file that is tried now.
             tracing::warn!(%error, "a journal is written anew");
             self.make_durable(&record, &sync)
         })?;
@@ -150,7 +166,11 @@ impl Journal {
         Ok(())
     }
 
-    fn make_durable(&self, record: &Record, sync: impl Fn(&OwnedFd) -> Result<(), Errno>) -> Result<(), DiskError> {
+    fn make_durable(
+        &self,
+        record: &Record,
+        sync: impl Fn(&OwnedFd) -> Result<(), Errno>,
+    ) -> Result<(), DiskError> {
         let written = lock(&self.inner).write(record)?;
         let Some(Err(error)) = written.map(|fd| sync(&fd)) else { return Ok(()) };
         let mut inner = lock(&self.inner);
@@ -158,8 +178,8 @@ impl Journal {
         Err(inner.folder.error(&inner.name, error))
     }
 
-    /// Appends a record that nobody paid for: it survives the end of the process at once, and that of the machine with the next
-    /// reply, which is synced in the same file. It waits for no disk.
+    /// Appends a record that nobody paid for: it survives the end of the process at once, and that
+    /// of the machine with the next reply, which is synced in the same file. It waits for no disk.
     pub fn note(&self, record: Record) -> Result<(), DiskError> {
         let mut inner = lock(&self.inner);
         inner.write(&record)?;
@@ -178,33 +198,39 @@ impl Journal {
         })
     }
 
-    /// How many lines there are. A run that ends in an error notes it, so that going on from there does not take the reply that
-    /// led to the error for new.
+    /// How many lines there are. A run that ends in an error notes it, so that going on from there
+    /// does not take the reply that led to the error for new.
     pub fn lines(&self) -> usize {
         lock(&self.inner).held.records().len()
     }
 
-    /// The most that was spent on the run by what came in the lines from this one on, in milliseconds, where they say.
+    /// The most that was spent on the run by what came in the lines from this one on, in
+    /// milliseconds, where they say.
     pub fn spent_ms(&self, from: usize) -> Option<u64> {
         lock(&self.inner).held.spent_ms(from)
     }
 
-    /// The latest usable reply to a request, in the lines from this one on; only for this turn, when one is given.
+    /// The latest usable reply to a request, in the lines from this one on; only for this turn,
+    /// when one is given.
     pub fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<Attempt> {
         lock(&self.inner).held.find(hash, from, turn).cloned()
     }
 
-    /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took; in the lines from
-    /// this one on.
+    /// What came of a call of an assistant turn, when it was run already, and how many milliseconds
+    /// that took; in the lines from this one on.
     pub fn find_outcome(&self, turn: u32, call: &Call, from: usize) -> Option<(Outcome, u64)> {
         outcome(&lock(&self.inner).held, turn, call, from)
     }
 
-    /// The attempts at a request with their lines, in the lines from this one on: each may have cost something. Only for this turn,
-    /// when one is given.
+    /// The attempts at a request with their lines, in the lines from this one on: each may have
+    /// cost something. Only for this turn, when one is given.
     pub fn attempts_at(&self, hash: &str, from: usize, turn: Option<u32>) -> Vec<(usize, Attempt)> {
         let inner = lock(&self.inner);
-        inner.held.attempts_at(hash, from, turn).map(|(line, attempt)| (line, attempt.clone())).collect()
+        inner
+            .held
+            .attempts_at(hash, from, turn)
+            .map(|(line, attempt)| (line, attempt.clone()))
+            .collect()
     }
 
     fn other(&self, why: String) -> DiskError {
@@ -240,15 +266,18 @@ impl Inner {
             fault::die("journal.mid_write");
         }
         if let Err(error) = write_all(&self.fd, line) {
-            // Half a line would take the next one with it. What a failing disk says of that is not believed.
-            self.doubtful = rustix::fs::ftruncate(&self.fd, self.length).is_err() || error == Errno::IO;
+            // Half a line would take the next one with it. What a failing disk says of that is not
+            // believed.
+            self.doubtful =
+                rustix::fs::ftruncate(&self.fd, self.length).is_err() || error == Errno::IO;
             return Err(self.folder.error(&self.name, error));
         }
         fault::point!("journal.after_write");
         Ok(())
     }
 
-    /// Writes everything that is in memory to a new file: what the old one holds is not known any more.
+    /// Writes everything that is in memory to a new file: what the old one holds is not known any
+    /// more.
     fn renew(&mut self, line: &[u8]) -> Result<(), DiskError> {
         let mut bytes = Vec::new();
         for record in self.held.records() {
@@ -257,7 +286,10 @@ impl Inner {
         self.length = bytes.len() as u64;
         bytes.extend(line);
         publish::put(&self.folder, &self.name, &bytes, OWN)?;
-        let fd = self.folder.open(&self.name, APPEND, OWN).map_err(|error| self.folder.error(&self.name, error))?;
+        let fd = self
+            .folder
+            .open(&self.name, APPEND, OWN)
+            .map_err(|error| self.folder.error(&self.name, error))?;
         self.fd = Arc::new(fd);
         self.doubtful = false;
         Ok(())

@@ -1,4 +1,5 @@
-//! **Pure.** Lines of a journal: what was paid for and what tools returned, each with a checksum of its exact bytes.
+//! **Pure.** Lines of a journal: what was paid for and what tools returned, each with a checksum of
+//! its exact bytes.
 use crate::runs::provider::HttpReply;
 use crate::runs::talk::{Call, Outcome};
 use base64::Engine as _;
@@ -16,7 +17,8 @@ pub enum Record {
     Reply(Attempt),
     /// A tool that was run.
     Tool(Ran),
-    /// Results were made of what is above: what is asked from here on may answer otherwise, except models, which are paid.
+    /// Results were made of what is above: what is asked from here on may answer otherwise, except
+    /// models, which are paid.
     Written,
     /// Everything is asked anew: nothing above counts any more.
     Anew,
@@ -109,7 +111,11 @@ impl Body {
 impl Attempt {
     /// What came back, as it is decoded.
     pub fn reply(&self) -> HttpReply {
-        HttpReply { status: self.status.unwrap_or_default(), headers: self.headers.clone(), body: self.body.bytes() }
+        HttpReply {
+            status: self.status.unwrap_or_default(),
+            headers: self.headers.clone(),
+            body: self.body.bytes(),
+        }
     }
 
     /// True for an attempt at this request, for this turn when one is given.
@@ -172,7 +178,8 @@ pub(super) fn line(record: &Record) -> Result<Vec<u8>, serde_json::Error> {
 /// What is read of a journal.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Recovered {
-    /// One for each whole line; one that is damaged holds its place as [`Record::Unknown`], so that lines keep their numbers.
+    /// One for each whole line; one that is damaged holds its place as [`Record::Unknown`], so that
+    /// lines keep their numbers.
     pub(super) records: Vec<Record>,
     /// How many whole lines are damaged.
     pub(super) damaged: usize,
@@ -188,9 +195,9 @@ pub(super) fn recover(bytes: &[u8]) -> Recovered {
         found.length = line.end;
         let inside = checked(bytes, line);
         found.damaged += usize::from(inside.is_none());
-        found
-            .records
-            .push(inside.map_or(Record::Unknown, |inside| serde_json::from_slice(inside).unwrap_or(Record::Unknown)));
+        found.records.push(inside.map_or(Record::Unknown, |inside| {
+            serde_json::from_slice(inside).unwrap_or(Record::Unknown)
+        }));
     }
     found
 }
@@ -231,7 +238,8 @@ mod tests {
         let reply = (0..600u16, prop::collection::vec(any::<u8>(), 0..20), "[a-f0-9]{4}")
             .prop_map(|(status, body, hash)| Record::Reply(attempt(&hash, status, &body)));
         let text = ("\\PC{0,20}", any::<bool>()).prop_map(|(text, failed)| {
-            let call = Call { id: text.clone(), name: "t".into(), params: Value::Null, outcome: None };
+            let call =
+                Call { id: text.clone(), name: "t".into(), params: Value::Null, outcome: None };
             let value = Value::List(vec![Value::Text(text), Value::Number("1.50".into())]);
             let outcome = if failed { Outcome::Error(value) } else { Outcome::Result(value) };
             Record::Tool(Ran::new(2, &call, &outcome, 1, 2))
@@ -284,7 +292,8 @@ mod tests {
 
     #[test]
     fn a_line_is_text_that_people_can_read() {
-        let line = String::from_utf8(line(&Record::Reply(attempt("ab", 200, b"{}"))).unwrap()).unwrap();
+        let line =
+            String::from_utf8(line(&Record::Reply(attempt("ab", 200, b"{}"))).unwrap()).unwrap();
         insta::assert_snapshot!(line.trim_end(), @r#"{"sum":"abbeb4298d5431ac","record":{"kind":"reply","turn":1,"hash":"ab","status":200,"headers":[["request-id","r"]],"body":{"text":"{}"},"whole":true,"ms":5,"attempt":1,"at_ms":7}}"#);
     }
 
@@ -295,12 +304,16 @@ mod tests {
         let mut bytes = [BEFORE, sum.as_bytes(), BETWEEN, later, AFTER].concat();
         bytes.extend(written(&[Record::Reply(attempt("ab", 200, b""))]));
         let found = recover(&bytes);
-        assert_eq!((found.records.len(), found.damaged, &found.records[0]), (2, 0, &Record::Unknown));
+        assert_eq!(
+            (found.records.len(), found.damaged, &found.records[0]),
+            (2, 0, &Record::Unknown)
+        );
     }
 
     #[test]
     fn outcomes_come_back_as_they_were_and_an_edited_call_is_another() {
-        let call = Call { id: "c".into(), name: "t".into(), params: Value::Map(vec![]), outcome: None };
+        let call =
+            Call { id: "c".into(), name: "t".into(), params: Value::Map(vec![]), outcome: None };
         let outcome = Outcome::Result(Value::Number("12345678901234567890.10".into()));
         let ran = Ran::new(1, &call, &outcome, 0, 0);
         assert_eq!(ran.outcome(), Some(outcome));

@@ -42,15 +42,22 @@ fn the_attempts_at_a_request_are_those_from_a_line_on_and_of_no_other() {
     for (hash, body) in [("a", "first"), ("b", "other"), ("a", "second")] {
         journal.append_now(reply(hash, 200, body)).unwrap();
     }
-    let lines = |hash, from| journal.attempts_at(hash, from, None).iter().map(|(line, _)| *line).collect::<Vec<_>>();
-    assert_eq!((lines("a", 0), lines("a", 1), lines("b", 2), lines("c", 0)), (vec![0, 2], vec![2], vec![], vec![]));
+    let lines = |hash, from| {
+        journal.attempts_at(hash, from, None).iter().map(|(line, _)| *line).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (lines("a", 0), lines("a", 1), lines("b", 2), lines("c", 0)),
+        (vec![0, 2], vec![2], vec![], vec![])
+    );
 }
 
 #[tokio::test]
 async fn what_was_appended_is_there_for_the_next_process() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
-    for (hash, status, body) in [("a", 200, "first"), ("a", 200, "second"), ("b", 529, "busy"), ("a", 500, "broken")] {
+    for (hash, status, body) in
+        [("a", 200, "first"), ("a", 200, "second"), ("b", 529, "busy"), ("a", 500, "broken")]
+    {
         journal.append(reply(hash, status, body)).await.unwrap();
     }
     let again = Journal::open(dir.path(), RUN).unwrap();
@@ -136,16 +143,23 @@ fn a_journal_that_is_too_long_is_not_read_says_what_to_do_and_grows_only_as_long
     lock(&journal.inner).length = FULL - 1;
     assert_eq!(journal.full(), None);
     journal.append_now(reply("a", 200, "the last")).unwrap();
-    assert!(journal.full().is_some_and(|why| why.contains("768 MiB") && why.ends_with("fewer rows at a time.")));
+    assert!(
+        journal
+            .full()
+            .is_some_and(|why| why.contains("768 MiB") && why.ends_with("fewer rows at a time."))
+    );
     drop(journal);
     // A hole in it takes no room on the disk.
     fs::OpenOptions::new().append(true).open(file(dir.path())).unwrap().set_len(MOST + 1).unwrap();
-    for error in [Journal::open(dir.path(), RUN).err().unwrap(), look(dir.path(), RUN).err().unwrap()] {
+    for error in
+        [Journal::open(dir.path(), RUN).err().unwrap(), look(dir.path(), RUN).err().unwrap()]
+    {
         assert!(error.why.contains("1024 MiB") && error.why.contains("--again"), "{error}");
     }
     publish::journal_aside(dir.path(), RUN).unwrap();
     assert_eq!(Journal::open(dir.path(), RUN).unwrap().lines(), 0);
-    let aside = fs::read_dir(dir.path().join(".touchstone/replaced/a")).unwrap().next().unwrap().unwrap();
+    let aside =
+        fs::read_dir(dir.path().join(".touchstone/replaced/a")).unwrap().next().unwrap().unwrap();
     assert_eq!(aside.metadata().unwrap().len(), MOST + 1);
 }
 
@@ -177,7 +191,10 @@ fn a_damaged_line_hides_none_that_was_paid_for_and_keeps_its_place() {
     let text = fs::read_to_string(file(dir.path())).unwrap().replace("second", "sec0nd");
     fs::write(file(dir.path()), &text).unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
-    assert_eq!((bodies(&journal), journal.lines()), (vec!["first".to_owned(), "third".to_owned()], 3));
+    assert_eq!(
+        (bodies(&journal), journal.lines()),
+        (vec!["first".to_owned(), "third".to_owned()], 3)
+    );
     assert_eq!(journal.find("third", 2, None).map(|found| found.body), Some(Body::of(b"third")));
     assert!(look(dir.path(), RUN).unwrap().find("third").is_some());
     // What is damaged stays for people to look at.
@@ -194,7 +211,9 @@ fn nobody_waits_for_the_disk_to_see_what_is_there_and_a_line_counts_once_it_is_d
     let meanwhile = |fd: &OwnedFd| {
         assert!(journal.inner.try_lock().is_ok(), "the lock is held while the disk is waited for");
         assert!(journal.find("a", 0, None).is_some() && journal.find("b", 0, None).is_none());
-        journal.note(Record::Tool(Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2))).unwrap();
+        journal
+            .note(Record::Tool(Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2)))
+            .unwrap();
         sync(fd)
     };
     journal.append_with(reply("b", 200, "second"), meanwhile).unwrap();
@@ -204,7 +223,10 @@ fn nobody_waits_for_the_disk_to_see_what_is_there_and_a_line_counts_once_it_is_d
     // What the disk would not say is written anew.
     journal.append_now(reply("c", 200, "third")).unwrap();
     let again = Journal::open(dir.path(), RUN).unwrap();
-    assert_eq!((bodies(&again), again.lines()), (vec!["first".to_owned(), "second".to_owned(), "third".to_owned()], 4));
+    assert_eq!(
+        (bodies(&again), again.lines()),
+        (vec!["first".to_owned(), "second".to_owned(), "third".to_owned()], 4)
+    );
 }
 
 #[test]
@@ -215,7 +237,10 @@ fn what_nobody_paid_for_is_in_the_file_at_once_and_comes_back_in_order() {
     let outcome = Outcome::Result("rows".into());
     journal.append_now(reply("a", 200, "first")).unwrap();
     journal.note(Record::Tool(Ran::new(1, &call, &outcome, 3, 4))).unwrap();
-    assert_eq!(Journal::open(dir.path(), RUN).unwrap().find_outcome(1, &call, 0).map(|found| found.0), Some(outcome));
+    assert_eq!(
+        Journal::open(dir.path(), RUN).unwrap().find_outcome(1, &call, 0).map(|found| found.0),
+        Some(outcome)
+    );
     journal.append_now(reply("b", 200, "second")).unwrap();
     let again = Journal::open(dir.path(), RUN).unwrap();
     assert_eq!((bodies(&again), again.lines()), (vec!["first".to_owned(), "second".to_owned()], 3));
@@ -235,7 +260,10 @@ fn after_a_doubtful_write_everything_is_written_to_a_new_file() {
     // A disk that fails once is asked once more, with a new file.
     journal.append_with(reply("d", 200, "fourth"), |_| Err(Errno::IO)).unwrap();
     assert_ne!(fs::metadata(file(dir.path())).unwrap().ino(), after);
-    assert_eq!(bodies(&Journal::open(dir.path(), RUN).unwrap()), ["first", "second", "third", "fourth"]);
+    assert_eq!(
+        bodies(&Journal::open(dir.path(), RUN).unwrap()),
+        ["first", "second", "third", "fourth"]
+    );
 }
 
 #[test]
@@ -287,7 +315,10 @@ fn a_link_in_the_place_of_the_journal_is_refused() {
     fs::create_dir_all(file(dir.path()).parent().unwrap()).unwrap();
     fs::write(dir.path().join("victim"), "x").unwrap();
     std::os::unix::fs::symlink(dir.path().join("victim"), file(dir.path())).unwrap();
-    assert_eq!(Journal::open(dir.path(), RUN).err().map(|error| error.kind), Some(DiskErrorKind::InTheWay));
+    assert_eq!(
+        Journal::open(dir.path(), RUN).err().map(|error| error.kind),
+        Some(DiskErrorKind::InTheWay)
+    );
     assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "x");
 }
 
@@ -298,7 +329,8 @@ async fn how_fast_journals_are() {
     const FILES: usize = 100;
     const EACH: usize = 40;
     let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
-    let journals: Vec<Journal> = (0..FILES).map(|n| Journal::open(dir.path(), &format!("{n}.yaml")).unwrap()).collect();
+    let journals: Vec<Journal> =
+        (0..FILES).map(|n| Journal::open(dir.path(), &format!("{n}.yaml")).unwrap()).collect();
     let began = std::time::Instant::now();
     let runs = journals.into_iter().map(|journal| {
         tokio::spawn(async move {

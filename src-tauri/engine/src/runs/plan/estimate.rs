@@ -73,8 +73,9 @@ pub fn with_free(estimate: Estimate, free: u64) -> Estimate {
     }
 }
 
-/// What these runs will probably take. Past runs of the same model say best; else those of the same task and system, whose prices
-/// may be others. Runs that nothing is known about are not counted, and what no past run says is none, not 0.
+/// What these runs will probably take. Past runs of the same model say best; else those of the same
+/// task and system, whose prices may be others. Runs that nothing is known about are not counted,
+/// and what no past run says is none, not 0.
 pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinates>) -> Estimate {
     let mut by_model: HashMap<(&str, &str, &str), Mean> = HashMap::new();
     let mut by_system: HashMap<(&str, &str), Mean> = HashMap::new();
@@ -85,11 +86,15 @@ pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinate
     let (mut known, mut calls, mut tokens, mut cost) = (0, 0.0, None, Some(0.0));
     for run in owed {
         let same = by_model.get(&(run.task.as_str(), run.system.as_str(), run.model.as_str()));
-        let Some(mean) = same.or_else(|| by_system.get(&(run.task.as_str(), run.system.as_str()))) else { continue };
+        let Some(mean) = same.or_else(|| by_system.get(&(run.task.as_str(), run.system.as_str())))
+        else {
+            continue;
+        };
         known += 1;
         calls += mean.turns / f64::from(mean.runs);
         tokens = sum(tokens, mean.tokens.mean());
-        // A run of which nobody knows what it costs leaves no sum: it would say less than will be spent.
+        // A run of which nobody knows what it costs leaves no sum: it would say less than will be
+        // spent.
         cost = cost.zip(mean.cost.mean()).map(|(sum, more)| sum + more);
     }
     let cost = cost.filter(|_| known > 0);
@@ -103,7 +108,11 @@ fn sum(total: Option<f64>, more: Option<f64>) -> Option<f64> {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "sums of what is not negative")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sums of what is not negative"
+)]
 fn whole(number: f64) -> u64 {
     number.round() as u64
 }
@@ -144,7 +153,10 @@ mod tests {
             known(&[run("a", "o1"), run("a", "o1"), run("b", "o1")]),
             Estimate { known: 2, calls: Some(6), tokens: Some(200), cost: Some(1.0) }
         );
-        assert_eq!(known(&[run("a", "claude")]), Estimate { known: 1, calls: Some(9), tokens: Some(300), cost: None });
+        assert_eq!(
+            known(&[run("a", "claude")]),
+            Estimate { known: 1, calls: Some(9), tokens: Some(300), cost: None }
+        );
         // One run without a cost leaves no sum for all of them.
         assert_eq!(known(&[run("a", "o1"), run("a", "claude")]).cost, None);
         assert_eq!(

@@ -1,5 +1,6 @@
-//! **Pure.** Patterns of tasks: `*` and `?` stay within a folder, `**` does not. A pattern may leave out folders at the beginning of
-//! a name: `588` and `*588*` mean `queries/G1_instruction/588`.
+//! **Pure.** Patterns of tasks: `*` and `?` stay within a folder, `**` does not. A pattern may
+//! leave out folders at the beginning of a name: `588` and `*588*` mean
+//! `queries/G1_instruction/588`.
 
 /// Said when a pattern means no task.
 pub const HOW_PATTERNS_WORK: &str = "A task is named by its path below the input directory, without extension; folders at the beginning \
@@ -17,7 +18,9 @@ impl<'a> Patterns<'a> {
     pub fn new<'b>(patterns: &'a [String], ids: impl Iterator<Item = &'b str>) -> Self {
         let mut all: Vec<_> = patterns.iter().map(|pattern| (pattern.as_str(), false)).collect();
         for id in ids {
-            all.iter_mut().filter(|(pattern, _)| *pattern == id).for_each(|(_, is_id)| *is_id = true);
+            all.iter_mut()
+                .filter(|(pattern, _)| *pattern == id)
+                .for_each(|(_, is_id)| *is_id = true);
         }
         Self { patterns: all }
     }
@@ -29,7 +32,8 @@ impl<'a> Patterns<'a> {
 
     /// The first pattern that means none of some tasks, given by their names.
     pub fn unmatched(&self, tasks: &[Vec<String>]) -> Option<&'a str> {
-        let unmatched = self.patterns.iter().find(|pattern| !tasks.iter().any(|names| means(pattern, names)));
+        let unmatched =
+            self.patterns.iter().find(|pattern| !tasks.iter().any(|names| means(pattern, names)));
         unmatched.map(|(pattern, _)| *pattern)
     }
 }
@@ -52,7 +56,8 @@ pub(super) fn matches(pattern: &str, id: &str) -> bool {
     }
     let tokens = tokens(pattern);
     let letters: Vec<char> = id.chars().collect();
-    // Which beginnings of the id the tokens so far can stand for; never more work than tokens times letters.
+    // Which beginnings of the id the tokens so far can stand for; never more work than tokens times
+    // letters.
     let mut reached = vec![false; letters.len() + 1];
     reached[0] = true;
     for token in &tokens {
@@ -67,10 +72,16 @@ pub(super) fn matches(pattern: &str, id: &str) -> bool {
                 }
                 Token::Folders => {
                     reached[at]
-                        || (letter == Some(&'/') && before.is_some_and(|before| (0..=before).any(|from| reached[from])))
+                        || (letter == Some(&'/')
+                            && before.is_some_and(|before| (0..=before).any(|from| reached[from])))
                 }
-                Token::One => letter.is_some_and(|letter| *letter != '/') && before.is_some_and(|at| reached[at]),
-                Token::Letter(wanted) => letter == Some(wanted) && before.is_some_and(|at| reached[at]),
+                Token::One => {
+                    letter.is_some_and(|letter| *letter != '/')
+                        && before.is_some_and(|at| reached[at])
+                }
+                Token::Letter(wanted) => {
+                    letter == Some(wanted) && before.is_some_and(|at| reached[at])
+                }
             };
         }
         reached = next;
@@ -134,7 +145,12 @@ mod tests {
     fn a_pattern_means_the_tasks_that_people_see_by_any_of_their_names() {
         let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let tasks = [
-            names(&["q/test_instruction/G1_instruction/588", "G1_instruction/588", "588", "Find a quiet harbour"]),
+            names(&[
+                "q/test_instruction/G1_instruction/588",
+                "G1_instruction/588",
+                "588",
+                "Find a quiet harbour",
+            ]),
             names(&["q/test_instruction/G1_tool/1588", "G1_tool/1588", "1588"]),
             names(&["refund"]),
             names(&["billing/refund", "billing", "Refunds of May"]),
@@ -142,7 +158,8 @@ mod tests {
         let patterns = |patterns: &[&str]| {
             let patterns = names(patterns);
             let patterns = Patterns::new(&patterns, tasks.iter().map(|names| names[0].as_str()));
-            let chosen: Vec<usize> = (0..tasks.len()).filter(|at| patterns.mean(&tasks[*at])).collect();
+            let chosen: Vec<usize> =
+                (0..tasks.len()).filter(|at| patterns.mean(&tasks[*at])).collect();
             (chosen, patterns.unmatched(&tasks).map(str::to_owned))
         };
         for (pattern, chosen) in [
@@ -161,7 +178,10 @@ mod tests {
         ] {
             assert_eq!(patterns(&[pattern]), (chosen, None), "{pattern}");
         }
-        assert_eq!(patterns(&["588", "elsewhere/588"]), (vec![0], Some("elsewhere/588".to_owned())));
+        assert_eq!(
+            patterns(&["588", "elsewhere/588"]),
+            (vec![0], Some("elsewhere/588".to_owned()))
+        );
     }
 
     #[test]

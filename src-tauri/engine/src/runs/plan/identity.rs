@@ -1,4 +1,5 @@
-//! **Pure.** Whether a file is still the run it is named after: same first message, same system, same model.
+//! **Pure.** Whether a file is still the run it is named after: same first message, same system,
+//! same model.
 use super::OnFile;
 use super::matrix::Slot;
 use crate::runs::script::walk::word;
@@ -12,7 +13,8 @@ const SHOWN: usize = 4_000;
 /// What differs between a file and its task, as text to show; none when nothing does.
 pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     let mut lines = String::new();
-    for (what, file, wish) in [("system", &on_file.system, &slot.at.system), ("model", &on_file.model, &slot.at.model)]
+    for (what, file, wish) in
+        [("system", &on_file.system, &slot.at.system), ("model", &on_file.model, &slot.at.model)]
     {
         if let Some(file) = file.as_ref().filter(|file| *file != wish) {
             lines.extend([what, " in the file: ", file, "\n", what, " asked for:  ", wish, "\n"]);
@@ -23,7 +25,8 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     }
     // A copy that was made to be continued differently says what it likes.
     if !on_file.edited {
-        lines += &first_message(on_file.first_message.as_deref(), &slot.prompt()).unwrap_or_default();
+        lines +=
+            &first_message(on_file.first_message.as_deref(), &slot.prompt()).unwrap_or_default();
     }
     if lines.len() > SHOWN {
         lines.truncate(lines.floor_char_boundary(SHOWN));
@@ -36,11 +39,14 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
 fn ways(slot: &Slot, on_file: &OnFile) -> String {
     let (file, wish) = (on_file.way.facts(), slot.way.facts());
     let of = |facts: &[(&str, Value)], key: &str| {
-        let value = facts.iter().find(|(known, _)| *known == key).and_then(|(_, value)| word(value));
+        let value =
+            facts.iter().find(|(known, _)| *known == key).and_then(|(_, value)| word(value));
         value.unwrap_or_else(|| "none".to_owned())
     };
     let differs = |key: &&&str| of(&file, key) != of(&wish, key);
-    let line = |key: &&str| format!("{key} in the file: {}\n{key} asked for:  {}\n", of(&file, key), of(&wish, key));
+    let line = |key: &&str| {
+        format!("{key} in the file: {}\n{key} asked for:  {}\n", of(&file, key), of(&wish, key))
+    };
     FACTS.iter().filter(differs).map(line).collect()
 }
 
@@ -53,5 +59,10 @@ fn first_message(file: Option<&str>, task: &str) -> Option<String> {
     }
     let (file, task) = (format!("{file}\n"), format!("{task}\n"));
     let diff = TextDiff::from_lines(&file, &task);
-    Some(diff.unified_diff().context_radius(2).header("first message in the file", "prompt of the task").to_string())
+    Some(
+        diff.unified_diff()
+            .context_radius(2)
+            .header("first message in the file", "prompt of the task")
+            .to_string(),
+    )
 }

@@ -1,4 +1,5 @@
-//! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an order that is fair to all of them.
+//! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an
+//! order that is fair to all of them.
 use crate::runs::way::Way;
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -9,7 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// More repeats are a slip of the keyboard.
 const MOST_REPEATS: u32 = 1_000;
-/// File systems take names of 255 bytes, and that of the journal is one longer than that of the result.
+/// File systems take names of 255 bytes, and that of the journal is one longer than that of the
+/// result.
 const LONGEST_NAME: usize = 254;
 
 /// Files by which runs they are: a run has one, or somebody copied it.
@@ -44,17 +46,24 @@ impl Slot {
     pub fn why_not(&self) -> Option<String> {
         let Coordinates { system, model, variation, .. } = &self.at;
         if !SYSTEMS.contains(&system.as_str()) {
-            return Some(format!("There is no system `{system}`; there are {}.", SYSTEMS.join(", ")));
+            return Some(format!(
+                "There is no system `{system}`; there are {}.",
+                SYSTEMS.join(", ")
+            ));
         }
         if self.task.prompt(system).is_none_or(|prompt| prompt.trim().is_empty()) {
             return Some(format!("The task has no prompt for {system}."));
         }
         let count = self.task.variations.len();
         if usize::try_from(*variation).is_ok_and(|variation| variation >= count) {
-            return Some(format!("The task has no variation {variation}; it has {count}, counted from 0."));
+            return Some(format!(
+                "The task has no variation {variation}; it has {count}, counted from 0."
+            ));
         }
         if model.is_empty() || model.contains(['/', '\0']) {
-            return Some(format!("`{model}` cannot stand in the name of a file. Give the model another name."));
+            return Some(format!(
+                "`{model}` cannot stand in the name of a file. Give the model another name."
+            ));
         }
         self.too_long()
     }
@@ -126,8 +135,9 @@ pub struct Matrix {
     pub skipped: Vec<(Slot, String)>,
 }
 
-/// All runs of a wish for some tasks. Every task, system and model has its turn before any of them has a second one, so that a launch that is
-/// stopped early has seen a bit of everything, and no provider waits for another.
+/// All runs of a wish for some tasks. Every task, system and model has its turn before any of them
+/// has a second one, so that a launch that is stopped early has seen a bit of everything, and no
+/// provider waits for another.
 pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
     let mut chosen: Vec<&Arc<Task>> = tasks.iter().collect();
     chosen.sort_by(|one, other| one.id.cmp(&other.id));
@@ -143,11 +153,22 @@ pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
     let mut paths = BTreeSet::new();
     for repeat in 1..=chosen.iter().map(|task| repeats(task)).max().unwrap_or(0) {
         for variation in &variations {
-            for task in chosen.iter().filter(|task| repeat <= repeats(task) && is_meant(task, *variation, wish)) {
+            for task in chosen
+                .iter()
+                .filter(|task| repeat <= repeats(task) && is_meant(task, *variation, wish))
+            {
                 for system in &systems {
                     for model in &models {
-                        let (task_id, system, model) = (task.id.clone(), system.clone(), model.clone());
-                        let at = Coordinates { task: task_id, system, model, variation: *variation, repeat, fork: 0 };
+                        let (task_id, system, model) =
+                            (task.id.clone(), system.clone(), model.clone());
+                        let at = Coordinates {
+                            task: task_id,
+                            system,
+                            model,
+                            variation: *variation,
+                            repeat,
+                            fork: 0,
+                        };
                         matrix.add(Slot::new(Arc::clone(task), at), wish.shard, &mut paths);
                     }
                 }
@@ -159,7 +180,8 @@ pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
 
 /// A variation that a task does not have is only worth a word when it was asked for.
 fn is_meant(task: &Task, variation: u32, wish: &Wish) -> bool {
-    !wish.variations.is_empty() || usize::try_from(variation).is_ok_and(|variation| variation < task.variations.len())
+    !wish.variations.is_empty()
+        || usize::try_from(variation).is_ok_and(|variation| variation < task.variations.len())
 }
 
 fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
@@ -181,7 +203,10 @@ impl Matrix {
             Some(why) => self.skipped.push((slot, why)),
             // `a.yaml` and `a.yml` are two tasks of one id.
             None if !paths.insert(slot.path.clone()) => {
-                self.skipped.push((slot, "Another task has the same id, and so the same output file.".to_owned()));
+                self.skipped.push((
+                    slot,
+                    "Another task has the same id, and so the same output file.".to_owned(),
+                ));
             }
             None => self.slots.push(slot),
         }
@@ -189,19 +214,32 @@ impl Matrix {
 }
 
 impl Matrix {
-    /// Gives runs the files that they have already, under whatever names. Of two files of one run nobody knows which is meant. A
-    /// file that is a fork is no repeat, and the repeats are counted past it.
-    pub fn find(&mut self, named: impl FnMut(&Coordinates) -> Vec<String>, forks: &HashSet<String>) {
+    /// Gives runs the files that they have already, under whatever names. Of two files of one run
+    /// nobody knows which is meant. A file that is a fork is no repeat, and the repeats are counted
+    /// past it.
+    pub fn find(
+        &mut self,
+        named: impl FnMut(&Coordinates) -> Vec<String>,
+        forks: &HashSet<String>,
+    ) {
         let is_fork = |path: &String| forks.contains(path);
         let named = RefCell::new(named);
         for mut slot in std::mem::take(&mut self.slots) {
             let is_taken = |number: u32| {
-                let files = (*named.borrow_mut())(&Coordinates { repeat: number, ..slot.at.clone() });
+                let files =
+                    (*named.borrow_mut())(&Coordinates { repeat: number, ..slot.at.clone() });
                 !files.is_empty() && files.iter().all(is_fork)
             };
-            let number = if forks.is_empty() { None } else { names::repeats(slot.at.repeat, is_taken).last().copied() };
+            let number = if forks.is_empty() {
+                None
+            } else {
+                names::repeats(slot.at.repeat, is_taken).last().copied()
+            };
             if let Some(number) = number.filter(|number| *number != slot.at.repeat) {
-                slot = Slot { way: slot.way, ..Slot::new(slot.task, Coordinates { repeat: number, ..slot.at }) };
+                slot = Slot {
+                    way: slot.way,
+                    ..Slot::new(slot.task, Coordinates { repeat: number, ..slot.at })
+                };
             }
             let files = (*named.borrow_mut())(&slot.at);
             match files.into_iter().filter(|path| !is_fork(path)).collect::<Vec<_>>().as_slice() {
@@ -211,7 +249,10 @@ impl Matrix {
                     self.slots.push(slot);
                 }
                 [first, others @ ..] => {
-                    let (others, them) = (others.join(" and "), if others.len() == 1 { "one" } else { "all but one" });
+                    let (others, them) = (
+                        others.join(" and "),
+                        if others.len() == 1 { "one" } else { "all but one" },
+                    );
                     let why = format!(
                         "There is more than one result of this run: {first} and {others}. Move {them} of them out of the output directory."
                     );
@@ -222,7 +263,8 @@ impl Matrix {
     }
 }
 
-/// The coordinates of a fork of a run: the first number that is free. A fork has a name that no repeat can have.
+/// The coordinates of a fork of a run: the first number that is free. A fork has a name that no
+/// repeat can have.
 pub fn next_fork(at: &Coordinates, is_taken: impl Fn(&Coordinates) -> bool) -> Coordinates {
     let mut next = Coordinates { fork: 1, ..at.clone() };
     while is_taken(&next) && next.fork < u32::MAX {

@@ -1,5 +1,6 @@
-//! **Pure.** What is owed: the runs that a request means, against what is on disk, with a reason for each. Decides everything and
-//! does nothing; whoever runs them reads the files and asks for the locks.
+//! **Pure.** What is owed: the runs that a request means, against what is on disk, with a reason
+//! for each. Decides everything and does nothing; whoever runs them reads the files and asks for
+//! the locks.
 mod estimate;
 mod glob;
 mod identity;
@@ -27,8 +28,7 @@ pub struct OnDisk {
 }
 
 /// Said against a message to a run that searches.
-pub const NO_MESSAGE: &str =
-    "A search for an answer takes no message. Continue a copy of the run from a step instead; that is a conversation.";
+pub const NO_MESSAGE: &str = "A search for an answer takes no message. Continue a copy of the run from a step instead; that is a conversation.";
 
 /// Said of a run that a person continued: it is not made again, and it counts nowhere.
 const CONTINUED: &str = "It is complete. It received follow-up messages, so statistics leave it out; run it again from the start to have it counted.";
@@ -56,7 +56,10 @@ pub enum File {
 
 /// What the plan needs of a file.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that a file states or not")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own that a file states or not"
+)]
 pub struct OnFile {
     /// What it is and ends in.
     pub ends: Ends,
@@ -137,9 +140,13 @@ impl OnFile {
 
 /// The first words of an error.
 fn words(error: &Value) -> String {
-    let file = Value::Map(vec![("error".into(), error.clone()), ("run".into(), Value::Map(Vec::new()))]);
+    let file =
+        Value::Map(vec![("error".into(), error.clone()), ("run".into(), Value::Map(Vec::new()))]);
     let outline = transcript::outline(touchstone_formats::yaml::write(&file).as_bytes());
-    outline.ok().and_then(|outline| outline.reason).unwrap_or_else(|| "it does not say why".to_owned())
+    outline
+        .ok()
+        .and_then(|outline| outline.reason)
+        .unwrap_or_else(|| "it does not say why".to_owned())
 }
 
 /// What the person allows.
@@ -166,7 +173,8 @@ pub enum Step {
     RunCalls,
     /// Ask the model, which waits for what the calls brought.
     AskAgain,
-    /// The conversation has ended, but the run was cut off before it was closed: drive it on if need be, else write the answer.
+    /// The conversation has ended, but the run was cut off before it was closed: drive it on if
+    /// need be, else write the answer.
     Close,
 }
 
@@ -221,13 +229,19 @@ pub fn decide(slot: &Slot, on_disk: &OnDisk, rules: Rules) -> Decision {
     }
     match &on_disk.file {
         File::Absent => Decision::owed(Act::Start, Step::Begin, "It was never run."),
-        File::Impossible(why) => Decision::refused(format!("Its file cannot have this name: {why}")),
-        _ if rules.start_over => {
-            Decision::owed(Act::StartOver, Step::BeginAnew, "You asked for it; what is there is moved aside first.")
+        File::Impossible(why) => {
+            Decision::refused(format!("Its file cannot have this name: {why}"))
         }
+        _ if rules.start_over => Decision::owed(
+            Act::StartOver,
+            Step::BeginAnew,
+            "You asked for it; what is there is moved aside first.",
+        ),
         File::Damaged(why) => Decision::nothing(
             Act::Damaged,
-            format!("The file cannot be read: {why} Running it again from the start moves the file aside first."),
+            format!(
+                "The file cannot be read: {why} Running it again from the start moves the file aside first."
+            ),
         ),
         File::Read(on_file) => decide_read(slot, on_file, rules),
     }
@@ -236,14 +250,23 @@ pub fn decide(slot: &Slot, on_disk: &OnDisk, rules: Rules) -> Decision {
 fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
     let wanted = if slot.at.system == "promptql" { Layout::PromptQl } else { Layout::ToolCalling };
     if on_file.layout() != wanted {
-        let why = format!("The file holds no run of {}. Start over, or move the file away.", slot.at.system);
+        let why = format!(
+            "The file holds no run of {}. Start over, or move the file away.",
+            slot.at.system
+        );
         return Decision::nothing(Act::Refused, why);
     }
     let end = match &on_file.ends {
-        Ends::Reply { failed: false, .. } => return Decision::nothing(Act::Nothing, "It is complete."),
+        Ends::Reply { failed: false, .. } => {
+            return Decision::nothing(Act::Nothing, "It is complete.");
+        }
         Ends::Reply { why, .. } => {
             let why = why.as_deref().unwrap_or("it does not say why");
-            return Decision::owed(Act::StartOver, Step::BeginAnew, format!("It ended in an error: {why}"));
+            return Decision::owed(
+                Act::StartOver,
+                Step::BeginAnew,
+                format!("It ended in an error: {why}"),
+            );
         }
         Ends::Talk(end) => end,
     };
@@ -252,16 +275,29 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
     // A search ends in a call, and goes on by itself until then.
     let is_over = on_file.way.method.is_some() && !on_file.unfinished;
     let (step, why) = match end {
-        End::OpenCalls | End::CallsDone if is_over => return Decision::nothing(Act::Nothing, "It is complete."),
+        End::OpenCalls | End::CallsDone if is_over => {
+            return Decision::nothing(Act::Nothing, "It is complete.");
+        }
         End::User if is_over => {
             return Decision::nothing(Act::Refused, NO_MESSAGE);
         }
-        End::Assistant if on_file.unfinished => (Step::Close, "It was cut off before it was closed.".to_owned()),
-        End::Assistant if on_file.follow_ups > 0 && !on_file.forked && (on_file.answered || in_words()) => {
+        End::Assistant if on_file.unfinished => {
+            (Step::Close, "It was cut off before it was closed.".to_owned())
+        }
+        End::Assistant
+            if on_file.follow_ups > 0 && !on_file.forked && (on_file.answered || in_words()) =>
+        {
             return Decision::nothing(Act::Nothing, CONTINUED);
         }
-        End::Assistant if on_file.answered || in_words() => return Decision::nothing(Act::Nothing, "It is complete."),
-        End::Assistant => return Decision::nothing(Act::Nothing, "It is complete, without an answer of its own."),
+        End::Assistant if on_file.answered || in_words() => {
+            return Decision::nothing(Act::Nothing, "It is complete.");
+        }
+        End::Assistant => {
+            return Decision::nothing(
+                Act::Nothing,
+                "It is complete, without an answer of its own.",
+            );
+        }
         End::AbsentFirstMessage if on_file.answered => {
             return Decision::nothing(Act::Nothing, "It has an answer, though nothing was said.");
         }
@@ -269,9 +305,15 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
             return Decision::owed(Act::StartOver, Step::BeginAnew, "Nothing was said yet.");
         }
         End::Error { .. } if !on_file.spoken => {
-            return Decision::owed(Act::StartOver, Step::BeginAnew, "It failed before anything was said.");
+            return Decision::owed(
+                Act::StartOver,
+                Step::BeginAnew,
+                "It failed before anything was said.",
+            );
         }
-        End::Error { error } => (Step::DropError, format!("It ended in an error: {}", words(error))),
+        End::Error { error } => {
+            (Step::DropError, format!("It ended in an error: {}", words(error)))
+        }
         End::User => (Step::Answer, "It ends in a message that nobody answered.".to_owned()),
         End::OpenCalls => (Step::RunCalls, "It ends in a call that was not run.".to_owned()),
         End::CallsDone => (Step::AskAgain, "It ends in what a call brought.".to_owned()),

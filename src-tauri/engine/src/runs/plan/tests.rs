@@ -1,4 +1,5 @@
-//! What is owed, held against a table that was written down by itself, for everything that can be on disk.
+//! What is owed, held against a table that was written down by itself, for everything that can be
+//! on disk.
 use super::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -7,10 +8,15 @@ use touchstone_formats::names::{Coordinates, SYSTEMS};
 use touchstone_formats::suite::{Prompts, Task, Variation};
 
 fn task(id: &str, variations: usize, repeat: u32) -> Arc<Task> {
-    let variation =
-        |n: usize| Variation { parameters: vec![("n".into(), n.to_string().as_str().into())], ..Variation::default() };
-    let prompts =
-        Prompts { promptql: Some("ask {n}\n".into()), tool_calling: Some("call {n}\n".into()), ..Prompts::default() };
+    let variation = |n: usize| Variation {
+        parameters: vec![("n".into(), n.to_string().as_str().into())],
+        ..Variation::default()
+    };
+    let prompts = Prompts {
+        promptql: Some("ask {n}\n".into()),
+        tool_calling: Some("call {n}\n".into()),
+        ..Prompts::default()
+    };
     Arc::new(Task {
         id: id.into(),
         prompts,
@@ -22,10 +28,14 @@ fn task(id: &str, variations: usize, repeat: u32) -> Arc<Task> {
 
 fn slot(system: &str) -> Slot {
     let (task, system, model) = (task("t", 1, 1), system.to_owned(), "o1".to_owned());
-    Slot::new(task, Coordinates { task: "t".into(), system, model, variation: 0, repeat: 1, fork: 0 })
+    Slot::new(
+        task,
+        Coordinates { task: "t".into(), system, model, variation: 0, repeat: 1, fork: 0 },
+    )
 }
 
-/// Every way a conversation can end, as a person or a crash may leave it, with what the table of the design says about it.
+/// Every way a conversation can end, as a person or a crash may leave it, with what the table of
+/// the design says about it.
 const TALKS: [(&str, &str); 22] = [
     ("{user_message: U}", "answer"),
     ("{user_message: U}, {assistant_message: b}, {user_message: by hand}", "answer"),
@@ -37,7 +47,10 @@ const TALKS: [(&str, &str); 22] = [
     ("{user_message: U}]\nerror: [beside", "drop error"),
     ("{user_message: U}, {assistant_message: b}, {tool_call: {name: t}}", "run calls"),
     ("{user_message: U}, {tool_call: {name: t, error: null}}", "run calls"),
-    ("{user_message: U}, {tool_call: {name: t, turn: 1}}, {tool_call: {name: t, turn: 1, result: 1}}", "run calls"),
+    (
+        "{user_message: U}, {tool_call: {name: t, turn: 1}}, {tool_call: {name: t, turn: 1, result: 1}}",
+        "run calls",
+    ),
     ("{user_message: U}, {tool_call: {name: t, result: 1}}", "ask again"),
     ("{user_message: U}, {tool_call: {name: t, result: null}}", "ask again"),
     ("{user_message: U}, {tool_call: {name: t, error: no}}", "ask again"),
@@ -110,8 +123,8 @@ fn files(same: bool) -> Vec<(String, File, &'static str)> {
         files.push((text.to_owned(), File::of(text.as_bytes()), what));
     }
     for (items, what) in TALKS {
-        let text =
-            format!("conversation: [{items}]\n").replace(": U", if same { ": \"call 0\\n\"" } else { ": other" });
+        let text = format!("conversation: [{items}]\n")
+            .replace(": U", if same { ": \"call 0\\n\"" } else { ": other" });
         files.push((text.clone(), File::of(text.as_bytes()), what));
     }
     files
@@ -132,7 +145,11 @@ fn every_file_under_every_wish_is_decided_as_the_table_says() {
                     expected,
                     "{system} {text} locked {locked} force {force} anyway {anyway} same {same}: {decision:?}"
                 );
-                assert!(decision.why.ends_with('.') || decision.why.contains("error: "), "{}", decision.why);
+                assert!(
+                    decision.why.ends_with('.') || decision.why.contains("error: "),
+                    "{}",
+                    decision.why
+                );
                 cases += 1;
             }
         }
@@ -143,7 +160,11 @@ fn every_file_under_every_wish_is_decided_as_the_table_says() {
 #[test]
 fn what_differs_is_shown_line_by_line() {
     let refused = |text: &str| {
-        decide(&slot("tool_calling"), &OnDisk { file: File::of(text.as_bytes()), locked_by: None }, Rules::default())
+        decide(
+            &slot("tool_calling"),
+            &OnDisk { file: File::of(text.as_bytes()), locked_by: None },
+            Rules::default(),
+        )
     };
     let differs = |text: &str| refused(text).differs.unwrap_or_default();
     insta::assert_snapshot!(differs("conversation: [{user_message: \"call 1\\nmore\"}]\nrun: {model: claude, system: tool_calling_python}\n"), @r"
@@ -168,15 +189,25 @@ fn what_differs_is_shown_line_by_line() {
     }
     let edited = "conversation: [{user_message: else}]\nrun: {forked_from: {file: a, step: 0, edited: true}}\n";
     assert_eq!(refused(edited).act, Act::Continue);
-    assert!(differs(&format!("conversation: [{{user_message: \"{}\"}}]\n", "é\\n".repeat(9_000))).len() < 5_000);
+    assert!(
+        differs(&format!("conversation: [{{user_message: \"{}\"}}]\n", "é\\n".repeat(9_000))).len()
+            < 5_000
+    );
 }
 
 #[test]
 fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
     let reasons = |system: &str, model: &str, variation: u32| {
-        let at =
-            Coordinates { task: "t".into(), system: system.into(), model: model.into(), variation, repeat: 1, fork: 0 };
-        let decision = decide(&Slot::new(task("t", 1, 1), at), &OnDisk::default(), Rules::default());
+        let at = Coordinates {
+            task: "t".into(),
+            system: system.into(),
+            model: model.into(),
+            variation,
+            repeat: 1,
+            fork: 0,
+        };
+        let decision =
+            decide(&Slot::new(task("t", 1, 1), at), &OnDisk::default(), Rules::default());
         (decision.act, decision.why)
     };
     assert_eq!(reasons("tool_calling", "o1", 0).0, Act::Start);
@@ -195,7 +226,11 @@ fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
         decide(&Slot::new(task("t", 1, 1), at), &OnDisk::default(), Rules::default())
     };
     let most = 254 - "-tool_calling-o1-variation0-run12.yaml".len();
-    assert_eq!(named(&"x".repeat(most), "o1").act, Act::Start, "folders above it have names of their own");
+    assert_eq!(
+        named(&"x".repeat(most), "o1").act,
+        Act::Start,
+        "folders above it have names of their own"
+    );
     let refusals = [
         named(&"x".repeat(most + 1), "o1"),
         named(&"x".repeat(most + 40), "o1"),
@@ -216,8 +251,11 @@ fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
     }
     let mut bare = (*task("t", 1, 1)).clone();
     bare.prompts.promptql = None;
-    let wish =
-        Wish { systems: vec!["promptql".into(), "tool_calling".into()], models: vec!["o1".into()], ..Wish::default() };
+    let wish = Wish {
+        systems: vec!["promptql".into(), "tool_calling".into()],
+        models: vec!["o1".into()],
+        ..Wish::default()
+    };
     let matrix = matrix(&[Arc::new(bare)], &wish);
     assert_eq!(matrix.slots.len(), 1);
     insta::assert_snapshot!(matrix.skipped[0].1, @"The task has no prompt for promptql.");
@@ -230,8 +268,13 @@ fn names(all: &[&str]) -> Vec<String> {
 #[test]
 fn everybody_has_a_turn_before_anybody_has_a_second_one() {
     let tasks = [task("b", 1, 2), task("a", 2, 1)];
-    let wish = Wish { systems: names(&["tool_calling"]), models: names(&["o1", "claude"]), ..Wish::default() };
-    let paths: Vec<String> = matrix(&tasks, &wish).slots.into_iter().map(|slot| slot.path).collect();
+    let wish = Wish {
+        systems: names(&["tool_calling"]),
+        models: names(&["o1", "claude"]),
+        ..Wish::default()
+    };
+    let paths: Vec<String> =
+        matrix(&tasks, &wish).slots.into_iter().map(|slot| slot.path).collect();
     insta::assert_snapshot!(paths.join("\n"), @r"
     a-tool_calling-o1-variation0.yaml
     a-tool_calling-claude-variation0.yaml
@@ -245,7 +288,10 @@ fn everybody_has_a_turn_before_anybody_has_a_second_one() {
     let narrow = Wish { variations: vec![1], repeats: Some(2), ..wish };
     let found = matrix(&tasks, &narrow);
     assert_eq!((found.slots.len(), found.skipped.len()), (4, 4));
-    let twice = matrix(&[task("a", 1, 1), task("a", 1, 1)], &Wish { repeats: None, variations: vec![], ..narrow });
+    let twice = matrix(
+        &[task("a", 1, 1), task("a", 1, 1)],
+        &Wish { repeats: None, variations: vec![], ..narrow },
+    );
     assert_eq!((twice.slots.len(), twice.skipped.len()), (2, 2));
 }
 
@@ -261,11 +307,15 @@ fn a_fork_has_a_number_of_its_own_and_is_never_a_repeat() {
 #[test]
 fn repeats_are_counted_past_files_that_are_forks() {
     let tasks = [task("a", 1, 3)];
-    let wish = Wish { systems: names(&["tool_calling"]), models: names(&["o1"]), ..Wish::default() };
+    let wish =
+        Wish { systems: names(&["tool_calling"]), models: names(&["o1"]), ..Wish::default() };
     let path = |rest: &str| format!("a-tool_calling-o1-variation0{rest}.yaml");
     let forks = HashSet::from([path("-run2"), path("-run4")]);
     let mut found = matrix(&tasks, &wish);
-    found.find(|at| if at.repeat <= 4 { vec![touchstone_formats::names::write(at)] } else { Vec::new() }, &forks);
+    found.find(
+        |at| if at.repeat <= 4 { vec![touchstone_formats::names::write(at)] } else { Vec::new() },
+        &forks,
+    );
     let paths: Vec<String> = found.slots.into_iter().map(|slot| slot.path).collect();
     assert_eq!(paths, [path(""), path("-run3"), path("-run5")]);
 }

@@ -1,5 +1,6 @@
-//! **Pure.** What follows from a reply that is none: by its status, and by what the provider says is wrong. Owns the wording and
-//! takes care that no key gets into it; whether to wait and for how long is decided elsewhere.
+//! **Pure.** What follows from a reply that is none: by its status, and by what the provider says
+//! is wrong. Owns the wording and takes care that no key gets into it; whether to wait and for how
+//! long is decided elsewhere.
 use super::{Fault, FaultKind, HttpReply};
 use regex::Regex;
 use std::fmt;
@@ -69,14 +70,24 @@ pub(super) fn of(who: Who, reply: &HttpReply) -> Fault {
 pub(super) fn inside(who: Who, status: u16, body: &Value) -> Fault {
     let said = said(body);
     // Some gateways give the status of whom they asked as a number.
-    let relayed = said.names.iter().find_map(|name| name.parse::<u16>().ok()).filter(|code| (400..600).contains(code));
-    let kind = by_names(&said).or_else(|| relayed.map(|code| by_status(code, &said))).unwrap_or_else(|| by_type(&said));
+    let relayed = said
+        .names
+        .iter()
+        .find_map(|name| name.parse::<u16>().ok())
+        .filter(|code| (400..600).contains(code));
+    let kind = by_names(&said)
+        .or_else(|| relayed.map(|code| by_status(code, &said)))
+        .unwrap_or_else(|| by_type(&said));
     Fault { kind, message: sentence(who, kind, status, &said), status: Some(status) }
 }
 
 /// A fault of a stream that ended too early.
 pub(super) fn cut(who: Who, status: u16, why: &str) -> Fault {
-    Fault { kind: FaultKind::Truncated, message: format!("The stream of {who} {why}"), status: Some(status) }
+    Fault {
+        kind: FaultKind::Truncated,
+        message: format!("The stream of {who} {why}"),
+        status: Some(status),
+    }
 }
 
 fn said(body: &Value) -> Said {
@@ -85,12 +96,18 @@ fn said(body: &Value) -> Said {
         return Said { names: Vec::new(), words: quoted(words) };
     }
     let details = error.get("details").unwrap_or(&Value::Null);
-    let names = [error.get("type"), error.get("code"), error.get("status"), details.get("error_code")];
+    let names =
+        [error.get("type"), error.get("code"), error.get("status"), details.get("error_code")];
     let names = names.into_iter().flatten().filter_map(|name| match name {
-        Value::Text(text) | Value::Number(text) if !text.is_empty() && text.len() <= 80 => Some(quoted(text)),
+        Value::Text(text) | Value::Number(text) if !text.is_empty() && text.len() <= 80 => {
+            Some(quoted(text))
+        }
         _ => None,
     });
-    let words = error.get("message").or_else(|| error.get("detail")).or_else(|| error.get("error_description"));
+    let words = error
+        .get("message")
+        .or_else(|| error.get("detail"))
+        .or_else(|| error.get("error_description"));
     let words = match words {
         Some(Value::Text(text)) => quoted(text),
         Some(Value::Null) | None => quoted(&json::write(body, false)),
@@ -105,8 +122,12 @@ fn by_names(said: &Said) -> Option<FaultKind> {
     let words = said.words.to_lowercase();
     if named(&EXHAUSTED) || words.contains("credit balance is too low") {
         Some(FaultKind::Exhausted)
-    } else if named(&["authentication_error", "invalid_api_key", "missing_api_key", "invalid_authentication"])
-        || (named(&["permission_error"]) && words.contains("key"))
+    } else if named(&[
+        "authentication_error",
+        "invalid_api_key",
+        "missing_api_key",
+        "invalid_authentication",
+    ]) || (named(&["permission_error"]) && words.contains("key"))
     {
         Some(FaultKind::Key)
     } else if words.contains("not valid json") && words.contains("unexpected end of data") {
@@ -133,8 +154,13 @@ const EXHAUSTED: [&str; 7] = [
     "insufficient_credits",
 ];
 
-const LASTING: [&str; 5] =
-    ["invalid_request_error", "not_found_error", "request_too_large", "permission_error", "model_not_found"];
+const LASTING: [&str; 5] = [
+    "invalid_request_error",
+    "not_found_error",
+    "request_too_large",
+    "permission_error",
+    "model_not_found",
+];
 
 fn by_status(status: u16, said: &Said) -> FaultKind {
     match status {
@@ -164,7 +190,9 @@ fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
             "sends us elsewhere, which is not followed (check its `base_url`)"
         }
         FaultKind::Refused => "refused the request",
-        FaultKind::Exhausted => "says that money or quota is used up (raise the limit there, then continue)",
+        FaultKind::Exhausted => {
+            "says that money or quota is used up (raise the limit there, then continue)"
+        }
         FaultKind::Key => "does not accept the key (mend it, then continue)",
     };
     let names = said.names.iter().flat_map(|name| [", ", name]).collect::<String>();
@@ -173,7 +201,8 @@ fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
     format!("{name} {what}, status {status}{names}: {words}{end}")
 }
 
-/// Foreign words as they may stand in a sentence: one line, no key, no markup, and not more than is read.
+/// Foreign words as they may stand in a sentence: one line, no key, no markup, and not more than is
+/// read.
 pub(super) fn quoted(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let text = if text.trim_start().starts_with('<') { title(text) } else { text };

@@ -1,5 +1,5 @@
-//! **Pure.** What is asked of a model and what comes back, and the codecs between that and HTTP. Owns no connection, no clock
-//! and no key: a request says where a key belongs, never what it is.
+//! **Pure.** What is asked of a model and what comes back, and the codecs between that and HTTP.
+//! Owns no connection, no clock and no key: a request says where a key belongs, never what it is.
 pub mod anthropic;
 mod fault;
 pub mod openai;
@@ -24,7 +24,8 @@ pub struct Ask<'a> {
     pub model: &'a Model,
     /// Instructions.
     pub system: &'a str,
-    /// What was said so far; ends in a user turn, or in an assistant turn whose calls all have outcomes.
+    /// What was said so far; ends in a user turn, or in an assistant turn whose calls all have
+    /// outcomes.
     pub turns: &'a [Turn],
     /// Tools it may call.
     pub tools: &'a [Offer],
@@ -39,7 +40,8 @@ pub struct HttpRequest {
     pub headers: Vec<(String, String)>,
     /// Where the key goes.
     pub auth: Auth,
-    /// The body. The same question always gives the same bytes: replies are found again by their hash.
+    /// The body. The same question always gives the same bytes: replies are found again by their
+    /// hash.
     pub body: Vec<u8>,
     /// True when the reply comes as a stream of events.
     pub stream: bool,
@@ -130,14 +132,18 @@ impl Usage {
     /// In and out, whatever was cached; what nobody says stays unknown.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
-        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+        let sum = |a: Option<u64>, b: Option<u64>| {
+            a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))))
+        };
         [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, sum)
     }
 
     /// Both together; what neither says stays unknown.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
-        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+        let sum = |a: Option<u64>, b: Option<u64>| {
+            a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))))
+        };
         Self {
             input: sum(self.input, other.input),
             output: sum(self.output, other.output),
@@ -162,7 +168,8 @@ pub struct Fault {
 /// What follows from a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Asked again, as often as the rules allow: overloaded, too many requests, broken connection, 5xx.
+    /// Asked again, as often as the rules allow: overloaded, too many requests, broken connection,
+    /// 5xx.
     Passing,
     /// The stream or body ended too early; counted, then asked again from the start.
     Truncated,
@@ -175,13 +182,15 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
-    /// True when every other question would fail the same; with `Key`, those that are asked there with the same key.
+    /// True when every other question would fail the same; with `Key`, those that are asked there
+    /// with the same key.
     pub fn concerns_all(self) -> bool {
         matches!(self, Self::Exhausted | Self::Key)
     }
 }
 
-/// The request of a question. What recordings answer is never sent, but it is hashed, so it is a request too, to nowhere.
+/// The request of a question. What recordings answer is never sent, but it is hashed, so it is a
+/// request too, to nowhere.
 pub fn encode(ask: &Ask) -> HttpRequest {
     match ask.model.provider {
         Provider::Anthropic => anthropic::encode(ask),
@@ -199,14 +208,15 @@ pub fn decode(provider: Provider, reply: &HttpReply) -> Result<Reply, Fault> {
         Provider::Anthropic => anthropic::decode(reply),
         Provider::OpenAi => openai::decode(reply),
         Provider::Replay => {
-            let message = "Recordings answer without a wire, so there is nothing to read.".to_owned();
+            let message =
+                "Recordings answer without a wire, so there is nothing to read.".to_owned();
             Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })
         }
     }
 }
 
-/// What the body of a success says that it used, though it may be no reply: a stream that was cut, a reply of an odd shape. None when
-/// it does not say.
+/// What the body of a success says that it used, though it may be no reply: a stream that was cut,
+/// a reply of an odd shape. None when it does not say.
 pub fn usage_of(provider: Provider, reply: &HttpReply) -> Option<Usage> {
     let bodies: Vec<Value> = if wire::is_stream(reply) {
         sse::events(&reply.body).iter().filter_map(|event| json::read(&event.data).ok()).collect()
@@ -220,8 +230,8 @@ pub fn usage_of(provider: Provider, reply: &HttpReply) -> Option<Usage> {
     said.filter(|usage| *usage != Usage::default())
 }
 
-/// The same with a guess where it does not say: a token for every three bytes that were sent, and that the model said. What it thought
-/// without a word is not in it.
+/// The same with a guess where it does not say: a token for every three bytes that were sent, and
+/// that the model said. What it thought without a word is not in it.
 pub fn guessed(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
     const BYTES: usize = 3;
     let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES)).ok();
@@ -230,12 +240,21 @@ pub fn guessed(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
             return reply.body.len();
         }
         let events = sse::events(&reply.body);
-        events.iter().filter_map(|event| json::read(&event.data).ok()).map(|event| wire::said(&event)).sum()
+        events
+            .iter()
+            .filter_map(|event| json::read(&event.data).ok())
+            .map(|event| wire::said(&event))
+            .sum()
     };
-    Usage { input: said.input.or_else(|| tokens(sent)), output: said.output.or_else(|| tokens(came())), ..said }
+    Usage {
+        input: said.input.or_else(|| tokens(sent)),
+        output: said.output.or_else(|| tokens(came())),
+        ..said
+    }
 }
 
-/// True when a success that is no reply shows that no model was at work: a page for people, or an error in place of everything.
+/// True when a success that is no reply shows that no model was at work: a page for people, or an
+/// error in place of everything.
 pub fn is_free(reply: &HttpReply) -> bool {
     let first = if wire::is_stream(reply) {
         sse::events(&reply.body).into_iter().next().map(|event| event.data)
@@ -243,8 +262,9 @@ pub fn is_free(reply: &HttpReply) -> bool {
         String::from_utf8(reply.body.clone()).ok()
     };
     let text = first.as_deref().map(str::trim).unwrap_or_default();
-    let says =
-        |body: &Value| body.get("error").is_some_and(|error| *error != Value::Null) && body.get("usage").is_none();
+    let says = |body: &Value| {
+        body.get("error").is_some_and(|error| *error != Value::Null) && body.get("usage").is_none()
+    };
     text.starts_with('<') || json::read(text).is_ok_and(|body| says(&body))
 }
 

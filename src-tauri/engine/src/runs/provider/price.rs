@@ -1,11 +1,12 @@
-//! **Pure.** What a reply cost. Owns the list prices of the models that are built in, as they were published; a workspace file
-//! says it better.
+//! **Pure.** What a reply cost. Owns the list prices of the models that are built in, as they were
+//! published; a workspace file says it better.
 use super::Usage;
 use crate::runs::spec::Price;
 
 const MILLION: f64 = 1_000_000.0;
 
-/// Dollars; none when the price is not known or the provider did not say what was used. Never 0 for want of knowledge.
+/// Dollars; none when the price is not known or the provider did not say what was used. Never 0 for
+/// want of knowledge.
 pub fn cost(usage: &Usage, price: Option<&Price>) -> Option<f64> {
     let price = price?;
     // A provider that does not speak of a cache counts all that was sent as input.
@@ -23,7 +24,8 @@ fn tokens_as_number(tokens: u64) -> f64 {
     tokens as f64
 }
 
-/// The list price of a model by its id at the provider, with or without the date in it; none when we do not know it.
+/// The list price of a model by its id at the provider, with or without the date in it; none when
+/// we do not know it.
 pub fn known(model_id: &str) -> Option<Price> {
     let is = |name: &str| model_id == name || model_id.strip_prefix(name).is_some_and(is_version);
     LIST.iter().find(|(name, _)| is(name)).map(|(_, price)| *price)
@@ -47,7 +49,8 @@ const LIST: [(&str, Price); 8] = [
     ("gpt-4o-mini", openai(0.15, 0.6, 0.075)),
 ];
 
-/// Anthropic: a tenth for what is read from the cache, a quarter more for what is written to it for five minutes.
+/// Anthropic: a tenth for what is read from the cache, a quarter more for what is written to it for
+/// five minutes.
 const fn claude(input: f64, output: f64) -> Price {
     Price { input, output, cache_read: Some(input / 10.0), cache_write: Some(input * 1.25) }
 }
@@ -63,7 +66,8 @@ mod tests {
     use crate::runs::provider::Usage;
     use crate::runs::spec::Price;
 
-    const PRICE: Price = Price { input: 2.0, output: 10.0, cache_read: Some(0.2), cache_write: None };
+    const PRICE: Price =
+        Price { input: 2.0, output: 10.0, cache_read: Some(0.2), cache_write: None };
 
     #[test]
     fn a_cost_is_known_only_when_price_and_usage_are() {
@@ -81,13 +85,22 @@ mod tests {
         ];
         for (usage, price, expected) in cases {
             let cost = cost(&usage, price.as_ref());
-            assert_eq!(cost.map(|dollars| format!("{dollars:.6}")), expected.map(|dollars| format!("{dollars:.6}")));
+            assert_eq!(
+                cost.map(|dollars| format!("{dollars:.6}")),
+                expected.map(|dollars| format!("{dollars:.6}"))
+            );
         }
     }
 
     #[test]
     fn a_price_is_found_by_the_id_with_or_without_its_date_and_never_by_a_likeness() {
-        let ids = ["claude-3-7-sonnet-latest", "claude-3-7-sonnet-20250219", "o1", "o1-2024-12-17", "o3-mini"];
+        let ids = [
+            "claude-3-7-sonnet-latest",
+            "claude-3-7-sonnet-20250219",
+            "o1",
+            "o1-2024-12-17",
+            "o3-mini",
+        ];
         for id in ids {
             assert!(known(id).is_some(), "{id}");
         }

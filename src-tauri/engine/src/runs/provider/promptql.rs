@@ -1,6 +1,6 @@
-//! **Pure.** The query API of PromptQL, both versions. Owns the settings of `systems.promptql`, its bodies, and where the answer is
-//! in a reply. Values that belong into no file stand in the settings as `{ env: NAME }` and stay so in the body until whoever
-//! sends it knows better.
+//! **Pure.** The query API of PromptQL, both versions. Owns the settings of `systems.promptql`, its
+//! bodies, and where the answer is in a reply. Values that belong into no file stand in the
+//! settings as `{ env: NAME }` and stay so in the body until whoever sends it knows better.
 use super::fault::{self, Who};
 use super::wire::{self, count, map, put, words};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
@@ -41,7 +41,8 @@ pub enum Version {
     V1 {
         /// SQL address of the project.
         url: String,
-        /// The model that plans: one for all (it has a `provider`) or a map of names of models; else by the name of the model.
+        /// The model that plans: one for all (it has a `provider`) or a map of names of models;
+        /// else by the name of the model.
         llm: Option<Value>,
         /// The model inside programs; like `llm` when there is none.
         ai_primitives_llm: Option<Value>,
@@ -110,16 +111,19 @@ pub fn read(settings: &Value) -> Result<PromptQl, String> {
     }
     let ddn = settings.get("ddn").unwrap_or(&Value::Null);
     Ok(PromptQl {
-        base_url: word(settings, "base_url")?.unwrap_or_else(|| BASE_URL.to_owned()).trim_end_matches('/').to_owned(),
+        base_url: word(settings, "base_url")?
+            .unwrap_or_else(|| BASE_URL.to_owned())
+            .trim_end_matches('/')
+            .to_owned(),
         version: version(settings, ddn)?,
         headers: headers(ddn.get("headers"))?,
         timezone: word(settings, "timezone")?.unwrap_or_else(|| "UTC".to_owned()),
         key: word(settings, "key")?.unwrap_or_else(|| KEY.to_owned()),
         confirm_plans: match settings.get("confirm_plans") {
             None | Some(Value::Null) => 0,
-            given => count(given)
-                .and_then(|times| u32::try_from(times).ok())
-                .ok_or("`systems.promptql.confirm_plans` has to be a number of times, such as 2.")?,
+            given => count(given).and_then(|times| u32::try_from(times).ok()).ok_or(
+                "`systems.promptql.confirm_plans` has to be a number of times, such as 2.",
+            )?,
         },
     })
 }
@@ -150,7 +154,11 @@ fn version(settings: &Value, ddn: &Value) -> Result<Version, String> {
 }
 
 /// One build, or a map of names of models to builds.
-fn builds(settings: &Value, key: &str, build: fn(String) -> Build) -> Result<Option<Builds>, String> {
+fn builds(
+    settings: &Value,
+    key: &str,
+    build: fn(String) -> Build,
+) -> Result<Option<Builds>, String> {
     let Some(Value::Map(entries)) = settings.get(key) else {
         return Ok(word(settings, key)?.map(build).map(Builds::One));
     };
@@ -158,7 +166,9 @@ fn builds(settings: &Value, key: &str, build: fn(String) -> Build) -> Result<Opt
         (Some(model), Value::Text(text) | Value::Number(text)) if !text.trim().is_empty() => {
             Ok((model.to_owned(), build(text.clone())))
         }
-        _ => Err(format!("`systems.promptql.{key}` has to be a build, or a map of names of models to builds.")),
+        _ => Err(format!(
+            "`systems.promptql.{key}` has to be a build, or a map of names of models to builds."
+        )),
     });
     Ok(Some(Builds::ByModel(each.collect::<Result<_, _>>()?)))
 }
@@ -166,18 +176,29 @@ fn builds(settings: &Value, key: &str, build: fn(String) -> Build) -> Result<Opt
 fn word(map: &Value, key: &str) -> Result<Option<String>, String> {
     match map.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::Text(text) | Value::Number(text)) if !text.trim().is_empty() => Ok(Some(text.clone())),
+        Some(Value::Text(text) | Value::Number(text)) if !text.trim().is_empty() => {
+            Ok(Some(text.clone()))
+        }
         Some(_) => Err(format!("`{key}` of `systems.promptql` has to be a text.")),
     }
 }
 
 fn headers(given: Option<&Value>) -> Result<Value, String> {
-    let wrong = || "`systems.promptql.ddn.headers` has to be a map of names to texts or to `{ env: NAME }`.".to_owned();
+    let wrong = || {
+        "`systems.promptql.ddn.headers` has to be a map of names to texts or to `{ env: NAME }`."
+            .to_owned()
+    };
     match given {
         None | Some(Value::Null) => Ok(Value::Map(Vec::new())),
         Some(map @ Value::Map(entries)) => {
-            let fits = |value: &Value| matches!(value, Value::Text(_) | Value::Number(_)) || env(value).is_some();
-            if entries.iter().all(|(_, value)| fits(value)) { Ok(map.clone()) } else { Err(wrong()) }
+            let fits = |value: &Value| {
+                matches!(value, Value::Text(_) | Value::Number(_)) || env(value).is_some()
+            };
+            if entries.iter().all(|(_, value)| fits(value)) {
+                Ok(map.clone())
+            } else {
+                Err(wrong())
+            }
         }
         Some(_) => Err(wrong()),
     }
@@ -202,7 +223,8 @@ fn env(value: &Value) -> Option<&str> {
 }
 
 impl PromptQl {
-    /// The build that runs of a model ask; none for version 1, and where the settings name none for this model.
+    /// The build that runs of a model ask; none for version 1, and where the settings name none for
+    /// this model.
     pub fn build(&self, model: &Model) -> Option<&Build> {
         match &self.version {
             Version::V1 { .. } => None,
@@ -213,11 +235,14 @@ impl PromptQl {
         }
     }
 
-    /// Why runs of a model cannot be asked for, when the settings name builds for other models only.
+    /// Why runs of a model cannot be asked for, when the settings name builds for other models
+    /// only.
     pub fn no_build(&self, model: &Model) -> Option<String> {
         let name = &model.name;
         let lacks = matches!(self.version, Version::V2(_)) && self.build(model).is_none();
-        lacks.then(|| format!("`systems.promptql` in touchstone.yaml names no build for the model `{name}`"))
+        lacks.then(|| {
+            format!("`systems.promptql` in touchstone.yaml names no build for the model `{name}`")
+        })
     }
 
     /// Names of the environment variables that a request for this model needs, beside the key.
@@ -242,8 +267,9 @@ fn collect(value: &Value, names: &mut Vec<String>) {
     value.items().iter().for_each(|value| collect(value, names));
 }
 
-/// The request of a question. `look` gives the value of an environment variable; with none, its name stays in the body: that is the
-/// form to hash and to show, for it holds no secret and does not change with one.
+/// The request of a question. `look` gives the value of an environment variable; with none, its
+/// name stays in the body: that is the form to hash and to show, for it holds no secret and does
+/// not change with one.
 pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> HttpRequest {
     let spec = question.spec;
     let own = map([("user_message", map([("text", Value::from(question.prompt))]))]);
@@ -285,8 +311,12 @@ pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> Htt
 }
 
 fn said(interaction: &Interaction) -> Value {
-    let actions = interaction.output.get("assistant_actions").cloned().unwrap_or(Value::List(Vec::new()));
-    map([("user_message", map([("text", Value::from(interaction.prompt.as_str()))])), ("assistant_actions", actions)])
+    let actions =
+        interaction.output.get("assistant_actions").cloned().unwrap_or(Value::List(Vec::new()));
+    map([
+        ("user_message", map([("text", Value::from(interaction.prompt.as_str()))])),
+        ("assistant_actions", actions),
+    ])
 }
 
 /// The model as PromptQL names it: as the settings say, else by who makes it.
@@ -313,9 +343,9 @@ fn filled(value: &Value, look: &dyn Fn(&str) -> Option<String>) -> Value {
         return Value::Text(found);
     }
     match value {
-        Value::Map(entries) => {
-            Value::Map(entries.iter().map(|(key, value)| (key.clone(), filled(value, look))).collect())
-        }
+        Value::Map(entries) => Value::Map(
+            entries.iter().map(|(key, value)| (key.clone(), filled(value, look))).collect(),
+        ),
         other => other.clone(),
     }
 }
@@ -327,7 +357,8 @@ pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
     }
     let body = wire::object(Who::PromptQl, reply)?;
     if !matches!(body.get("assistant_actions"), Some(Value::List(_))) {
-        let message = "PromptQL answered, but with no `assistant_actions`; check its `base_url`.".to_owned();
+        let message =
+            "PromptQL answered, but with no `assistant_actions`; check its `base_url`.".to_owned();
         return Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) });
     }
     Ok(body)
@@ -337,8 +368,12 @@ pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
 pub fn proposes(output: &Value) -> bool {
     let actions = output.get("assistant_actions").map(Value::items).unwrap_or_default();
     let made = output.get("modified_artifacts").map(Value::items).unwrap_or_default();
-    let ran = |action: &Value| ["code", "code_output", "code_error"].iter().any(|key| words(action, key).is_some());
-    made.is_empty() && !actions.iter().any(ran) && actions.last().is_some_and(|action| words(action, "plan").is_some())
+    let ran = |action: &Value| {
+        ["code", "code_output", "code_error"].iter().any(|key| words(action, key).is_some())
+    };
+    made.is_empty()
+        && !actions.iter().any(ran)
+        && actions.last().is_some_and(|action| words(action, "plan").is_some())
 }
 
 #[cfg(test)]

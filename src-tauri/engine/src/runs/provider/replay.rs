@@ -1,5 +1,6 @@
-//! **Pure.** The model that replays: what a recorded transcript says is said again, and the tools really run. Owns which reply of
-//! a recording comes next and where recordings lie; reads no file, and makes nothing up.
+//! **Pure.** The model that replays: what a recorded transcript says is said again, and the tools
+//! really run. Owns which reply of a recording comes next and where recordings lie; reads no file,
+//! and makes nothing up.
 use super::{Reply, Stop, Usage};
 use crate::runs::talk::{Call, Turn};
 use std::collections::BTreeSet;
@@ -12,7 +13,8 @@ use touchstone_formats::value::Value;
 pub const SAYS: &str = "Replays recorded transcripts: no model is asked, and the tools really run.";
 
 /// What is said when a recording has nothing more to say.
-pub const ENDS: &str = "The recording ends here. A replay says only what was recorded, so this run goes no further.";
+pub const ENDS: &str =
+    "The recording ends here. A replay says only what was recorded, so this run goes no further.";
 
 /// What a model once said in a run.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,7 +26,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Reads a recording. Errors in its conversation are left out, so that a run that was continued after one is whole.
+    /// Reads a recording. Errors in its conversation are left out, so that a run that was continued
+    /// after one is whole.
     pub fn read(document: &Document) -> Result<Recording, String> {
         let given = |key: &str| document.get(key).filter(|value| **value != Value::Null).cloned();
         let (output, error) = (given("output"), given("error"));
@@ -33,7 +36,8 @@ impl Recording {
         }
         let run = |key: &str| document.get("run").and_then(|run| run.get(key));
         let recorded = run("model_id").or_else(|| run("model")).and_then(Value::text);
-        let model_id = recorded.map_or_else(|| "replay".to_owned(), |model| format!("replay of {model}"));
+        let model_id =
+            recorded.map_or_else(|| "replay".to_owned(), |model| format!("replay of {model}"));
         let mut replies = replies(&document.said());
         // With one reply, what the whole run used is what that reply used.
         if let ([only], Some(usage)) = (&mut replies[..], run("usage"))
@@ -47,7 +51,8 @@ impl Recording {
         Ok(Recording { replies, output, error, model_id })
     }
 
-    /// The reply to a conversation: the one with the same place in the recording, whatever the tools have said this time.
+    /// The reply to a conversation: the one with the same place in the recording, whatever the
+    /// tools have said this time.
     pub fn reply(&self, turns: &[Turn]) -> Reply {
         let said = turns.iter().filter(|turn| matches!(turn, Turn::Assistant(_))).count();
         let Some(recorded) = self.replies.get(said) else {
@@ -92,14 +97,18 @@ pub fn recording_path(coordinates: &Coordinates, recorded_model: &str) -> String
     names::write(&Coordinates { model: recorded_model.to_owned(), ..coordinates.clone() })
 }
 
-/// Where to look for the recording of a run, best first: the same fork, the same repeat, else the first.
+/// Where to look for the recording of a run, best first: the same fork, the same repeat, else the
+/// first.
 pub fn recording_paths(coordinates: &Coordinates, recorded_model: &str) -> Vec<String> {
     let mut paths = vec![recording_path(coordinates, recorded_model)];
     if coordinates.fork > 0 {
         paths.push(recording_path(&Coordinates { fork: 0, ..coordinates.clone() }, recorded_model));
     }
     if coordinates.repeat > 1 {
-        paths.push(recording_path(&Coordinates { repeat: 1, fork: 0, ..coordinates.clone() }, recorded_model));
+        paths.push(recording_path(
+            &Coordinates { repeat: 1, fork: 0, ..coordinates.clone() },
+            recorded_model,
+        ));
     }
     paths
 }
@@ -116,7 +125,9 @@ fn ids(turn: &Turn) -> impl Iterator<Item = &str> {
 fn replies(said: &[Said<'_>]) -> Vec<Reply> {
     let mut replies: Vec<(u32, Reply)> = Vec::new();
     let mut ids = BTreeSet::new();
-    for said in said.iter().filter(|said| matches!(said.kind, StepKind::Assistant | StepKind::ToolCall)) {
+    for said in
+        said.iter().filter(|said| matches!(said.kind, StepKind::Assistant | StepKind::ToolCall))
+    {
         if replies.last().is_none_or(|(turn, _)| *turn != said.turn) {
             replies.push((said.turn, Reply::default()));
         }

@@ -1,4 +1,5 @@
-//! **Pure.** Server-sent events: bytes in pieces of any size to events. Owns lines, fields and nothing of what they mean.
+//! **Pure.** Server-sent events: bytes in pieces of any size to events. Owns lines, fields and
+//! nothing of what they mean.
 
 /// An event that has ended with its blank line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +63,8 @@ impl Events {
                 }
                 None => self.data = Some(value.to_owned()),
             },
-            // An empty field is a comment, which keeps the connection alive; ids and waits are for clients that come back.
+            // An empty field is a comment, which keeps the connection alive; ids and waits are for
+            // clients that come back.
             _ => {}
         }
         None

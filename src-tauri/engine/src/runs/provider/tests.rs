@@ -1,4 +1,5 @@
-//! Tests of what the codecs share: faults, hashes, and that no bytes are too strange. Also builds what their own tests ask with.
+//! Tests of what the codecs share: faults, hashes, and that no bytes are too strange. Also builds
+//! what their own tests ask with.
 use super::*;
 use crate::runs::spec::Model;
 use crate::runs::talk::{Outcome, Said};
@@ -12,7 +13,10 @@ pub(super) fn model(provider: Provider, settings: &str) -> Model {
         _ => "http://127.0.0.1:8080/v1",
     };
     let settings = json::read(settings).unwrap();
-    let settings = settings.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone()));
+    let settings = settings
+        .entries()
+        .iter()
+        .map(|(key, value)| (key.text().unwrap().to_owned(), value.clone()));
     Model {
         name: "probe".to_owned(),
         provider,
@@ -37,19 +41,31 @@ pub(super) fn call(id: &str, params: Value, outcome: Outcome) -> Call {
 }
 
 pub(super) fn offers() -> Vec<Offer> {
-    let parameters = value(r#"{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"]}"#);
-    let offer =
-        |name: &str| Offer { name: name.to_owned(), description: "Asks.".to_owned(), parameters: parameters.clone() };
+    let parameters =
+        value(r#"{"type":"object","properties":{"sql":{"type":"string"}},"required":["sql"]}"#);
+    let offer = |name: &str| Offer {
+        name: name.to_owned(),
+        description: "Asks.".to_owned(),
+        parameters: parameters.clone(),
+    };
     vec![offer("query"), offer("look")]
 }
 
 /// A question, two calls of one turn of which one fails, a nudge, broken arguments.
 pub(super) fn talk() -> Vec<Turn> {
-    let fine =
-        call("c1", value(r#"{"sql":"select 1","big":12345678901234567890.10}"#), Outcome::Result(value("[1.50]")));
+    let fine = call(
+        "c1",
+        value(r#"{"sql":"select 1","big":12345678901234567890.10}"#),
+        Outcome::Result(value("[1.50]")),
+    );
     let failed = call("c2", value("{}"), Outcome::Error(Value::from("No such table.")));
-    let broken = call("c3", Value::from("{\"sql\": "), Outcome::Error(Value::from("Arguments are no JSON.")));
-    let said = |text: Option<&str>, calls| Said { text: text.map(str::to_owned), kept: Vec::new(), calls };
+    let broken = call(
+        "c3",
+        Value::from("{\"sql\": "),
+        Outcome::Error(Value::from("Arguments are no JSON.")),
+    );
+    let said =
+        |text: Option<&str>, calls| Said { text: text.map(str::to_owned), kept: Vec::new(), calls };
     vec![
         Turn::User("How many?".to_owned()),
         Turn::Assistant(said(Some("I look."), vec![fine, failed])),
@@ -70,7 +86,9 @@ pub(super) fn body(request: &HttpRequest) -> Value {
 pub(super) fn pretty(request: &HttpRequest) -> String {
     let keys = body(request);
     let told = keys.entries().iter().map(|(key, value)| match value {
-        Value::List(items) if !items.is_empty() => format!("{}:\n{}", key.text().unwrap(), lines(items)),
+        Value::List(items) if !items.is_empty() => {
+            format!("{}:\n{}", key.text().unwrap(), lines(items))
+        }
         other => format!("{}: {}", key.text().unwrap(), json::write(other, false)),
     });
     told.collect::<Vec<_>>().join("\n")
@@ -78,7 +96,11 @@ pub(super) fn pretty(request: &HttpRequest) -> String {
 
 /// JSON, a line for each.
 pub(super) fn lines(values: &[Value]) -> String {
-    values.iter().map(|value| format!("- {}", json::write(value, false))).collect::<Vec<_>>().join("\n")
+    values
+        .iter()
+        .map(|value| format!("- {}", json::write(value, false)))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 pub(super) fn reply(status: u16, body: &str) -> HttpReply {
@@ -101,7 +123,11 @@ fn assert_kinds(cases: impl IntoIterator<Item = (u16, String, FaultKind)>) {
             let fault = decode(provider, &reply(status, &body)).unwrap_err();
             assert_eq!(fault.kind, kind, "{provider:?} {status} {body}: {}", fault.message);
             assert_eq!(fault.status, Some(status));
-            assert!(!fault.message.contains('<') && fault.message.ends_with(['.', '!', '?']), "{}", fault.message);
+            assert!(
+                !fault.message.contains('<') && fault.message.ends_with(['.', '!', '?']),
+                "{}",
+                fault.message
+            );
         }
     }
 }
@@ -112,10 +138,17 @@ fn what_follows_from_a_fault_is_told_by_status_and_names() {
     let limit = r#"{"type":"error","error":{"type":"rate_limit_error","message":"Limit.","details":{"error_code":"enforced_spend_limit_reached"}}}"#;
     assert_kinds([
         (400, anthropic("invalid_request_error", "max_tokens: too large"), Refused),
-        (400, anthropic("invalid_request_error", "Your credit balance is too low to access the API."), Exhausted),
         (
             400,
-            anthropic("invalid_request_error", "The request body is not valid JSON: unexpected end of data"),
+            anthropic("invalid_request_error", "Your credit balance is too low to access the API."),
+            Exhausted,
+        ),
+        (
+            400,
+            anthropic(
+                "invalid_request_error",
+                "The request body is not valid JSON: unexpected end of data",
+            ),
             Passing,
         ),
         (401, anthropic("authentication_error", "invalid x-api-key"), Key),
@@ -172,11 +205,12 @@ fn a_good_status_does_not_make_a_body_good() {
 
 #[test]
 fn a_message_is_a_sentence_with_the_words_of_the_provider() {
-    let said = |provider, status, body: &str| decode(provider, &reply(status, body)).unwrap_err().message;
-    let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+    let said =
+        |provider, status, body: &str| decode(provider, &reply(status, body)).unwrap_err().message;
+    let overloaded =
+        r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     insta::assert_snapshot!(said(Provider::Anthropic, 529, overloaded), @"The Anthropic API could not answer this time, status 529, overloaded_error: Overloaded.");
-    let key =
-        r#"{"error":{"message":"Incorrect API key provided: sk-proj-abcdef1234567890.","code":"invalid_api_key"}}"#;
+    let key = r#"{"error":{"message":"Incorrect API key provided: sk-proj-abcdef1234567890.","code":"invalid_api_key"}}"#;
     insta::assert_snapshot!(said(Provider::OpenAi, 401, key), @"The model server does not accept the key (mend it, then continue), status 401, invalid_api_key: Incorrect API key provided: [key].");
     insta::assert_snapshot!(said(Provider::OpenAi, 502, "<html><title>502 Bad\nGateway</title>"), @"The model server could not answer this time, status 502: 502 Bad Gateway.");
     insta::assert_snapshot!(said(Provider::OpenAi, 307, ""), @"The model server sends us elsewhere, which is not followed (check its `base_url`), status 307: no reason was given.");
@@ -203,18 +237,23 @@ fn no_shape_of_a_key_gets_into_a_message() {
             format!(r#"{{"error":{{"message":"{key} is wrong","type":"{key}"}}}}"#),
         ] {
             let message = decode(Provider::OpenAi, &reply(400, &body)).unwrap_err().message;
-            assert!(message.contains("[key]") && !message.contains(&key[key.len() - 6..]), "{message}");
+            assert!(
+                message.contains("[key]") && !message.contains(&key[key.len() - 6..]),
+                "{message}"
+            );
         }
     }
-    let plain =
-        decode(Provider::OpenAi, &reply(400, "the task-runner and risk-based key is fine")).unwrap_err().message;
+    let plain = decode(Provider::OpenAi, &reply(400, "the task-runner and risk-based key is fine"))
+        .unwrap_err()
+        .message;
     assert!(plain.contains("the task-runner and risk-based key is fine"), "{plain}");
 }
 
 #[test]
 fn no_more_than_4_kib_of_foreign_words_are_kept() {
     for letter in ["a", "é", "\u{1f600}"] {
-        let message = decode(Provider::OpenAi, &reply(400, &letter.repeat(100_000))).unwrap_err().message;
+        let message =
+            decode(Provider::OpenAi, &reply(400, &letter.repeat(100_000))).unwrap_err().message;
         assert!(message.len() > 4000 && message.len() < 4096 + 200, "{}", message.len());
     }
 }
@@ -264,10 +303,15 @@ fn outcome() -> impl Strategy<Value = Option<Outcome>> {
 /// Turns in any order, with ids that repeat or that no provider takes.
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let call = (prop::sample::select(vec!["a", "b", "", "ü x", "a_2"]), params(), outcome());
-    let call =
-        call.prop_map(|(id, params, outcome)| Call { id: id.to_owned(), name: "query".to_owned(), params, outcome });
+    let call = call.prop_map(|(id, params, outcome)| Call {
+        id: id.to_owned(),
+        name: "query".to_owned(),
+        params,
+        outcome,
+    });
     let said = (prop::option::of("[ a-z]{0,4}"), prop::collection::vec(call, 0..4));
-    let said = said.prop_map(|(text, calls)| Turn::Assistant(Said { text, kept: Vec::new(), calls }));
+    let said =
+        said.prop_map(|(text, calls)| Turn::Assistant(Said { text, kept: Vec::new(), calls }));
     prop::collection::vec(prop_oneof!["[ a-z]{0,4}".prop_map(Turn::User), said], 0..8)
 }
 
@@ -344,16 +388,23 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
     use super::{guessed, is_free, usage_of};
     use crate::runs::spec::Provider::{Anthropic, OpenAi};
     let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}}\n\n";
-    let delta =
-        "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":9}}\n\n";
+    let delta = "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":9}}\n\n";
     let chunk = "data: {\"choices\":[],\"usage\":null}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":9}}\n\n";
     let cases = [
         (Anthropic, format!("{start}{delta}data: {{\"type"), Some((Some(7), Some(9)))),
         // The count at the beginning of a stream is not what came back.
         (Anthropic, start.to_owned(), Some((Some(7), None))),
-        (Anthropic, r#"{"usage":{"input_tokens":1,"output_tokens":2}}"#.to_owned(), Some((Some(1), Some(2)))),
+        (
+            Anthropic,
+            r#"{"usage":{"input_tokens":1,"output_tokens":2}}"#.to_owned(),
+            Some((Some(1), Some(2))),
+        ),
         (OpenAi, chunk.to_owned(), Some((Some(7), Some(9)))),
-        (OpenAi, r#"{"usage":{"prompt_tokens":1,"completion_tokens":2}}"#.to_owned(), Some((Some(1), Some(2)))),
+        (
+            OpenAi,
+            r#"{"usage":{"prompt_tokens":1,"completion_tokens":2}}"#.to_owned(),
+            Some((Some(1), Some(2))),
+        ),
         (OpenAi, r#"{"usage":{"prompt_tokens":1,"complet"#.to_owned(), None),
         (OpenAi, r#"{"usage":{}}"#.to_owned(), None),
         (OpenAi, "data: {\"choices\":[]}\n\n".to_owned(), None),
@@ -367,12 +418,19 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
     }
     // A guess fills in what is not said, by what was said and sent, not by how a stream packs it.
     let text = "x".repeat(299);
-    let deltas =
-        format!(r#"data: {{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}"#) + "\n\n";
-    let openai = format!(r#"data: {{"id":"{text}","choices":[{{"delta":{{"content":"{text}"}}}}]}}"#) + "\n\n";
+    let deltas = format!(
+        r#"data: {{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}"#
+    ) + "\n\n";
+    let openai =
+        format!(r#"data: {{"id":"{text}","choices":[{{"delta":{{"content":"{text}"}}}}]}}"#)
+            + "\n\n";
     let guesses = [
         (Anthropic, format!("{start}{deltas}{deltas}"), (Some(7), Some(200))),
-        (Anthropic, format!("{start}{deltas}{}", deltas.replace("text\":", "signature\":")), (Some(7), Some(100))),
+        (
+            Anthropic,
+            format!("{start}{deltas}{}", deltas.replace("text\":", "signature\":")),
+            (Some(7), Some(100)),
+        ),
         (OpenAi, format!("{openai}{openai}data: {{\"cho"), (Some(1000), Some(200))),
         (OpenAi, text, (Some(1000), Some(100))),
         (OpenAi, chunk.to_owned(), (Some(7), Some(9))),
@@ -382,8 +440,11 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
         let guess = guessed(usage_of(provider, &reply).unwrap_or_default(), 3_000, &reply);
         assert_eq!((guess.input, guess.output), expected, "{provider:?} {body}");
     }
-    for free in ["<html>", r#"{"error":{"message":"no"}}"#, "event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n"]
-    {
+    for free in [
+        "<html>",
+        r#"{"error":{"message":"no"}}"#,
+        "event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n",
+    ] {
         assert!(is_free(&reply(200, free)), "{free}");
     }
 }

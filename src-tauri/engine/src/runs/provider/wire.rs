@@ -1,5 +1,5 @@
-//! **Pure.** What the codecs have in common: building JSON, reading a body, and ids that are unique on the wire. Owns the rule of
-//! what a body is that cannot be read; knows no provider.
+//! **Pure.** What the codecs have in common: building JSON, reading a body, and ids that are unique
+//! on the wire. Owns the rule of what a body is that cannot be read; knows no provider.
 use super::fault::{self, Who};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::runs::spec::Model;
@@ -26,7 +26,8 @@ pub(super) fn whole(number: u64) -> Value {
     Value::Number(number.to_string())
 }
 
-/// The highest count that is believed. No reply takes a trillion tokens, and sums of what is believed never overflow.
+/// The highest count that is believed. No reply takes a trillion tokens, and sums of what is
+/// believed never overflow.
 const HIGHEST_COUNT: u64 = 1_000_000_000_000;
 
 /// Returns a whole number from 0 to [`HIGHEST_COUNT`]; any other value counts as not stated.
@@ -42,7 +43,8 @@ pub(super) fn words<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::text).filter(|text| !text.trim().is_empty())
 }
 
-/// How many bytes of text an event of a stream adds: what lies in a `delta` and is no sign of the wire.
+/// How many bytes of text an event of a stream adds: what lies in a `delta` and is no sign of the
+/// wire.
 pub(super) fn said(event: &Value) -> usize {
     fn texts(value: &Value) -> usize {
         match value {
@@ -50,7 +52,10 @@ pub(super) fn said(event: &Value) -> usize {
             Value::List(items) => items.iter().map(texts).sum(),
             Value::Map(entries) => {
                 let said = entries.iter().filter(|(key, _)| {
-                    !matches!(key.text(), Some("type" | "role" | "id" | "signature" | "stop_reason"))
+                    !matches!(
+                        key.text(),
+                        Some("type" | "role" | "id" | "signature" | "stop_reason")
+                    )
                 });
                 said.map(|(_, value)| texts(value)).sum()
             }
@@ -60,8 +65,9 @@ pub(super) fn said(event: &Value) -> usize {
     match event {
         Value::List(items) => items.iter().map(said).sum(),
         Value::Map(entries) => {
-            let each =
-                |(key, value): &(Value, Value)| if key.text() == Some("delta") { texts(value) } else { said(value) };
+            let each = |(key, value): &(Value, Value)| {
+                if key.text() == Some("delta") { texts(value) } else { said(value) }
+            };
             entries.iter().map(each).sum()
         }
         _ => 0,
@@ -79,23 +85,41 @@ pub(super) fn patience(slow: bool) -> u64 {
 }
 
 /// A request with a JSON body.
-pub(super) fn request(url: String, extra: &[(&str, &str)], auth: Auth, body: &Value) -> HttpRequest {
+pub(super) fn request(
+    url: String,
+    extra: &[(&str, &str)],
+    auth: Auth,
+    body: &Value,
+) -> HttpRequest {
     let stream = matches!(body.get("stream"), Some(Value::Bool(true)));
     let accept = if stream { "text/event-stream" } else { "application/json" };
     let own = [("content-type", "application/json"), ("accept", accept)];
-    let headers = own.iter().chain(extra).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    HttpRequest { url, headers, auth, body: json::write(body, false).into_bytes(), stream, patience: patience(false) }
+    let headers = own
+        .iter()
+        .chain(extra)
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    HttpRequest {
+        url,
+        headers,
+        auth,
+        body: json::write(body, false).into_bytes(),
+        stream,
+        patience: patience(false),
+    }
 }
 
-/// Ids of the calls of every turn as they go over the wire: unique in the conversation, and of letters that the provider takes.
-/// The same conversation always gives the same ids.
+/// Ids of the calls of every turn as they go over the wire: unique in the conversation, and of
+/// letters that the provider takes. The same conversation always gives the same ids.
 pub(super) fn ids(turns: &[Turn], fits: fn(&str) -> bool) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
     turns
         .iter()
         .map(|turn| match turn {
             Turn::User(_) => Vec::new(),
-            Turn::Assistant(said) => said.calls.iter().map(|call| fresh(&mut seen, &call.id, fits)).collect(),
+            Turn::Assistant(said) => {
+                said.calls.iter().map(|call| fresh(&mut seen, &call.id, fits)).collect()
+            }
         })
         .collect()
 }
@@ -104,7 +128,10 @@ pub(super) fn ids(turns: &[Turn], fits: fn(&str) -> bool) -> Vec<Vec<String>> {
 pub(super) fn fresh(seen: &mut HashSet<String>, id: &str, fits: fn(&str) -> bool) -> String {
     let stem = if fits(id) { id } else { "call" };
     let later = (2..).map(|number| format!("{stem}_{number}"));
-    let unused = std::iter::once(stem.to_owned()).chain(later).find(|id| !seen.contains(id)).unwrap_or_default();
+    let unused = std::iter::once(stem.to_owned())
+        .chain(later)
+        .find(|id| !seen.contains(id))
+        .unwrap_or_default();
     seen.insert(unused.clone());
     unused
 }
@@ -120,8 +147,9 @@ pub(super) fn is_stream(reply: &HttpReply) -> bool {
         || starts.iter().any(|start| body.starts_with(start.as_bytes()))
 }
 
-/// The JSON object that a body of status 2xx holds. A body that ends in the middle is truncated; one that is no JSON at all may be
-/// a hiccup of whatever stands between, and is asked for again; a page for people means that the address is wrong.
+/// The JSON object that a body of status 2xx holds. A body that ends in the middle is truncated;
+/// one that is no JSON at all may be a hiccup of whatever stands between, and is asked for again; a
+/// page for people means that the address is wrong.
 pub(super) fn object(who: Who, reply: &HttpReply) -> Result<Value, Fault> {
     let value = value(who, reply.status, &reply.body)?;
     if value.get("error").is_some_and(|error| *error != Value::Null) {
@@ -138,12 +166,19 @@ pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> 
         Ok(text) => text.trim_start_matches('\u{feff}').trim(),
         // Only a last letter that is cut has no length of its error.
         Err(error) if error.error_len().is_none() => return Err(cut()),
-        Err(_) => return Err(fault(FaultKind::Passing, format!("The reply of {who} is not UTF-8 text."))),
+        Err(_) => {
+            return Err(fault(
+                FaultKind::Passing,
+                format!("The reply of {who} is not UTF-8 text."),
+            ));
+        }
     };
     if text.starts_with('<') {
         let page = fault::quoted(text);
         let who = fault::at_the_beginning(who);
-        let message = format!("{who} answered with a page for people instead of JSON ({page}); check its `base_url`.");
+        let message = format!(
+            "{who} answered with a page for people instead of JSON ({page}); check its `base_url`."
+        );
         return Err(fault(FaultKind::Refused, message));
     }
     let read = json::read(text).or_else(|error| match error.kind {
@@ -153,15 +188,22 @@ pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> 
     });
     match read {
         Ok(value @ Value::Map(_)) => Ok(value),
-        Ok(_) => Err(fault(FaultKind::Passing, format!("The reply of {who} is JSON, but no object."))),
+        Ok(_) => {
+            Err(fault(FaultKind::Passing, format!("The reply of {who} is JSON, but no object.")))
+        }
         Err(error) if error.kind == ReadErrorKind::Truncated => Err(cut()),
-        // An object that was cut inside `null` or an escape is no JSON, but it does not end as one does either.
+        // An object that was cut inside `null` or an escape is no JSON, but it does not end as one
+        // does either.
         Err(_) if text.starts_with('{') && !text.ends_with('}') => Err(cut()),
         Err(error) => Err(match error.kind {
-            ReadErrorKind::TooDeep | ReadErrorKind::TooLarge => {
-                fault(FaultKind::Refused, format!("The reply of {who} cannot be read: {}", error.message))
-            }
-            _ => fault(FaultKind::Passing, format!("The reply of {who} is no JSON: {}", error.message)),
+            ReadErrorKind::TooDeep | ReadErrorKind::TooLarge => fault(
+                FaultKind::Refused,
+                format!("The reply of {who} cannot be read: {}", error.message),
+            ),
+            _ => fault(
+                FaultKind::Passing,
+                format!("The reply of {who} is no JSON: {}", error.message),
+            ),
         }),
     }
 }

@@ -37,7 +37,10 @@ fn what_is_added_never_takes_the_place_of_another() {
     let dir = tempfile::tempdir().unwrap();
     assert_eq!(add(dir.path(), RUN, b"first"), Ok(true));
     assert_eq!(add(dir.path(), RUN, b"second"), Ok(false));
-    assert_eq!((fs::read(dir.path().join(RUN)).unwrap(), below(dir.path())), (b"first".to_vec(), vec![RUN.to_owned()]));
+    assert_eq!(
+        (fs::read(dir.path().join(RUN)).unwrap(), below(dir.path())),
+        (b"first".to_vec(), vec![RUN.to_owned()])
+    );
 }
 
 #[test]
@@ -45,9 +48,13 @@ fn a_file_keeps_its_mode() {
     let dir = tempfile::tempdir().unwrap();
     replace(dir.path(), "r.yaml", b"1").unwrap();
     for mode in [0o600, 0o664, 0o444] {
-        fs::set_permissions(dir.path().join("r.yaml"), std::fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(dir.path().join("r.yaml"), std::fs::Permissions::from_mode(mode))
+            .unwrap();
         replace(dir.path(), "r.yaml", b"2").unwrap();
-        assert_eq!(fs::metadata(dir.path().join("r.yaml")).unwrap().permissions().mode() & 0o777, mode);
+        assert_eq!(
+            fs::metadata(dir.path().join("r.yaml")).unwrap().permissions().mode() & 0o777,
+            mode
+        );
     }
 }
 
@@ -57,7 +64,8 @@ fn a_name_may_be_as_long_as_names_can_be() {
     let name = format!("{}.yaml", "x".repeat(250));
     replace(dir.path(), &name, b"1").unwrap();
     assert_eq!(below(dir.path()), std::slice::from_ref(&name));
-    // Also where something is put behind it: twice, so that the second is numbered, and not in the middle of a letter.
+    // Also where something is put behind it: twice, so that the second is numbered, and not in the
+    // middle of a letter.
     for name in [&name, &name, &format!("{}x.yaml", "\u{e9}".repeat(124))] {
         replace(dir.path(), name, b"1").unwrap();
         let to = move_aside(dir.path(), name).unwrap().unwrap();
@@ -75,9 +83,16 @@ fn links_and_folders_in_the_way_are_refused_and_what_they_lead_to_stays() {
     symlink(other.path(), dir.path().join("d")).unwrap();
     fs::create_dir(dir.path().join("f.yaml")).unwrap();
     for path in ["r.yaml", "d/r.yaml", "d/e/r.yaml", "f.yaml"] {
-        assert_eq!(replace(dir.path(), path, b"y").map_err(|error| error.kind), Err(DiskErrorKind::InTheWay), "{path}");
+        assert_eq!(
+            replace(dir.path(), path, b"y").map_err(|error| error.kind),
+            Err(DiskErrorKind::InTheWay),
+            "{path}"
+        );
     }
-    assert_eq!(move_aside(dir.path(), "r.yaml").map_err(|error| error.kind), Err(DiskErrorKind::InTheWay));
+    assert_eq!(
+        move_aside(dir.path(), "r.yaml").map_err(|error| error.kind),
+        Err(DiskErrorKind::InTheWay)
+    );
     assert_eq!(below(other.path()), ["victim"]);
     assert_eq!(fs::read_to_string(other.path().join("victim")).unwrap(), "x");
     // Without the link it works.
@@ -90,8 +105,10 @@ fn what_a_dead_process_left_is_swept_and_only_that() {
     let dir = tempfile::tempdir().unwrap();
     replace(dir.path(), RUN, b"1").unwrap();
     replace(dir.path(), "a/b/other.yaml", b"1").unwrap();
-    let left =
-        |name: &str| fs::write(dir.path().join("a/b").join(format!("{}1-1.tmp", temporaries_of(name))), "").unwrap();
+    let left = |name: &str| {
+        fs::write(dir.path().join("a/b").join(format!("{}1-1.tmp", temporaries_of(name))), "")
+            .unwrap();
+    };
     left("t-promptql-o1-variation0.yaml");
     left("other.yaml");
     sweep(dir.path(), RUN).unwrap();
@@ -134,7 +151,8 @@ fn starting_over_moves_the_journal_aside_too() {
     let left = below(dir.path());
     assert_eq!(left.len(), 2, "{left:?}");
     assert!(
-        left.iter().all(|path| path.starts_with(".touchstone/replaced/a/b/t-promptql-o1-variation0-2")),
+        left.iter()
+            .all(|path| path.starts_with(".touchstone/replaced/a/b/t-promptql-o1-variation0-2")),
         "{left:?}"
     );
     assert_eq!(start_over(dir.path(), RUN), Ok(None));
@@ -172,8 +190,9 @@ fn a_disk_that_is_read_only_is_one_where_writing_is_not_permitted() {
 pub(crate) struct Mounted(tempfile::TempDir);
 
 impl Mounted {
-    /// Runs the test that asks for it once more, in a user and a mount namespace of its own, where anybody may mount: there it gets the
-    /// disk, and here it gets none and is over. Set `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be no namespaces.
+    /// Runs the test that asks for it once more, in a user and a mount namespace of its own, where
+    /// anybody may mount: there it gets the disk, and here it gets none and is over. Set
+    /// `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be no namespaces.
     pub(crate) fn of(size: &str) -> Option<Self> {
         let test = std::thread::current().name().unwrap_or("main").to_owned();
         // With a single thread for all tests nobody knows which one this is.
@@ -197,7 +216,8 @@ impl Mounted {
             .envs([("TEST_MAY_MOUNT", "1"), ("RUST_TEST_THREADS", "2")])
             .output()
             .expect("`unshare` of util-linux is needed; set TOUCHSTONE_WITHOUT_MOUNTS=1 where there is none");
-        let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let (out, err) =
+            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         let hint = "Set TOUCHSTONE_WITHOUT_MOUNTS=1 where user namespaces are not allowed.";
         assert!(ran.status.success() && out.contains("1 passed"), "{out}{err}\n{hint}");
         None

@@ -1,4 +1,5 @@
-//! **Pure.** What a transcript says about its run, under `run:`. A fact that is not known has no key.
+//! **Pure.** What a transcript says about its run, under `run:`. A fact that is not known has no
+//! key.
 use super::walk::{whole, word};
 use crate::runs::provider::Usage;
 use touchstone_formats::transcript::Document;
@@ -46,8 +47,13 @@ pub struct ForkedFrom {
     pub edited: bool,
 }
 
-const USAGE: [&str; 5] =
-    ["input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"];
+const USAGE: [&str; 5] = [
+    "input_tokens",
+    "output_tokens",
+    "cache_read_tokens",
+    "cache_write_tokens",
+    "reasoning_tokens",
+];
 
 /// Writes the facts that are known; the others stay as they are.
 pub(crate) fn set(document: &mut Document, facts: &Facts) {
@@ -71,8 +77,10 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
         document.set_run("turns", number(turns));
     }
     if let Some(usage) = facts.usage {
-        let parts = [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
-        let known = USAGE.iter().zip(parts).filter_map(|(key, part)| Some(((*key).into(), number(part?))));
+        let parts =
+            [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning];
+        let known =
+            USAGE.iter().zip(parts).filter_map(|(key, part)| Some(((*key).into(), number(part?))));
         document.set_run("usage", Value::Map(known.collect()));
     }
     if let Some(cost) = facts.cost.filter(|cost| cost.is_finite()) {
@@ -89,7 +97,8 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
         document.set_run("version", Value::Text(version.clone()));
     }
     if let Some(from) = &facts.forked_from {
-        let mut entries = vec![("file".into(), from.file.as_str().into()), ("step".into(), number(from.step))];
+        let mut entries =
+            vec![("file".into(), from.file.as_str().into()), ("step".into(), number(from.step))];
         if from.edited {
             entries.push(("edited".into(), Value::Bool(true)));
         }
@@ -124,7 +133,11 @@ pub(crate) fn get(document: &Document) -> Facts {
         journal: number("journal"),
         forked_from: from.and_then(|from| {
             let edited = from.get("edited") == Some(&Value::Bool(true));
-            Some(ForkedFrom { file: word(from.get("file")?)?, step: whole(from.get("step")?)?, edited })
+            Some(ForkedFrom {
+                file: word(from.get("file")?)?,
+                step: whole(from.get("step")?)?,
+                edited,
+            })
         }),
     }
 }

@@ -1,5 +1,6 @@
-//! **Pure.** Makes foreign values fit for a transcript: what models and tools send may be too deep, too large or too odd for a
-//! file that every reader can read again. What does not fit is written as the text of its JSON, which is shown just the same.
+//! **Pure.** Makes foreign values fit for a transcript: what models and tools send may be too deep,
+//! too large or too odd for a file that every reader can read again. What does not fit is written
+//! as the text of its JSON, which is shown just the same.
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, yaml};
@@ -24,16 +25,20 @@ pub(crate) fn value(value: &Value) -> Value {
     }
 }
 
-/// The reply of a program, which has a file for itself: only the parts that do not fit are written as text.
+/// The reply of a program, which has a file for itself: only the parts that do not fit are written
+/// as text.
 pub(crate) fn parts(value: &Value) -> Value {
     let mut nodes = yaml::NODES / 3;
     if fits(value, DEPTH, &mut nodes) { value.clone() } else { each_part(value, PARTS) }
 }
 
 fn each_part(value: &Value, depth: usize) -> Value {
-    let fitted = |part: &Value| if depth == 0 { self::value(part) } else { each_part(part, depth - 1) };
+    let fitted =
+        |part: &Value| if depth == 0 { self::value(part) } else { each_part(part, depth - 1) };
     match value {
-        Value::List(items) if items.len() <= WIDTH => Value::List(items.iter().map(fitted).collect()),
+        Value::List(items) if items.len() <= WIDTH => {
+            Value::List(items.iter().map(fitted).collect())
+        }
         Value::Map(entries) if entries.len() <= WIDTH && has_plain_keys(entries) => {
             Value::Map(entries.iter().map(|(key, part)| (key.clone(), fitted(part))).collect())
         }
@@ -65,7 +70,8 @@ fn fits(value: &Value, depth: usize, nodes: &mut usize) -> bool {
         Value::Null | Value::Bool(_) => true,
         Value::List(items) => items.iter().all(|item| fits(item, depth - 1, nodes)),
         Value::Map(entries) => {
-            has_plain_keys(entries) && entries.iter().all(|(_, value)| fits(value, depth - 1, nodes))
+            has_plain_keys(entries)
+                && entries.iter().all(|(_, value)| fits(value, depth - 1, nodes))
         }
     }
 }
@@ -73,5 +79,7 @@ fn fits(value: &Value, depth: usize, nodes: &mut usize) -> bool {
 /// Keys are text, and none is there twice: that could not be read again.
 fn has_plain_keys(entries: &[(Value, Value)]) -> bool {
     let mut keys = HashSet::new();
-    entries.iter().all(|(key, _)| key.text().is_some_and(|key| key.len() <= 1_000 && keys.insert(key)))
+    entries
+        .iter()
+        .all(|(key, _)| key.text().is_some_and(|key| key.len() <= 1_000 && keys.insert(key)))
 }

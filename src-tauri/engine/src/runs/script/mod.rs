@@ -1,5 +1,6 @@
-//! **Pure.** A tool-calling transcript while it is written: read into turns, gone on with, closed. Everything that the file says
-//! and we do not know stays where it is. Owns no file and no provider.
+//! **Pure.** A tool-calling transcript while it is written: read into turns, gone on with, closed.
+//! Everything that the file says and we do not know stays where it is. Owns no file and no
+//! provider.
 mod facts;
 mod fit;
 mod told;
@@ -80,7 +81,8 @@ impl Script {
         self.document.write()
     }
 
-    /// What was said and called, in order. Before a model is asked every call in it needs an outcome: [`Script::open_calls`].
+    /// What was said and called, in order. Before a model is asked every call in it needs an
+    /// outcome: [`Script::open_calls`].
     pub fn turns(&self) -> Vec<Turn> {
         let pieces = walk::pieces(self.document.items());
         let mut ids = Ids::default();
@@ -88,13 +90,19 @@ impl Script {
         let turns = groups.iter().map(|group| match group {
             Group::User(message) => Turn::User(shown(message.value)),
             Group::Assistant(spoken) => {
-                let text = spoken.message.map(|message| shown(message.value)).filter(|text| !text.is_empty());
-                let calls = spoken.calls.iter().map(|call| ids.call(call.item, call.value)).collect();
+                let text = spoken
+                    .message
+                    .map(|message| shown(message.value))
+                    .filter(|text| !text.is_empty());
+                let calls =
+                    spoken.calls.iter().map(|call| ids.call(call.item, call.value)).collect();
                 Turn::Assistant(Said { text, kept: self.thinking(spoken.number), calls })
             }
         });
         // A reply without a word and a call is in the file, but no provider takes it back.
-        turns.filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default())).collect()
+        turns
+            .filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default()))
+            .collect()
     }
 
     /// The number of the next assistant turn.
@@ -103,7 +111,8 @@ impl Script {
         u32::try_from(last).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// Appends what a model said; returns the number of its turn. A reply of nothing is an empty message, so that it is seen.
+    /// Appends what a model said; returns the number of its turn. A reply of nothing is an empty
+    /// message, so that it is seen.
     pub fn say(&mut self, reply: &Reply) -> u32 {
         let turn = self.next_turn();
         let number = || Value::Number(turn.to_string());
@@ -118,11 +127,15 @@ impl Script {
                 ("params", fit::value(&call.params)),
                 ("turn", number()),
             ];
-            self.document.push("tool_call", Value::Map(entries.map(|(key, value)| (key.into(), value)).into()));
+            self.document.push(
+                "tool_call",
+                Value::Map(entries.map(|(key, value)| (key.into(), value)).into()),
+            );
         }
         // They are signed: changed ones are worth nothing.
         if !reply.kept.is_empty() && reply.kept.iter().all(fit::is_fit) {
-            let mut all = self.run("thinking").map_or_else(Vec::new, |thinking| thinking.items().to_vec());
+            let mut all =
+                self.run("thinking").map_or_else(Vec::new, |thinking| thinking.items().to_vec());
             let blocks = Value::List(reply.kept.clone());
             all.push(Value::Map(vec![("turn".into(), number()), ("blocks".into(), blocks)]));
             self.document.set_run("thinking", Value::List(all));
@@ -151,7 +164,10 @@ impl Script {
     /// Writes what came of a call into its item.
     pub fn close_call(&mut self, index: usize, outcome: &Outcome, seconds: Option<f64>) {
         let Some(Value::Map(entries)) = self.document.item_mut(index) else { return };
-        let Some((_, call)) = entries.iter_mut().find(|(key, _)| key.text() == Some("tool_call")) else { return };
+        let Some((_, call)) = entries.iter_mut().find(|(key, _)| key.text() == Some("tool_call"))
+        else {
+            return;
+        };
         if !matches!(call, Value::Map(_)) {
             // A call that was written by hand as nothing but its name.
             *call = Value::Map(vec![("name".into(), call.clone())]);
@@ -190,10 +206,9 @@ impl Script {
         let errors = pieces.iter().skip(last).filter(|piece| piece.kind == Kind::Error);
         let errors: HashSet<usize> = errors.map(|piece| piece.item).collect();
         if !errors.is_empty() {
-            let left = items
-                .iter()
-                .enumerate()
-                .filter_map(|(at, item)| if errors.contains(&at) { without_error(item) } else { Some(item.clone()) });
+            let left = items.iter().enumerate().filter_map(|(at, item)| {
+                if errors.contains(&at) { without_error(item) } else { Some(item.clone()) }
+            });
             let left = left.collect();
             self.document.set("conversation", Value::List(left));
         }
@@ -205,13 +220,16 @@ impl Script {
             return End::Error { error: error.clone() };
         }
         let pieces = walk::pieces(self.document.items());
-        let last = pieces.iter().rev().find(|piece| !matches!(piece.kind, Kind::System | Kind::Unknown));
+        let last =
+            pieces.iter().rev().find(|piece| !matches!(piece.kind, Kind::System | Kind::Unknown));
         match last.map(|piece| (piece.kind, piece.value)) {
             Some((Kind::Error, error)) => End::Error { error: error.clone() },
             Some((Kind::User, _)) => End::User,
             Some((Kind::Assistant, _)) => End::Assistant,
             Some((Kind::Call, _)) => match walk::group(&pieces).0.last() {
-                Some(Group::Assistant(spoken)) if spoken.calls.iter().any(|call| outcome(call.value).is_none()) => {
+                Some(Group::Assistant(spoken))
+                    if spoken.calls.iter().any(|call| outcome(call.value).is_none()) =>
+                {
                     End::OpenCalls
                 }
                 _ => End::CallsDone,
@@ -232,11 +250,13 @@ impl Script {
         pieces.iter().find(|piece| piece.kind == Kind::User).map(|piece| shown(piece.value))
     }
 
-    /// How many messages a person sent after the first one. Those that were added automatically are told by their
-    /// number in the file; in a file that does not say when it began, by their words as well.
+    /// How many messages a person sent after the first one. Those that were added automatically are
+    /// told by their number in the file; in a file that does not say when it began, by their words
+    /// as well.
     pub fn follow_ups(&self) -> usize {
         let pieces = walk::pieces(self.document.items());
-        let later: Vec<&Piece<'_>> = pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1).collect();
+        let later: Vec<&Piece<'_>> =
+            pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1).collect();
         let facts = self.facts();
         let seen = if facts.started.is_some() { 0 } else { self.nudges_by_words() };
         let told = facts.nudges.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
@@ -258,7 +278,11 @@ impl Script {
     /// Names of all tools that were called, in order. A call that failed did happen.
     pub fn called(&self) -> Vec<String> {
         let pieces = walk::pieces(self.document.items());
-        pieces.iter().filter(|piece| piece.kind == Kind::Call).map(|piece| name_of(piece.value)).collect()
+        pieces
+            .iter()
+            .filter(|piece| piece.kind == Kind::Call)
+            .map(|piece| name_of(piece.value))
+            .collect()
     }
 
     /// What the file says about the run.
@@ -295,8 +319,9 @@ impl Script {
         facts::forget(&mut self.document, fact);
     }
 
-    /// Writes the answer that the model gave, when the conversation has come to its end; else there is none, and no key.
-    /// Of a query (`result_tag` is [`answer::WHOLE_MESSAGE`]) it is what a run that was read has for its answer.
+    /// Writes the answer that the model gave, when the conversation has come to its end; else there
+    /// is none, and no key. Of a query (`result_tag` is [`answer::WHOLE_MESSAGE`]) it is what a run
+    /// that was read has for its answer.
     pub fn finish(&mut self, result_tag: Option<&str>) {
         let found = match self.end() {
             End::Assistant if result_tag == Some(answer::WHOLE_MESSAGE) => {
@@ -337,31 +362,40 @@ impl Script {
     fn thinking(&self, turn: u64) -> Vec<Value> {
         let all = self.run("thinking").map_or(&[][..], Value::items);
         let of_turn = all.iter().find(|entry| entry.get("turn").and_then(whole) == Some(turn));
-        of_turn.and_then(|entry| entry.get("blocks")).map_or_else(Vec::new, |blocks| blocks.items().to_vec())
+        of_turn
+            .and_then(|entry| entry.get("blocks"))
+            .map_or_else(Vec::new, |blocks| blocks.items().to_vec())
     }
 }
 
-/// Sets a key in place, or before `turn:`, so that what a call returned stands beside what it was asked.
+/// Sets a key in place, or before `turn:`, so that what a call returned stands beside what it was
+/// asked.
 fn put(entries: &mut Vec<(Value, Value)>, key: &str, value: Value) {
     if let Some((_, old)) = entries.iter_mut().find(|(known, _)| known.text() == Some(key)) {
         *old = value;
         return;
     }
-    let end = entries.iter().position(|(known, _)| known.text() == Some("turn")).unwrap_or(entries.len());
+    let end =
+        entries.iter().position(|(known, _)| known.text() == Some("turn")).unwrap_or(entries.len());
     entries.insert(end, (key.into(), value));
 }
 
 /// What is left of an item that was an error; nothing when that was all.
 fn without_error(item: &Value) -> Option<Value> {
     let ours = |key: &Value| {
-        key.text().is_some_and(|key| KINDS.iter().any(|(kind, _)| *kind == key) || matches!(key, "seconds" | "tokens"))
+        key.text().is_some_and(|key| {
+            KINDS.iter().any(|(kind, _)| *kind == key) || matches!(key, "seconds" | "tokens")
+        })
     };
     let said = |(key, value): &(Value, Value)| {
         let is_error = key.text() == Some("error");
         !is_error && (!ours(key) || *value != Value::Null)
     };
-    let left: Vec<(Value, Value)> = item.entries().iter().filter(|entry| said(entry)).cloned().collect();
-    left.iter().any(|(key, _)| !matches!(key.text(), Some("seconds" | "tokens"))).then_some(Value::Map(left))
+    let left: Vec<(Value, Value)> =
+        item.entries().iter().filter(|entry| said(entry)).cloned().collect();
+    left.iter()
+        .any(|(key, _)| !matches!(key.text(), Some("seconds" | "tokens")))
+        .then_some(Value::Map(left))
 }
 
 /// A message as text; one that somebody wrote as something else is shown as JSON.
@@ -384,7 +418,8 @@ pub(super) fn outcome(call: &Value) -> Option<Outcome> {
     }
 }
 
-/// Gives every call an id of its own: files may have none, and some models say the same one again and again.
+/// Gives every call an id of its own: files may have none, and some models say the same one again
+/// and again.
 #[derive(Default)]
 struct Ids {
     seen: HashSet<String>,
@@ -392,8 +427,11 @@ struct Ids {
 
 impl Ids {
     fn call(&mut self, item: usize, call: &Value) -> Call {
-        let mut id =
-            call.get("id").and_then(word).filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{item}"));
+        let mut id = call
+            .get("id")
+            .and_then(word)
+            .filter(|id| !id.is_empty())
+            .unwrap_or_else(|| format!("call_{item}"));
         // What stands before decides alone, so that going on does not change what was sent before.
         while !self.seen.insert(id.clone()) {
             id = format!("{id}_{item}");

@@ -5,8 +5,12 @@ use proptest::prelude::*;
 use touchstone_formats::run::StepKind;
 
 fn said(text: &str, calls: &[&str]) -> Reply {
-    let call =
-        |id: &&str| Call { id: (*id).into(), name: format!("tool_{id}"), params: Value::Map(vec![]), outcome: None };
+    let call = |id: &&str| Call {
+        id: (*id).into(),
+        name: format!("tool_{id}"),
+        params: Value::Map(vec![]),
+        outcome: None,
+    };
     let text = (!text.is_empty()).then(|| text.to_owned());
     Reply { text, calls: calls.iter().map(call).collect(), stop: Stop::Done, ..Reply::default() }
 }
@@ -23,7 +27,10 @@ fn again(script: &Script) -> Script {
 fn whole_run() -> Script {
     let mut script = Script::new("which tickets are open?\n");
     assert_eq!((script.end(), script.next_turn()), (End::User, 1));
-    let reply = Reply { kept: vec![Value::Map(vec![("k".into(), "x".into())])], ..said("I look.", &["a", "b"]) };
+    let reply = Reply {
+        kept: vec![Value::Map(vec![("k".into(), "x".into())])],
+        ..said("I look.", &["a", "b"])
+    };
     assert_eq!(script.say(&reply), 1);
     assert_eq!(script.end(), End::OpenCalls);
     let open = script.open_calls();
@@ -34,7 +41,11 @@ fn whole_run() -> Script {
     script.say(&said("", &["c"]));
     script.close_call(script.open_calls()[0].index, &Outcome::Result("x".into()), Some(0.0));
     script.say(&said("```json\n[1,]\n```", &[]));
-    script.set_facts(&Facts { system: Some("tool_calling".into()), cost: Some(0.1 + 0.2), ..Facts::default() });
+    script.set_facts(&Facts {
+        system: Some("tool_calling".into()),
+        cost: Some(0.1 + 0.2),
+        ..Facts::default()
+    });
     script.finish(None);
     script
 }
@@ -111,7 +122,10 @@ fn a_file_ends_in_what_it_says_last() {
         ("[{tool_call: {name: t, result: null}}]", End::CallsDone),
         ("[{tool_call: {name: t, result: 1, error: x}}]", End::CallsDone),
         ("[{tool_call: {name: t}}, {tool_call: {name: t, result: 1}}]", End::OpenCalls),
-        ("[{tool_call: {name: t, turn: 1}}, {tool_call: {name: t, result: 1, turn: 2}}]", End::CallsDone),
+        (
+            "[{tool_call: {name: t, turn: 1}}, {tool_call: {name: t, result: 1, turn: 2}}]",
+            End::CallsDone,
+        ),
         ("[{user_message: a}, {error: x}]", error("x")),
         ("[{user_message: a}, {error: x}, {note: y}]", error("x")),
         ("[{user_message: a, assistant_message: null, error: null}]", End::User),
@@ -136,12 +150,18 @@ fn going_on_takes_the_error_away_and_nothing_else() {
             "conversation: [{user_message: a}, {error: x, by: me}, {n: 1}]\n",
             "conversation: [{user_message: a}, {by: me}, {n: 1}]\n",
         ),
-        ("conversation: [{user_message: a, error: x}]\nerror: z\n", "conversation: [{user_message: a}]\n"),
+        (
+            "conversation: [{user_message: a, error: x}]\nerror: z\n",
+            "conversation: [{user_message: a}]\n",
+        ),
         (
             "conversation: [{user_message: a, assistant_message: null}]\n",
             "conversation: [{user_message: a, assistant_message: null}]\n",
         ),
-        ("conversation: [{error: x}, {user_message: a}]\n", "conversation: [{error: x}, {user_message: a}]\n"),
+        (
+            "conversation: [{error: x}, {user_message: a}]\n",
+            "conversation: [{error: x}, {user_message: a}]\n",
+        ),
         (
             "conversation: [{user_message: a}, {error: x, tool_call: null}]\nrun: {finished: 1, z: 2}\n",
             "conversation: [{user_message: a}]\nrun: {z: 2}\n",
@@ -160,8 +180,9 @@ fn calls_have_ids_of_their_own_and_keep_them_when_the_run_goes_on() {
     );
     let ids = |script: &Script| -> Vec<String> {
         let turns = script.turns();
-        let calls =
-            turns.iter().filter_map(|turn| if let Turn::Assistant(said) = turn { Some(&said.calls) } else { None });
+        let calls = turns.iter().filter_map(|turn| {
+            if let Turn::Assistant(said) = turn { Some(&said.calls) } else { None }
+        });
         calls.flatten().map(|call| call.id.clone()).collect()
     };
     let before = ids(&script);
@@ -186,7 +207,10 @@ fn what_is_too_deep_or_odd_for_a_file_is_written_as_its_json() {
         script.fail(&odd);
         assert_eq!(again(&script), script);
         let Turn::Assistant(said) = &script.turns()[1] else { panic!("no assistant turn") };
-        assert_eq!(said.calls[0].outcome, Some(Outcome::Result(Value::Text(json::write(&odd, false)))));
+        assert_eq!(
+            said.calls[0].outcome,
+            Some(Outcome::Result(Value::Text(json::write(&odd, false))))
+        );
     }
     let mut script = Script::new("a");
     script.say(&said(&"é".repeat(9 << 20), &[]));
@@ -200,16 +224,23 @@ fn an_answer_is_there_when_the_conversation_has_come_to_its_end_with_one() {
         script.finish(tag);
         (script.document().get("answer").cloned(), script.run("answer_lenient").is_some())
     };
-    let says = |text: &str| format!("conversation:\n- user_message: a\n- assistant_message: {text}\n");
+    let says =
+        |text: &str| format!("conversation:\n- user_message: a\n- assistant_message: {text}\n");
     assert_eq!(
         finished(&says("\"```json\\n[1]\\n```\""), None),
         (Some(Value::List(vec![Value::Number("1".into())])), false)
     );
     assert!(finished(&says("\"```json\\n[1,]\\n```\""), None).1);
     assert_eq!(finished(&says("<r>x</r>"), Some("r")), (Some("x".into()), false));
-    assert_eq!(finished(&format!("{}answer: old\nrun: {{answer_lenient: true}}\n", says("none")), None), (None, false));
     assert_eq!(
-        finished(&format!("{}- user_message: more\nanswer: old\n", says("\"```json\\n1\\n```\"")), None),
+        finished(&format!("{}answer: old\nrun: {{answer_lenient: true}}\n", says("none")), None),
+        (None, false)
+    );
+    assert_eq!(
+        finished(
+            &format!("{}- user_message: more\nanswer: old\n", says("\"```json\\n1\\n```\"")),
+            None
+        ),
         (None, false)
     );
 }
@@ -223,7 +254,12 @@ enum Act {
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
-    let text = prop_oneof!["[a-z \\n:#'\"|>-]{0,12}", "\\PC{0,6}", Just("no".to_owned()), Just("1e3\n".to_owned())];
+    let text = prop_oneof![
+        "[a-z \\n:#'\"|>-]{0,12}",
+        "\\PC{0,6}",
+        Just("no".to_owned()),
+        Just("1e3\n".to_owned())
+    ];
     let act = prop_oneof![
         4 => (text.clone(), 0..4usize, any::<bool>()).prop_map(|(text, calls, kept)| Act::Say(text, calls, kept)),
         6 => (0..4usize, any::<bool>(), text.clone()).prop_map(|(which, failed, text)| Act::Close(which, failed, text)),
@@ -237,7 +273,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 fn act(script: &mut Script, turns: &mut Vec<Turn>, act: &Act) {
     match act {
         Act::Say(text, calls, kept) => {
-            let ids: Vec<String> = (0..*calls).map(|n| format!("{}_{n}", script.next_turn())).collect();
+            let ids: Vec<String> =
+                (0..*calls).map(|n| format!("{}_{n}", script.next_turn())).collect();
             let mut reply = said(text, &ids.iter().map(String::as_str).collect::<Vec<_>>());
             if *kept {
                 reply.kept = vec![Value::Text(text.clone())];
@@ -250,8 +287,11 @@ fn act(script: &mut Script, turns: &mut Vec<Turn>, act: &Act) {
         }
         Act::Close(which, failed, text) => {
             let Some(open) = script.open_calls().into_iter().nth(*which) else { return };
-            let outcome =
-                if *failed { Outcome::Error(text.as_str().into()) } else { Outcome::Result(text.as_str().into()) };
+            let outcome = if *failed {
+                Outcome::Error(text.as_str().into())
+            } else {
+                Outcome::Result(text.as_str().into())
+            };
             script.close_call(open.index, &outcome, Some(0.5));
             for turn in turns.iter_mut() {
                 if let Turn::Assistant(said) = turn

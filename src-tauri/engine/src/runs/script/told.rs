@@ -1,5 +1,5 @@
-//! **Pure.** A search for an answer as a transcript tells it: the way that counts as an ordinary conversation, everything that was
-//! tried beside it, and how the run goes about it.
+//! **Pure.** A search for an answer as a transcript tells it: the way that counts as an ordinary
+//! conversation, everything that was tried beside it, and how the run goes about it.
 use super::{Script, fit, put};
 use crate::runs::provider::Reply;
 use crate::runs::search::{Bounds, Kind, Search};
@@ -24,16 +24,20 @@ impl Script {
             reply = node.reply;
             match &node.kind {
                 Kind::Root => {}
-                Kind::Thought(text) => self.document.push("assistant_message", Value::Text(text.clone())),
+                Kind::Thought(text) => {
+                    self.document.push("assistant_message", Value::Text(text.clone()));
+                }
                 Kind::Call(call) => self.document.push("tool_call", item(call, turn, node.seconds)),
             }
         }
         self.document.set_run("tree", search.written());
     }
 
-    /// The search that was told; a new one when there is none, none when somebody changed what was told.
+    /// The search that was told; a new one when there is none, none when somebody changed what was
+    /// told.
     pub fn search(&self, bounds: Bounds) -> Option<Search> {
-        self.run("tree").map_or_else(|| Some(Search::new(bounds)), |tree| Search::read(tree, bounds))
+        self.run("tree")
+            .map_or_else(|| Some(Search::new(bounds)), |tree| Search::read(tree, bounds))
     }
 
     /// Writes the answer of a search, or that there is none.
@@ -42,15 +46,18 @@ impl Script {
         self.forget("answer_lenient");
     }
 
-    /// Writes the tools that the model is offered, so that its calls can be held against what they take. What was offered before, and
-    /// is not any more, stays: earlier calls are of it.
+    /// Writes the tools that the model is offered, so that its calls can be held against what they
+    /// take. What was offered before, and is not any more, stays: earlier calls are of it.
     pub fn set_offers(&mut self, offers: &[Value]) {
         let name = |offer: &Value| offer.get("name").and_then(Value::text).map(str::to_owned);
         let now: Vec<Option<String>> = offers.iter().map(name).collect();
         let before = self.run(OFFERS).map_or(&[][..], Value::items);
-        let mut all: Vec<Value> = before.iter().filter(|offer| !now.contains(&name(offer))).cloned().collect();
+        let mut all: Vec<Value> =
+            before.iter().filter(|offer| !now.contains(&name(offer))).cloned().collect();
         all.extend(offers.iter().map(fit::value));
-        if !offers.is_empty() && all.iter().map(|offer| json::length(offer, false)).sum::<usize>() <= MOST_OFFERS {
+        if !offers.is_empty()
+            && all.iter().map(|offer| json::length(offer, false)).sum::<usize>() <= MOST_OFFERS
+        {
             self.document.set_run(OFFERS, Value::List(all));
         }
     }

@@ -1,4 +1,5 @@
-//! **Pure.** Items of a conversation as steps and turns, by the same rules as whoever shows them reads them.
+//! **Pure.** Items of a conversation as steps and turns, by the same rules as whoever shows them
+//! reads them.
 use touchstone_formats::value::Value;
 
 /// What an item says; an item may say several things.
@@ -46,11 +47,11 @@ pub(crate) fn pieces(items: &[Value]) -> Vec<Piece<'_>> {
         // A null beside another kind says nothing.
         let set = known().any(|(_, value)| *value != Value::Null);
         let before = pieces.len();
-        pieces.extend(known().filter(|(_, value)| !set || **value != Value::Null).map(|(kind, value)| Piece {
-            item,
-            kind,
-            value,
-        }));
+        pieces.extend(
+            known()
+                .filter(|(_, value)| !set || **value != Value::Null)
+                .map(|(kind, value)| Piece { item, kind, value }),
+        );
         if pieces.len() == before {
             pieces.push(Piece { item, kind: Kind::Unknown, value });
         }
@@ -104,7 +105,11 @@ impl<'d> Walk<'d> {
         self.assistants = self.assistants.saturating_add(1);
         self.call_turn = None;
         self.open = true;
-        self.groups.push(Group::Assistant(Spoken { number: self.assistants, message, calls: Vec::new() }));
+        self.groups.push(Group::Assistant(Spoken {
+            number: self.assistants,
+            message,
+            calls: Vec::new(),
+        }));
     }
 
     /// A call with a later turn than the one we are in begins a turn without a message.

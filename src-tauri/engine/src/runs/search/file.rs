@@ -1,5 +1,5 @@
-//! **Pure.** What was tried as it stands under `run.tree` of a transcript, and back: a search that is read goes on as if it had
-//! never been interrupted.
+//! **Pure.** What was tried as it stands under `run.tree` of a transcript, and back: a search that
+//! is read goes on as if it had never been interrupted.
 use super::{Bounds, Code, Kind, Node, Search};
 use crate::runs::provider::Reply;
 use crate::runs::script::walk::word;
@@ -7,8 +7,8 @@ use crate::runs::talk::{Call, Outcome};
 use touchstone_formats::value::Value;
 
 impl Search {
-    /// As it is written: each node with the place of its parent, from 1, where 0 is the root. On the way that counts, a node says
-    /// which item of the conversation it is.
+    /// As it is written: each node with the place of its parent, from 1, where 0 is the root. On
+    /// the way that counts, a node says which item of the conversation it is.
     pub fn written(&self) -> Value {
         let (way, why) = self.chosen();
         let number = |number: usize| Value::Number(number.to_string());
@@ -65,7 +65,8 @@ impl Search {
         Value::Map(tree)
     }
 
-    /// Reads what was written; none when that is not what such a search leads to, because somebody edited it or has other bounds.
+    /// Reads what was written; none when that is not what such a search leads to, because somebody
+    /// edited it or has other bounds.
     pub fn read(tree: &Value, bounds: Bounds) -> Option<Self> {
         let mut search = Self::new(bounds);
         let nodes = tree.get("nodes").map_or(&[][..], Value::items);
@@ -75,9 +76,13 @@ impl Search {
             }
             let first = search.nodes.len();
             // What was known then is known by its code.
-            let mut unknown = reply.iter().filter_map(|node| Some((node.get("call")?.text()?, code(node)?)));
-            let unknown: Vec<&str> =
-                unknown.by_ref().filter(|(_, code)| *code == Code::UNKNOWN).map(|(name, _)| name).collect();
+            let mut unknown =
+                reply.iter().filter_map(|node| Some((node.get("call")?.text()?, code(node)?)));
+            let unknown: Vec<&str> = unknown
+                .by_ref()
+                .filter(|(_, code)| *code == Code::UNKNOWN)
+                .map(|(name, _)| name)
+                .collect();
             search.said(&said(reply)?, |name| !unknown.contains(&name));
             for (at, node) in reply.iter().enumerate() {
                 let at = first + at;
@@ -85,7 +90,8 @@ impl Search {
                     return None;
                 }
                 if let (Some(outcome), Some(code)) = (outcome(node), code(node)) {
-                    let seconds = node.get("seconds").and_then(|seconds| word(seconds)?.parse().ok());
+                    let seconds =
+                        node.get("seconds").and_then(|seconds| word(seconds)?.parse().ok());
                     search.called(at, outcome, code, seconds);
                 }
             }

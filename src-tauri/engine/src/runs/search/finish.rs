@@ -15,8 +15,7 @@ pub enum Finish {
     Unusable(&'static str),
 }
 
-const NO_TYPE: &str =
-    "`return_type` is missing or is neither `give_answer` nor `give_up_and_restart`, so nothing was finished.";
+const NO_TYPE: &str = "`return_type` is missing or is neither `give_answer` nor `give_up_and_restart`, so nothing was finished.";
 const NO_ANSWER: &str = "`final_answer` is missing, so nothing was finished.";
 
 /// Reads the arguments of the call: a map, or the text the model wrote when that is none.
@@ -58,7 +57,8 @@ fn without_controls(text: &str) -> String {
     out
 }
 
-/// What stands in a text that is no JSON: a known type, and the answer up to the quote that closes it, or to the end.
+/// What stands in a text that is no JSON: a known type, and the answer up to the quote that closes
+/// it, or to the end.
 fn searched(text: &str) -> (Option<Value>, Option<Value>) {
     let has = |kind: &str| text.contains(&format!("\"return_type\": \"{kind}\""));
     let kind = [GIVE_ANSWER, GIVE_UP].into_iter().find(|kind| has(kind)).map(Value::from);
@@ -90,9 +90,15 @@ mod tests {
             (r#"{"return_type": "give_answer", "final_answer": "x"}"#, answer("x")),
             ("{\"return_type\":\"give_answer\",\"final_answer\":\"a\nb\"}", answer("a\nb")),
             (r#"{"return_type": "give_answer", "final_answer": "abc"} oops"#, answer("abc")),
-            (r#"{"return_type": "give_answer", "final_answer": "say \"a\", then"#, answer("say \"a\", then")),
+            (
+                r#"{"return_type": "give_answer", "final_answer": "say \"a\", then"#,
+                answer("say \"a\", then"),
+            ),
             (r#"{"return_type": "give_answer", "final_answer": "half \"#, answer("half \\")),
-            (r#"{"return_type":"give_answer","final_answer":"no space" oops"#, Finish::Unusable(NO_TYPE)),
+            (
+                r#"{"return_type":"give_answer","final_answer":"no space" oops"#,
+                Finish::Unusable(NO_TYPE),
+            ),
             (r#"{"return_type": "give_up_and_restart"} oops"#, Finish::GiveUp),
             (r#"{"return_type": "give_answer"}"#, Finish::Unusable(NO_ANSWER)),
             (r#"{"return_type": "other", "final_answer": "x"}"#, Finish::Unusable(NO_TYPE)),
@@ -104,7 +110,8 @@ mod tests {
                 assert_eq!(read(&value), finish, "{text}");
             }
         }
-        let object = json::read(r#"{"return_type": "give_answer", "final_answer": {"a": 1}}"#).unwrap();
+        let object =
+            json::read(r#"{"return_type": "give_answer", "final_answer": {"a": 1}}"#).unwrap();
         assert_eq!(read(&object), Finish::Answer(json::read(r#"{"a":1}"#).unwrap()));
     }
 }

@@ -4,7 +4,8 @@ use std::fmt;
 /// A way to look for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// One chain of steps; from the start again, at most so often in all, while none has ended with an answer.
+    /// One chain of steps; from the start again, at most so often in all, while none has ended with
+    /// an answer.
     Chain {
         /// Tries.
         tries: u32,
@@ -22,13 +23,18 @@ const MOST: u32 = 100;
 impl Method {
     /// Reads a method.
     pub fn read(text: &str) -> Result<Self, String> {
-        let number = |digits: &str| digits.parse().ok().filter(|number| (1..=MOST).contains(number));
+        let number =
+            |digits: &str| digits.parse().ok().filter(|number| (1..=MOST).contains(number));
         if let Some(tries) = text.strip_prefix("CoT@") {
-            let wrong = || format!("`{text}` needs a number of tries from 1 to {MOST}, as in `CoT@1`.");
+            let wrong =
+                || format!("`{text}` needs a number of tries from 1 to {MOST}, as in `CoT@1`.");
             return number(tries).map(|tries| Self::Chain { tries }).ok_or_else(wrong);
         }
-        let unknown =
-            || format!("`{text}` is no method; there are `CoT@1` and `DFS_woFilter_w2`, with other numbers too.");
+        let unknown = || {
+            format!(
+                "`{text}` is no method; there are `CoT@1` and `DFS_woFilter_w2`, with other numbers too."
+            )
+        };
         let (name, width) = text.rsplit_once("_w").ok_or_else(unknown)?;
         let width = number(width).ok_or_else(unknown)?;
         if !name.starts_with("DFS") {

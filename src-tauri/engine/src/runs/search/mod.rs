@@ -1,5 +1,6 @@
-//! **Pure.** Looking for an answer in more than one way: what was tried as a tree, and what comes next. The same replies and
-//! outcomes always lead to the same tree. Owns no request, no tool and no file.
+//! **Pure.** Looking for an answer in more than one way: what was tried as a tree, and what comes
+//! next. The same replies and outcomes always lead to the same tree. Owns no request, no tool and
+//! no file.
 mod file;
 pub mod finish;
 mod method;
@@ -202,14 +203,24 @@ impl Search {
     fn add(&mut self, parent: usize, kind: Kind, steps: u32) -> usize {
         let depth = self.nodes[parent].depth + steps;
         let (reply, kept) = (self.asked, Vec::new());
-        self.nodes.push(Node { parent, reply, kind, depth, code: None, seconds: None, pruned: false, kept });
+        self.nodes.push(Node {
+            parent,
+            reply,
+            kind,
+            depth,
+            code: None,
+            seconds: None,
+            pruned: false,
+            kept,
+        });
         self.nodes.len() - 1
     }
 
     /// An id that no other call has: some models say the same one again and again.
     fn fresh(&mut self, id: &str) -> String {
         let base = if id.is_empty() { "call" } else { id };
-        let mut fresh = if id.is_empty() { format!("{base}_{}", self.nodes.len()) } else { id.to_owned() };
+        let mut fresh =
+            if id.is_empty() { format!("{base}_{}", self.nodes.len()) } else { id.to_owned() };
         while !self.ids.insert(fresh.clone()) {
             fresh = format!("{base}_{}", self.nodes.len());
             if self.ids.contains(&fresh) {
@@ -257,7 +268,8 @@ impl Search {
         }
     }
 
-    /// Goes back to the last point from which another way is to be tried. More than one step back skips points.
+    /// Goes back to the last point from which another way is to be tried. More than one step back
+    /// skips points.
     fn back_up(&mut self, mut steps: u32, width: u32) {
         while let Some((node, tried)) = self.open.last_mut() {
             if steps > 1 {
@@ -288,7 +300,10 @@ fn settled(call: &Call, knows: impl Fn(&str) -> bool) -> (Option<Code>, Option<O
     if knows(&call.name) {
         return (None, None);
     }
-    (Some(Code::UNKNOWN), Some(Outcome::Error(Value::Text(format!("There is no function named `{}`.", call.name)))))
+    (
+        Some(Code::UNKNOWN),
+        Some(Outcome::Error(Value::Text(format!("There is no function named `{}`.", call.name)))),
+    )
 }
 
 #[cfg(test)]

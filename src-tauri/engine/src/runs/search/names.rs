@@ -1,8 +1,13 @@
 //! **Pure.** Which function a model means.
 
-/// The place of the function of a name: of the first that is called exactly so, else of the first whose name ends so. The original
-/// only looks at how names end, so that a name can reach a longer one that stands before it, and no name at all the first.
-pub fn find<'n>(mut names: impl Iterator<Item = &'n str> + Clone, wanted: &str, as_original: bool) -> Option<usize> {
+/// The place of the function of a name: of the first that is called exactly so, else of the first
+/// whose name ends so. The original only looks at how names end, so that a name can reach a longer
+/// one that stands before it, and no name at all the first.
+pub fn find<'n>(
+    mut names: impl Iterator<Item = &'n str> + Clone,
+    wanted: &str,
+    as_original: bool,
+) -> Option<usize> {
     let exactly = if as_original { None } else { names.clone().position(|name| name == wanted) };
     let is_end = |name: &str| name.ends_with(wanted) && (as_original || !wanted.is_empty());
     exactly.or_else(|| names.position(is_end))

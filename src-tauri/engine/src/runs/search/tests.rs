@@ -24,7 +24,8 @@ fn reply(text: Option<&str>, calls: Vec<Call>) -> Reply {
 const ANSWER: &str = r#"{"return_type":"give_answer","final_answer":"x"}"#;
 const GIVE_UP: &str = r#"{"return_type":"give_up_and_restart"}"#;
 
-/// Goes on with what a word stands for: `t` a thought, `c` a call, `a` an answer, `g` giving up, `n` nothing, `u` an unknown name.
+/// Goes on with what a word stands for: `t` a thought, `c` a call, `a` an answer, `g` giving up,
+/// `n` nothing, `u` an unknown name.
 fn play(search: &mut Search, script: &str) {
     for word in script.chars() {
         assert_eq!(search.next(), Next::Ask, "{script} at {word}");
@@ -66,7 +67,8 @@ fn drawn(search: &Search) -> String {
         if node.pruned {
             out.push('!');
         }
-        let children: Vec<usize> = (at + 1..search.nodes().len()).filter(|c| search.nodes()[*c].parent == at).collect();
+        let children: Vec<usize> =
+            (at + 1..search.nodes().len()).filter(|c| search.nodes()[*c].parent == at).collect();
         if children.len() > 1 {
             out.push('(');
         }
@@ -124,7 +126,10 @@ fn another_way_is_asked_for_without_being_said_on_it() {
     let mut search = Search::new(bounds("DFS_woFilter_w2", 12, 60));
     play(&mut search, "cg");
     let turns = search.turns();
-    assert!(matches!(turns.as_slice(), [Turn::User(text)] if text.contains("- f with {} returned: r")), "{turns:?}");
+    assert!(
+        matches!(turns.as_slice(), [Turn::User(text)] if text.contains("- f with {} returned: r")),
+        "{turns:?}"
+    );
     play(&mut search, "c");
     assert!(matches!(search.turns().as_slice(), [Turn::Assistant(said)] if said.calls.len() == 1));
 }
@@ -134,7 +139,9 @@ fn a_thought_alone_is_followed_by_a_word_to_go_on_and_unknown_names_are_not_said
     let mut search = Search::new(bounds("CoT@1", 12, 60));
     play(&mut search, "ut");
     let turns = search.turns();
-    assert!(matches!(&turns[0], Turn::Assistant(said) if said.calls[0].name == "invalid_hallucination_function_name"));
+    assert!(
+        matches!(&turns[0], Turn::Assistant(said) if said.calls[0].name == "invalid_hallucination_function_name")
+    );
     assert!(matches!(&turns[2], Turn::User(text) if text == words::GO_ON));
     assert!(matches!(&search.nodes()[1].kind, Kind::Call(call) if call.name == "nope"));
 }
@@ -157,7 +164,10 @@ fn the_way_that_counts_without_an_answer_is_chosen_by_a_rule() {
     }
     let mut search = Search::new(bounds("DFS_woFilter_w2", 2, 60));
     play(&mut search, "tttttt");
-    assert_eq!(search.chosen(), (vec![1, 2], Some("No way led to an answer. This is the first of the longest.")));
+    assert_eq!(
+        search.chosen(),
+        (vec![1, 2], Some("No way led to an answer. This is the first of the longest."))
+    );
 }
 
 proptest! {
@@ -217,9 +227,14 @@ fn apis(id: &str) -> Vec<Api> {
     let find = |set: &str| {
         let file = golden().join(format!("solvable_queries/test_instruction/{set}.json"));
         let queries = json::read(&fs_err::read_to_string(file).unwrap()).unwrap();
-        queries.items().iter().find(|query| query.get("query_id").map(python::text).as_deref() == Some(id)).cloned()
+        queries
+            .items()
+            .iter()
+            .find(|query| query.get("query_id").map(python::text).as_deref() == Some(id))
+            .cloned()
     };
-    let query = find("G1_instruction").or_else(|| find("G1_tool")).or_else(|| find("G1_category")).unwrap();
+    let query =
+        find("G1_instruction").or_else(|| find("G1_tool")).or_else(|| find("G1_category")).unwrap();
     query.get("api_list").unwrap().items().iter().map(Api::read).collect()
 }
 
@@ -227,7 +242,8 @@ fn apis(id: &str) -> Vec<Api> {
 fn message(message: &Value) -> Reply {
     let calls = message.get("tool_calls").map_or(&[][..], Value::items).iter().map(|entry| {
         let function = entry.get("function").unwrap();
-        let text = |value: Option<&Value>| value.and_then(Value::text).unwrap_or_default().to_owned();
+        let text =
+            |value: Option<&Value>| value.and_then(Value::text).unwrap_or_default().to_owned();
         call(&text(entry.get("id")), &text(function.get("name")), &text(function.get("arguments")))
     });
     reply(message.get("content").and_then(Value::text), calls.collect())
@@ -235,14 +251,17 @@ fn message(message: &Value) -> Reply {
 
 /// What a server returned, as the model sees it.
 fn returned(server: Option<&Value>, most: usize) -> (Outcome, Code) {
-    let error = |text: &str| Value::Map(vec![("error".into(), text.into()), ("response".into(), "".into())]);
+    let error = |text: &str| {
+        Value::Map(vec![("error".into(), text.into()), ("response".into(), "".into())])
+    };
     let status = server.and_then(|server| server.get("status"));
     let body = match server {
         None => json::read(r#"{"error": "", "response": "default"}"#).unwrap(),
         Some(server) if server.get("timeout").is_some() => error("Timeout error..."),
-        Some(_) if status.is_some() => {
-            error(&format!("request invalid, data error. status_code={}", python::text(status.unwrap())))
-        }
+        Some(_) if status.is_some() => error(&format!(
+            "request invalid, data error. status_code={}",
+            python::text(status.unwrap())
+        )),
         Some(server) => server.get("body").unwrap().clone(),
     };
     let body = python_json::read(&json::write(&body, false)).unwrap();
@@ -251,16 +270,21 @@ fn returned(server: Option<&Value>, most: usize) -> (Outcome, Code) {
     (Outcome::Result(Value::Text(shown)), code)
 }
 
-/// Makes a scripted run of the original: its requests, and what the model saw last before each of its replies.
+/// Makes a scripted run of the original: its requests, and what the model saw last before each of
+/// its replies.
 fn replay(case: &Value, as_original: bool) -> (Search, Vec<Value>, Vec<Option<String>>) {
     let number = |key: &str| python::text(case.get(key).unwrap()).parse::<u32>().unwrap();
     let method = case.get("method").and_then(Value::text).unwrap();
     let apis = apis(&number("query_id").to_string());
-    let functions: Vec<String> = apis.iter().map(|api| function_name(&api.tool, &api.name)).collect();
+    let functions: Vec<String> =
+        apis.iter().map(|api| function_name(&api.tool, &api.name)).collect();
     let find = |name: &str| names::find(functions.iter().map(String::as_str), name, as_original);
-    let mut search = Search::new(bounds(method, number("single_chain_max_step"), number("max_query_count")));
-    let (mut script, mut servers) =
-        (case.get("llm_script").unwrap().items().iter(), case.get("server_responses").unwrap().items().iter());
+    let mut search =
+        Search::new(bounds(method, number("single_chain_max_step"), number("max_query_count")));
+    let (mut script, mut servers) = (
+        case.get("llm_script").unwrap().items().iter(),
+        case.get("server_responses").unwrap().items().iter(),
+    );
     let (mut requests, mut seen) = (Vec::new(), Vec::new());
     loop {
         match search.next() {
@@ -286,7 +310,8 @@ fn replay(case: &Value, as_original: bool) -> (Search, Vec<Value>, Vec<Option<St
                     map.into_iter().map(|(key, value)| (key.into(), Value::Text(value))).collect();
                 request.push(("tool_input".into(), call.params.clone()));
                 requests.push(Value::Map(request));
-                let (outcome, code) = returned(servers.next(), number("max_observation_length") as usize);
+                let (outcome, code) =
+                    returned(servers.next(), number("max_observation_length") as usize);
                 search.called(open[0], outcome, code, None);
             }
         }
@@ -298,9 +323,17 @@ fn original(node: &Value, out: &mut Vec<(String, String, Option<String>, bool)>)
     let text = |key: &str| node.get(key).map(python::text);
     if text("depth").as_deref() != Some("0") {
         let pruned = node.get("pruned") == Some(&Value::Bool(true));
-        out.push((text("node_type").unwrap(), text("description").unwrap(), text("observation_code"), pruned));
+        out.push((
+            text("node_type").unwrap(),
+            text("description").unwrap(),
+            text("observation_code"),
+            pruned,
+        ));
     }
-    node.get("children").map_or(&[][..], Value::items).iter().for_each(|child| original(child, out));
+    node.get("children")
+        .map_or(&[][..], Value::items)
+        .iter()
+        .for_each(|child| original(child, out));
 }
 
 /// What was sent, and what the model saw last before each of its replies.
@@ -315,7 +348,9 @@ fn same_calls(case: &Value, requests: &[Value], seen: &[Option<String>]) {
         let input = original.get("tool_input").and_then(Value::text).unwrap();
         assert_eq!(ours.get("tool_input"), json::embedded(input).as_ref(), "{name}");
     }
-    for (ours, original) in seen.iter().zip(case.get("last_message_of_each_llm_call").unwrap().items()) {
+    for (ours, original) in
+        seen.iter().zip(case.get("last_message_of_each_llm_call").unwrap().items())
+    {
         // What `Finish` and unknown names bring is in our own words.
         if let (Some(ours), [role, Value::Text(text)]) = (ours, original.items())
             && role.text() == Some("tool")
@@ -332,7 +367,12 @@ fn same_nodes(name: &str, raw: &Value, search: &Search) {
     if let Some(tree) = raw.get("tree") {
         original(tree.get("tree").unwrap(), &mut theirs);
     } else {
-        let tries = raw.get("trys").unwrap().items().iter().flat_map(|one| one.get("chain").unwrap().items());
+        let tries = raw
+            .get("trys")
+            .unwrap()
+            .items()
+            .iter()
+            .flat_map(|one| one.get("chain").unwrap().items());
         tries.for_each(|node| original(node, &mut theirs));
     }
     let mut theirs = theirs.into_iter();
@@ -340,12 +380,24 @@ fn same_nodes(name: &str, raw: &Value, search: &Search) {
         let (kind, description, code, pruned) = theirs.next().unwrap();
         match &node.kind {
             Kind::Thought(text) => {
-                assert_eq!((kind.as_str(), &description, pruned), ("Thought", text, node.pruned), "{name}");
+                assert_eq!(
+                    (kind.as_str(), &description, pruned),
+                    ("Thought", text, node.pruned),
+                    "{name}"
+                );
             }
             Kind::Call(call) => {
-                assert_eq!((kind.as_str(), &description, code), ("Action", &call.name, None), "{name}");
+                assert_eq!(
+                    (kind.as_str(), &description, code),
+                    ("Action", &call.name, None),
+                    "{name}"
+                );
                 let (_, input, code, pruned) = theirs.next().unwrap();
-                assert_eq!((code, pruned), (node.code.map(|code| code.0.to_string()), node.pruned), "{name}");
+                assert_eq!(
+                    (code, pruned),
+                    (node.code.map(|code| code.0.to_string()), node.pruned),
+                    "{name}"
+                );
                 let input = json::embedded(&input).unwrap_or(Value::Text(input));
                 assert_eq!(input, call.params, "{name}");
             }
@@ -366,13 +418,18 @@ fn scripted_runs_are_those_of_the_original() {
         let case = json::embedded(line).unwrap();
         let name = case.get("case").and_then(Value::text).unwrap();
         let raw = case.get("raw_answer").unwrap();
-        // The original breaks down, or stops for what ends a run of ours in an error that can be gone on from.
+        // The original breaks down, or stops for what ends a run of ours in an error that can be
+        // gone on from.
         if *raw == Value::Null || matches!(name, "llm error code" | "dfs with filter (ranking)") {
             differ.push(name.to_owned());
             continue;
         }
         let (search, requests, seen) = replay(&case, true);
-        assert_eq!(search.asked().to_string(), python::text(case.get("llm_calls").unwrap()), "{name}");
+        assert_eq!(
+            search.asked().to_string(),
+            python::text(case.get("llm_calls").unwrap()),
+            "{name}"
+        );
         same_calls(&case, &requests, &seen);
         same_nodes(name, raw, &search);
         assert_eq!(raw.get("win"), Some(&Value::Bool(search.answer().is_some())), "{name}");
@@ -386,7 +443,9 @@ fn scripted_runs_are_those_of_the_original() {
 
 fn preorder(search: &Search) -> Vec<&Node> {
     fn visit<'s>(search: &'s Search, at: usize, out: &mut Vec<&'s Node>) {
-        for (child, node) in search.nodes().iter().enumerate().skip(1).filter(|(_, node)| node.parent == at) {
+        for (child, node) in
+            search.nodes().iter().enumerate().skip(1).filter(|(_, node)| node.parent == at)
+        {
             out.push(node);
             visit(search, child, out);
         }

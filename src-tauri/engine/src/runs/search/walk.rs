@@ -1,10 +1,12 @@
-//! **Pure.** Ways through what was tried: as the model is asked along one, and the one that counts in the end.
+//! **Pure.** Ways through what was tried: as the model is asked along one, and the one that counts
+//! in the end.
 use super::finish::{self, Finish};
 use super::{Code, End, Kind, Method, Next, Node, Search, words};
 use crate::runs::talk::{Said, Turn};
 use touchstone_formats::value::Value;
 
-/// What providers are told a function is called that there is not: some refuse a conversation with the name the model made up.
+/// What providers are told a function is called that there is not: some refuse a conversation with
+/// the name the model made up.
 const UNKNOWN: &str = "invalid_hallucination_function_name";
 
 impl Search {
@@ -24,8 +26,10 @@ impl Search {
     pub fn turns(&self) -> Vec<Turn> {
         let mut turns = self.said_on_the_way(self.at);
         let another = self.another().or_else(|| {
-            // Providers take a conversation that ends with the model's own words for words it is to finish.
-            let waits = matches!(turns.last(), Some(Turn::Assistant(said)) if said.calls.is_empty());
+            // Providers take a conversation that ends with the model's own words for words it is to
+            // finish.
+            let waits =
+                matches!(turns.last(), Some(Turn::Assistant(said)) if said.calls.is_empty());
             waits.then(|| words::GO_ON.to_owned())
         });
         turns.extend(another.map(Turn::User));
@@ -55,12 +59,14 @@ impl Search {
             Turn::Assistant(said)
         });
         // A reply without a word and a call is in the tree, but no provider takes it back.
-        said.filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default())).collect()
+        said.filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default()))
+            .collect()
     }
 
     /// What the model is told where other ways were tried already; it is part of no way.
     fn another(&self) -> Option<String> {
-        let children = self.nodes.iter().enumerate().skip(1).filter(|(_, node)| node.parent == self.at);
+        let children =
+            self.nodes.iter().enumerate().skip(1).filter(|(_, node)| node.parent == self.at);
         if matches!(self.bounds.method, Method::Chain { .. }) {
             return None;
         }
@@ -80,7 +86,8 @@ impl Search {
         }
     }
 
-    /// The way that counts: to the answer, or where the search is; when it ended without an answer, one that a rule chooses.
+    /// The way that counts: to the answer, or where the search is; when it ended without an answer,
+    /// one that a rule chooses.
     pub fn chosen(&self) -> (Vec<usize>, Option<&'static str>) {
         let (node, why) = match self.next() {
             Next::Done(End::Answered(node)) => (node, None),
@@ -88,12 +95,14 @@ impl Search {
                 (Method::Tree { .. }, Some(node)) => {
                     (*node, Some("No way led to an answer. This is the first that was given up."))
                 }
-                (Method::Tree { .. }, None) => {
-                    (self.deepest(), Some("No way led to an answer. This is the first of the longest."))
-                }
-                (Method::Chain { tries }, _) => {
-                    (self.nodes.len() - 1, (tries > 1).then_some("No try led to an answer. This is the last."))
-                }
+                (Method::Tree { .. }, None) => (
+                    self.deepest(),
+                    Some("No way led to an answer. This is the first of the longest."),
+                ),
+                (Method::Chain { tries }, _) => (
+                    self.nodes.len() - 1,
+                    (tries > 1).then_some("No try led to an answer. This is the last."),
+                ),
             },
             Next::Run(_) => (self.nodes.len() - 1, None),
             Next::Ask => (self.at, None),

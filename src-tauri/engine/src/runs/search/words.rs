@@ -24,10 +24,12 @@ const MOST: usize = 8_000;
 
 /// Told where other ways were tried from the same point.
 pub(super) fn another(tried: &[&Node]) -> String {
-    let mut text = "You were at this point before, and what you did next led to no answer:\n".to_owned();
+    let mut text =
+        "You were at this point before, and what you did next led to no answer:\n".to_owned();
     for node in tried {
         let Kind::Call(call) = &node.kind else { continue };
-        let returned = call.outcome.as_ref().map(super::super::talk::Outcome::shown).unwrap_or_default();
+        let returned =
+            call.outcome.as_ref().map(super::super::talk::Outcome::shown).unwrap_or_default();
         let params = json::write(&call.params, false);
         text.extend(["\n- ", &call.name, " with ", &params, " returned: ", &returned]);
     }

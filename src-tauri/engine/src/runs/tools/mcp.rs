@@ -1,5 +1,6 @@
-//! Tools of a Model Context Protocol server: which there are, and calling them. Owns one connection and makes it anew when the
-//! server has gone; what a settings entry means, what tools are called and what a reply says is decided in the rooms below.
+//! Tools of a Model Context Protocol server: which there are, and calling them. Owns one connection
+//! and makes it anew when the server has gone; what a settings entry means, what tools are called
+//! and what a reply says is decided in the rooms below.
 mod child;
 mod family;
 mod link;
@@ -23,15 +24,16 @@ pub struct McpTool {
     name: String,
     settings: Settings,
     tools: Vec<(Named, Offer)>,
-    /// The connection. None after it was lost, until the next call makes it anew; calls under way keep theirs alive.
+    /// The connection. None after it was lost, until the next call makes it anew; calls under way
+    /// keep theirs alive.
     link: std::sync::Mutex<Option<Arc<Link>>>,
     /// Held while a connection is made, so that calls at the same time share one.
     joining: tokio::sync::Mutex<()>,
 }
 
 impl McpTool {
-    /// Starts or reaches the server and asks for its tools. `settings` is the tool's entry in the workspace file; `secret`
-    /// gives the value of a `${NAME}` in it; commands are run in `base`.
+    /// Starts or reaches the server and asks for its tools. `settings` is the tool's entry in the
+    /// workspace file; `secret` gives the value of a `${NAME}` in it; commands are run in `base`.
     pub fn open(
         name: &str,
         settings: &Value,
@@ -56,7 +58,8 @@ impl McpTool {
         self.tools.iter().map(|(_, offer)| offer.clone()).collect()
     }
 
-    /// Calls a tool by the name that it is offered by. Ends early when `stop` is cancelled; the server is told.
+    /// Calls a tool by the name that it is offered by. Ends early when `stop` is cancelled; the
+    /// server is told.
     pub async fn call(&self, tool: &str, params: &Value, stop: &CancellationToken) -> Called {
         let named = self.tools.iter().map(|(named, _)| named).find(|named| named.offered == tool);
         let named = named.ok_or_else(|| ToolFailure::new(format!("There is no tool `{tool}`.")))?;
@@ -69,7 +72,8 @@ impl McpTool {
         }
     }
 
-    /// Ends the connection. A server that was started gets a moment to end by itself, and is killed then.
+    /// Ends the connection. A server that was started gets a moment to end by itself, and is killed
+    /// then.
     pub async fn close(self) {
         let link = self.link.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(link) = link.and_then(Arc::into_inner) {
@@ -77,7 +81,11 @@ impl McpTool {
         }
     }
 
-    async fn ask(&self, tool: &str, arguments: serde_json::Map<String, serde_json::Value>) -> Called {
+    async fn ask(
+        &self,
+        tool: &str,
+        arguments: serde_json::Map<String, serde_json::Value>,
+    ) -> Called {
         let link = self.joined().await?;
         match link.call(&self.settings, tool, arguments).await {
             Ok(result) => reply::read(&result, &self.settings.secrets),
@@ -143,20 +151,29 @@ fn too_large(name: &str, tool: &str) -> Unusable {
 }
 
 /// The tools that are wanted, under names that every provider takes.
-fn choose(name: &str, settings: &Settings, listed: &[Tool]) -> Result<Vec<(Named, Offer)>, Unusable> {
+fn choose(
+    name: &str,
+    settings: &Settings,
+    listed: &[Tool],
+) -> Result<Vec<(Named, Offer)>, Unusable> {
     let own: Vec<&str> = listed.iter().map(|tool| tool.name.as_ref()).collect();
-    if let Some(wanted) = settings.only.iter().flatten().find(|wanted| !own.contains(&wanted.as_str())) {
+    if let Some(wanted) =
+        settings.only.iter().flatten().find(|wanted| !own.contains(&wanted.as_str()))
+    {
         return Err(Unusable {
             message: format!("The server of the tool `{name}` has no tool `{wanted}`."),
             fix: Some(format!("It has: {}. Correct `tools:` in touchstone.yaml.", own.join(", "))),
         });
     }
-    let wanted = |own: &str| settings.only.as_ref().is_none_or(|only| only.iter().any(|wanted| wanted == own));
+    let wanted = |own: &str| {
+        settings.only.as_ref().is_none_or(|only| only.iter().any(|wanted| wanted == own))
+    };
     let mut tools = Vec::new();
     for (named, tool) in names::offered(&own, &settings.prefix).into_iter().zip(listed) {
         let twice = tools.iter().any(|(other, _): &(Named, Offer)| other.own == named.own);
         if wanted(&named.own) && !twice {
-            let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
+            let description =
+                tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
             let schema = serde_json::Value::Object(tool.input_schema.as_ref().clone());
             if schema.to_string().len() > LARGEST_SCHEMA {
                 return Err(too_large(name, &named.own));

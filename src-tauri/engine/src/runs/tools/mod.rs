@@ -17,7 +17,8 @@ pub type Called = Result<Value, ToolFailure>;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolFailure {
-    /// What the model is told, as a sentence. Never a key, a password or a path outside the workspace.
+    /// What the model is told, as a sentence. Never a key, a password or a path outside the
+    /// workspace.
     pub message: String,
 }
 

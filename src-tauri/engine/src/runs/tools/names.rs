@@ -1,4 +1,5 @@
-//! **Pure.** Names of tools as providers take them: letters, digits, `_` and `-`, at most 64. Two tools never get the same.
+//! **Pure.** Names of tools as providers take them: letters, digits, `_` and `-`, at most 64. Two
+//! tools never get the same.
 use std::collections::{BTreeSet, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,11 +14,12 @@ pub(super) struct Named {
     pub offered: String,
 }
 
-/// Names for tools, in their order. A name that can stay as it is does; another one gets a mark of its own, so that the
-/// same tool has the same name in every run whatever else the server offers.
+/// Names for tools, in their order. A name that can stay as it is does; another one gets a mark of
+/// its own, so that the same tool has the same name in every run whatever else the server offers.
 pub(super) fn offered(own: &[&str], prefix: &str) -> Vec<Named> {
     let whole = |name: &str| format!("{prefix}{name}");
-    let mut taken: BTreeSet<String> = own.iter().map(|name| whole(name)).filter(|name| is_valid(name)).collect();
+    let mut taken: BTreeSet<String> =
+        own.iter().map(|name| whole(name)).filter(|name| is_valid(name)).collect();
     let mut named: Vec<Named> = Vec::new();
     let mut known: HashMap<&str, String> = HashMap::new();
     for own in own {
@@ -41,9 +43,14 @@ fn is_fine(letter: u8) -> bool {
 fn marked(name: &str, taken: &mut BTreeSet<String>) -> String {
     let plain = name.chars().map(|c| if u8::try_from(c).is_ok_and(is_fine) { c } else { '_' });
     let plain: String = plain.take(LONGEST - 9).collect();
-    // The mark depends on the name alone; a second try is only needed when two marks are the same by chance.
+    // The mark depends on the name alone; a second try is only needed when two marks are the same
+    // by chance.
     let mut tries = (0_u32..).map(|turn| {
-        let mark = if turn == 0 { xxh3_64(name.as_bytes()) } else { xxh3_64(format!("{turn}\0{name}").as_bytes()) };
+        let mark = if turn == 0 {
+            xxh3_64(name.as_bytes())
+        } else {
+            xxh3_64(format!("{turn}\0{name}").as_bytes())
+        };
         format!("{plain}_{:08x}", mark >> 32)
     });
     tries.find(|name| taken.insert(name.clone())).unwrap_or(plain)

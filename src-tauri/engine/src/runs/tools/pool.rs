@@ -1,5 +1,6 @@
-//! Reads a folder of tools, in whichever layout it is. Owns the walk and its bounds: no link is followed, nothing outside is read, and a
-//! file that cannot be read is left out with a note. What a file means is decided in `formats`.
+//! Reads a folder of tools, in whichever layout it is. Owns the walk and its bounds: no link is
+//! followed, nothing outside is read, and a file that cannot be read is left out with a note. What
+//! a file means is decided in `formats`.
 use super::Unusable;
 use crate::runs::disk::{DiskError, Folder};
 use std::path::Path;
@@ -70,7 +71,8 @@ impl Walk {
         let mut names = folder.names("");
         names.retain(|name| !name.starts_with('.'));
         names.sort_unstable();
-        let (files, others): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| is_json(name));
+        let (files, others): (Vec<String>, Vec<String>) =
+            names.into_iter().partition(|name| is_json(name));
         for name in files {
             self.file(folder, dirs, &name)?;
         }
@@ -101,9 +103,13 @@ impl Walk {
                 self.bytes += bytes.len() as u64;
                 let dirs: Vec<&str> = dirs.iter().map(String::as_str).collect();
                 let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-                let text = std::str::from_utf8(&bytes).map_err(|_| refused("it holds bytes that are no UTF-8 text."));
+                let text = std::str::from_utf8(&bytes)
+                    .map_err(|_| refused("it holds bytes that are no UTF-8 text."));
                 text.and_then(|text| {
-                    self.loaded.pool.add_file(&dirs, stem, text).map_err(|error| refused(&error.message))
+                    self.loaded
+                        .pool
+                        .add_file(&dirs, stem, text)
+                        .map_err(|error| refused(&error.message))
                 })
             }
         };
@@ -127,7 +133,12 @@ mod tests {
     use fs_err as fs;
 
     fn fixture(name: &str) -> Loaded {
-        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stabletoolbench").join(name)).unwrap()
+        read(
+            &Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../tests/fixtures/stabletoolbench")
+                .join(name),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -138,7 +149,11 @@ mod tests {
             for (category, tool, api) in [
                 ("Weather", "River Gauge", "3 day outlook"),
                 ("Real_Estate", "homes_for_real_estate_for_Real_Estate", "list_homes"),
-                ("Education", "Municipal Library Catalogue And Lending Statistics Service", "Catalogue"),
+                (
+                    "Education",
+                    "Municipal Library Catalogue And Lending Statistics Service",
+                    "Catalogue",
+                ),
             ] {
                 assert!(pool.find(Some(category), tool, api).is_some(), "{layout} {tool} {api}");
             }
@@ -158,9 +173,13 @@ mod tests {
         fs::write(dir.join("Data/.hidden/u.json"), tool.replace('T', "U")).unwrap();
         fs::write(home.path().join("outside/v.json"), tool.replace('T', "V")).unwrap();
         std::os::unix::fs::symlink(home.path().join("outside"), dir.join("Linked")).unwrap();
-        std::os::unix::fs::symlink(home.path().join("outside/v.json"), dir.join("Data/v.json")).unwrap();
+        std::os::unix::fs::symlink(home.path().join("outside/v.json"), dir.join("Data/v.json"))
+            .unwrap();
         let loaded = read(&dir).unwrap();
-        assert_eq!(loaded.pool.tools().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["T"]);
+        assert_eq!(
+            loaded.pool.tools().iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(),
+            ["T"]
+        );
         assert_eq!(loaded.left_out, 3, "{:?}", loaded.notes);
         assert!(load(&dir.join("nothing")).unwrap_err().message.contains("not there"));
         assert!(load(&home.path().join("tools/Data/.hidden/..")).is_ok());
@@ -170,12 +189,24 @@ mod tests {
 
     #[test]
     fn real_folders_of_tools_are_read() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench");
+        let root =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench");
         let Ok(Loaded { pool, left_out, .. }) = read(&root.join("toolenv/tools")) else { return };
         assert_eq!((pool.tools().len(), pool.api_count(), left_out), (814, 2_490, 0));
         let schemas = read(&root.join("toolbench_data/toolenv/response_examples")).unwrap();
-        let with = schemas.pool.tools().iter().flat_map(|tool| &tool.apis).filter(|api| api.schema.is_some()).count();
-        println!("cases: {} tools, {} schemas, {} files left out", pool.tools().len(), with, schemas.left_out);
+        let with = schemas
+            .pool
+            .tools()
+            .iter()
+            .flat_map(|tool| &tool.apis)
+            .filter(|api| api.schema.is_some())
+            .count();
+        println!(
+            "cases: {} tools, {} schemas, {} files left out",
+            pool.tools().len(),
+            with,
+            schemas.left_out
+        );
         assert!(with > 0);
     }
 }

@@ -1,5 +1,5 @@
-//! All APIs of a pool as functions: found by the name models use, and searched by what they do. Owns an index in memory; what an API
-//! returns is none of its business.
+//! All APIs of a pool as functions: found by the name models use, and searched by what they do.
+//! Owns an index in memory; what an API returns is none of its business.
 use super::names;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashMap};
@@ -35,20 +35,38 @@ impl Shelf {
     /// Puts a pool on a shelf. Of APIs whose functions bear one name there is the first.
     pub fn of(pool: &Pool) -> rusqlite::Result<Self> {
         let all = pool.tools().iter().flat_map(|tool| tool.apis.iter().map(move |api| (tool, api)));
-        let entries = distinct(all.map(|(tool, api)| entry(tool, api, functions::of_api(tool, api))));
-        let by_name = entries.iter().enumerate().map(|(at, entry)| (entry.function.name.clone(), at)).collect();
+        let entries =
+            distinct(all.map(|(tool, api)| entry(tool, api, functions::of_api(tool, api))));
+        let by_name = entries
+            .iter()
+            .enumerate()
+            .map(|(at, entry)| (entry.function.name.clone(), at))
+            .collect();
         let index = Connection::open_in_memory()?;
-        index.execute_batch("CREATE VIRTUAL TABLE apis USING fts5(api, tool, about, tokenize='porter unicode61')")?;
+        index.execute_batch(
+            "CREATE VIRTUAL TABLE apis USING fts5(api, tool, about, tokenize='porter unicode61')",
+        )?;
         {
-            let mut add = index.prepare("INSERT INTO apis(rowid, api, tool, about) VALUES (?1, ?2, ?3, ?4)")?;
+            let mut add = index
+                .prepare("INSERT INTO apis(rowid, api, tool, about) VALUES (?1, ?2, ?3, ?4)")?;
             index.execute_batch("BEGIN")?;
             for (at, entry) in entries.iter().enumerate() {
                 let found = pool.find(Some(&entry.category), &entry.tool, &entry.api);
                 let about = found.map(|(tool, api)| {
-                    format!("{} {} {}", api.description, tool.description.as_deref().unwrap_or_default(), tool.category)
+                    format!(
+                        "{} {} {}",
+                        api.description,
+                        tool.description.as_deref().unwrap_or_default(),
+                        tool.category
+                    )
                 });
                 let at = i64::try_from(at).unwrap_or(i64::MAX);
-                add.execute(params![at, plain(&entry.api), plain(&entry.tool), about.map(|about| plain(&about))])?;
+                add.execute(params![
+                    at,
+                    plain(&entry.api),
+                    plain(&entry.tool),
+                    about.map(|about| plain(&about))
+                ])?;
             }
             index.execute_batch("COMMIT")?;
         }
@@ -70,22 +88,29 @@ impl Shelf {
         self.by_name.get(name).and_then(|at| self.entries.get(*at))
     }
 
-    /// The functions that fit a question best, the best first. Any of its words will do; rare ones say more, and names more than
-    /// descriptions.
+    /// The functions that fit a question best, the best first. Any of its words will do; rare ones
+    /// say more, and names more than descriptions.
     pub fn search(&self, question: &str, most: usize) -> rusqlite::Result<Vec<&Entry>> {
-        let words: BTreeSet<String> =
-            plain(question).split(' ').filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
+        let words: BTreeSet<String> = plain(question)
+            .split(' ')
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
         if words.is_empty() {
             return Ok(Vec::new());
         }
-        let words: Vec<String> = words.into_iter().take(WORDS).map(|word| format!("\"{word}\"")).collect();
+        let words: Vec<String> =
+            words.into_iter().take(WORDS).map(|word| format!("\"{word}\"")).collect();
         let index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = index.prepare_cached(
             "SELECT rowid FROM apis WHERE apis MATCH ?1 ORDER BY bm25(apis, 4.0, 2.0, 1.0), rowid LIMIT ?2",
         )?;
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let rows = found.query_map(params![words.join(" OR "), most], |row| row.get::<_, i64>(0))?;
-        let at = |row: rusqlite::Result<i64>| Ok(usize::try_from(row?).ok().and_then(|at| self.entries.get(at)));
+        let rows =
+            found.query_map(params![words.join(" OR "), most], |row| row.get::<_, i64>(0))?;
+        let at = |row: rusqlite::Result<i64>| {
+            Ok(usize::try_from(row?).ok().and_then(|at| self.entries.get(at)))
+        };
         rows.filter_map(|row| at(row).transpose()).collect()
     }
 }
@@ -96,14 +121,16 @@ pub fn of_query(query: &Query, pool: &Pool) -> Vec<Entry> {
         if let Some((tool, api)) = pool.find(Some(&own.category), &own.tool, &own.name) {
             return entry(tool, api, functions::of_api(tool, api));
         }
-        let tool = Tool { category: own.category.clone(), name: own.tool.clone(), ..Tool::default() };
+        let tool =
+            Tool { category: own.category.clone(), name: own.tool.clone(), ..Tool::default() };
         entry(&tool, own, functions::of_api(&tool, own))
     }))
 }
 
 /// Names of functions that several APIs of a query share: a call reaches the first of them.
 pub fn shared(query: &Query) -> Vec<String> {
-    let names: Vec<String> = query.apis.iter().map(|api| function_name(&api.tool, &api.name)).collect();
+    let names: Vec<String> =
+        query.apis.iter().map(|api| function_name(&api.tool, &api.name)).collect();
     let mut twice: Vec<String> = Vec::new();
     for (at, name) in names.iter().enumerate() {
         if names.iter().take(at).any(|other| other == name) && !twice.contains(name) {
@@ -114,15 +141,22 @@ pub fn shared(query: &Query) -> Vec<String> {
 }
 
 fn entry(tool: &Tool, api: &Api, function: Function) -> Entry {
-    Entry { function, category: tool.category.clone(), tool: tool.name.clone(), api: api.name.clone() }
+    Entry {
+        function,
+        category: tool.category.clone(),
+        tool: tool.name.clone(),
+        api: api.name.clone(),
+    }
 }
 
 /// Each name once, as providers take it.
 fn distinct(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     let mut seen = BTreeSet::new();
-    let mut entries: Vec<Entry> = entries.filter(|entry| seen.insert(entry.function.name.clone())).collect();
+    let mut entries: Vec<Entry> =
+        entries.filter(|entry| seen.insert(entry.function.name.clone())).collect();
     let own: Vec<&str> = entries.iter().map(|entry| entry.function.name.as_str()).collect();
-    let offered: Vec<String> = names::offered(&own, "").into_iter().map(|named| named.offered).collect();
+    let offered: Vec<String> =
+        names::offered(&own, "").into_iter().map(|named| named.offered).collect();
     for (entry, offered) in entries.iter_mut().zip(offered) {
         entry.function.name = offered;
     }
@@ -142,7 +176,9 @@ mod tests {
     fn pool() -> Pool {
         let mut pool = Pool::default();
         let tool = |name: &str, apis: &[(&str, &str)]| {
-            let api = |(name, about): &(&str, &str)| format!(r#"{{"name": "{name}", "description": "{about}"}}"#);
+            let api = |(name, about): &(&str, &str)| {
+                format!(r#"{{"name": "{name}", "description": "{about}"}}"#)
+            };
             let apis: Vec<String> = apis.iter().map(api).collect();
             format!(
                 r#"{{"tool_name": "{name}", "tool_description": "About {name}", "api_list": [{}]}}"#,
@@ -154,12 +190,21 @@ mod tests {
                 "Data",
                 tool(
                     "Clubs",
-                    &[("Search players", "Finds a footballer by name"), ("Transfers", "Where a footballer went")],
+                    &[
+                        ("Search players", "Finds a footballer by name"),
+                        ("Transfers", "Where a footballer went"),
+                    ],
                 ),
             ),
             (
                 "Weather",
-                tool("River", &[("Level", "How high the water stands"), ("Forecast", "How high it will stand")]),
+                tool(
+                    "River",
+                    &[
+                        ("Level", "How high the water stands"),
+                        ("Forecast", "How high it will stand"),
+                    ],
+                ),
             ),
             ("Odd", tool("a^b", &[("x", "odd")])),
         ];
@@ -177,7 +222,10 @@ mod tests {
             found.into_iter().map(|entry| entry.function.name.as_str()).collect::<Vec<_>>()
         };
         assert_eq!(found("where do players search?", 1), ["search_players_for_clubs"]);
-        assert_eq!(found("How high is the river's water level", 2), ["level_for_river", "forecast_for_river"]);
+        assert_eq!(
+            found("How high is the river's water level", 2),
+            ["level_for_river", "forecast_for_river"]
+        );
         assert_eq!(found("footballers", 5).len(), 2);
         assert_eq!(found("\" OR * ) -- ^", 5), Vec::<&str>::new());
         assert_eq!(found("nothing of that kind xyz", 5), Vec::<&str>::new());
@@ -196,8 +244,14 @@ mod tests {
     #[test]
     fn of_apis_that_share_a_name_there_is_the_first_and_it_is_said() {
         let tool = "t".repeat(60);
-        let api = |name: &str| Api { category: "C".into(), tool: tool.clone(), name: name.into(), ..Api::default() };
-        let query = Query { apis: vec![api("first"), api("burst"), api("other")], ..Query::default() };
+        let api = |name: &str| Api {
+            category: "C".into(),
+            tool: tool.clone(),
+            name: name.into(),
+            ..Api::default()
+        };
+        let query =
+            Query { apis: vec![api("first"), api("burst"), api("other")], ..Query::default() };
         let entries = of_query(&query, &Pool::default());
         assert_eq!(entries.iter().map(|entry| entry.api.as_str()).collect::<Vec<_>>(), ["first"]);
         assert_eq!(shared(&query).len(), 1);

@@ -47,14 +47,25 @@ pub fn raw(bytes: &[u8], method: &str, faults: Faults) -> Result<Converted, Read
     Ok(Converted { entry, chosen_by })
 }
 
-/// Converts any run, so that scorers of other people can read it. What it was asked is its first message.
-pub fn of_run(run: &Run, method: &str, tools: Option<Value>, faults: Faults) -> Result<Value, ReadError> {
+/// Converts any run, so that scorers of other people can read it. What it was asked is its first
+/// message.
+pub fn of_run(
+    run: &Run,
+    method: &str,
+    tools: Option<Value>,
+    faults: Faults,
+) -> Result<Value, ReadError> {
     let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(said);
     let mut nodes = Vec::new();
     let mut last = None;
     // The original drops what a message says beside its calls.
     let calling: HashSet<u32> = match faults {
-        Faults::Kept => run.steps.iter().filter(|step| step.kind == StepKind::ToolCall).map(|step| step.turn).collect(),
+        Faults::Kept => run
+            .steps
+            .iter()
+            .filter(|step| step.kind == StepKind::ToolCall)
+            .map(|step| step.turn)
+            .collect(),
         Faults::Mended => HashSet::new(),
     };
     for step in &run.steps {
@@ -74,15 +85,21 @@ pub fn of_run(run: &Run, method: &str, tools: Option<Value>, faults: Faults) -> 
             _ => {}
         }
     }
-    // A call that neither answers nor gives up does not stand for an answer that was given in words.
-    let handed = last.filter(|last| run.answer.is_none() || finish::arguments(last) != Finish::Nothing);
-    let answer =
-        handed.unwrap_or_else(|| run.answer.as_ref().map_or_else(String::new, |answer| finished(&answer.value)));
+    // A call that neither answers nor gives up does not stand for an answer that was given in
+    // words.
+    let handed =
+        last.filter(|last| run.answer.is_none() || finish::arguments(last) != Finish::Nothing);
+    let answer = handed.unwrap_or_else(|| {
+        run.answer.as_ref().map_or_else(String::new, |answer| finished(&answer.value))
+    });
     entry(asked, tools, method, Value::from(&*answer), nodes)
 }
 
-/// Returns whether the published scripts take a run for finished, once it is converted: by the last of these nodes that is a call.
-pub(super) fn script_finishes<'a>(mut nodes: impl DoubleEndedIterator<Item = &'a TreeNode>) -> bool {
+/// Returns whether the published scripts take a run for finished, once it is converted: by the last
+/// of these nodes that is a call.
+pub(super) fn script_finishes<'a>(
+    mut nodes: impl DoubleEndedIterator<Item = &'a TreeNode>,
+) -> bool {
     let last = nodes.rfind(|node| matches!(node.kind, TreeKind::Call | TreeKind::Finish));
     last.is_some_and(|node| {
         let output = if node.kind == TreeKind::Finish { None } else { node.output.as_deref() };
@@ -119,12 +136,16 @@ fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
             }
             let response = match id {
                 Some(id) => reply(&messages[at..], id),
-                None => messages.get(at + 1).map(|reply| reply.get("content").cloned().unwrap_or_default()),
+                None => messages
+                    .get(at + 1)
+                    .map(|reply| reply.get("content").cloned().unwrap_or_default()),
             };
             match (response, faults) {
                 (Some(response), _) => nodes.push(tool(name, arguments, response)),
                 // Its reply stands only among what was tried.
-                (None, Faults::Mended) => nodes.push(tool(name, arguments, lost(raw, name, arguments))),
+                (None, Faults::Mended) => {
+                    nodes.push(tool(name, arguments, lost(raw, name, arguments)));
+                }
                 (None, Faults::Kept) => {}
             }
         }
@@ -135,14 +156,19 @@ fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
 /// The reply to a call, by its id.
 fn reply(messages: &[Value], id: &str) -> Option<Value> {
     let is_reply = |message: &&Value| message.get("tool_call_id").and_then(Value::text) == Some(id);
-    messages.iter().find(is_reply).map(|message| message.get("content").cloned().unwrap_or_default())
+    messages
+        .iter()
+        .find(is_reply)
+        .map(|message| message.get("content").cloned().unwrap_or_default())
 }
 
 /// What a call gave whose reply is not among the messages.
 fn lost(raw: &Raw, name: &str, arguments: &str) -> Value {
     let path = raw.way().path;
     let tried = path.iter().rev().filter_map(|at| raw.tried.nodes.get(*at as usize));
-    let same = |node: &&crate::run::TreeNode| node.text == name && node.input.as_deref() == Some(arguments);
+    let same = |node: &&crate::run::TreeNode| {
+        node.text == name && node.input.as_deref() == Some(arguments)
+    };
     Value::from(
         tried
             .filter(|node| node.kind == TreeKind::Call)
@@ -169,8 +195,8 @@ fn of_way(raw: &Raw, path: &[u32]) -> Vec<Value> {
 fn call_of(step: &Step) -> (String, String, Value) {
     let name = step.title.clone().unwrap_or_default();
     // What came back stands last.
-    let back =
-        step.failed.is_some() && step.parts.last().is_some_and(|part| matches!(&*part.label, "result" | "error"));
+    let back = step.failed.is_some()
+        && step.parts.last().is_some_and(|part| matches!(&*part.label, "result" | "error"));
     let (given, back) = step.parts.split_at(step.parts.len() - usize::from(back));
     let arguments = match given {
         [one] if matches!(&*one.label, "params" | "arguments") => text_of_value(&one.value),
@@ -179,12 +205,14 @@ fn call_of(step: &Step) -> (String, String, Value) {
             json::write(&Value::Map(given.iter().map(entry).collect()), false)
         }
     };
-    let response = back.first().map(|part| part.raw.clone().unwrap_or_else(|| text_of_value(&part.value)));
+    let response =
+        back.first().map(|part| part.raw.clone().unwrap_or_else(|| text_of_value(&part.value)));
     let (name, arguments) = meant(&name, &arguments).unwrap_or((name, arguments));
     (name, arguments, Value::Text(response.unwrap_or_default()))
 }
 
-/// The function that a call stands for, and what it gets, where a tool of ours was called that calls another: nobody else knows that tool.
+/// The function that a call stands for, and what it gets, where a tool of ours was called that
+/// calls another: nobody else knows that tool.
 fn meant(name: &str, arguments: &str) -> Option<(String, String)> {
     let given = json::read_leniently(arguments).ok().filter(|_| name == names::CALL)?;
     let name = given.get("name").and_then(Value::text).filter(|name| !name.is_empty())?;
@@ -201,7 +229,10 @@ fn finished(answer: &Value) -> String {
     }
     let entry = |key: &str, value: &str| (Value::from(key), Value::from(value));
     let text = text_of_value(answer);
-    json::write(&Value::Map(vec![entry("return_type", "give_answer"), entry("final_answer", &text)]), false)
+    json::write(
+        &Value::Map(vec![entry("return_type", "give_answer"), entry("final_answer", &text)]),
+        false,
+    )
 }
 
 fn text_of_value(value: &Value) -> String {
@@ -217,7 +248,11 @@ fn node(role: &str, message: Value) -> Value {
 }
 
 fn tool(name: &str, arguments: &str, response: Value) -> Value {
-    let call = [("name", Value::from(name)), ("arguments", Value::from(arguments)), ("response", response)];
+    let call = [
+        ("name", Value::from(name)),
+        ("arguments", Value::from(arguments)),
+        ("response", response),
+    ];
     node("tool", map(call))
 }
 
@@ -238,7 +273,10 @@ fn entry(
     let empty = |role: &str| node(role, Value::from(""));
     let chain: Vec<Value> = [empty("system"), empty("user")].into_iter().chain(nodes).collect();
     if chain.len() > LONGEST {
-        let message = format!("The run has {} steps, and a converted answer holds at most {LONGEST}.", chain.len());
+        let message = format!(
+            "The run has {} steps, and a converted answer holds at most {LONGEST}.",
+            chain.len()
+        );
         let advice = "Each step is nested in the one before, and programs that read such files go no deeper.";
         return Err(ReadError::new(ReadErrorKind::TooDeep, message).advise(advice));
     }

@@ -1,4 +1,5 @@
-//! **Pure.** One converted answer as a run: an entry of a file that holds many, in all forms that programs write.
+//! **Pure.** One converted answer as a run: an entry of a file that holds many, in all forms that
+//! programs write.
 use super::details::{self, Node};
 use super::steps::{self, Telling, call_node, place};
 use crate::json;
@@ -8,19 +9,25 @@ use crate::value::Value;
 /// Keys of an answer that are told as something else than facts.
 const TOLD: [&str; 2] = ["answer_details", "final_answer"];
 
-/// What an entry says: `{query, available_tools, answer: {method, total_steps, final_answer, answer_details}}`. An entry that is the
-/// inner object is read too.
+/// What an entry says: `{query, available_tools, answer: {method, total_steps, final_answer,
+/// answer_details}}`. An entry that is the inner object is read too.
 pub fn run(id: &str, entry: &Value) -> Run {
-    let answer = entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
+    let answer =
+        entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
     let nodes = details::nodes(answer.get("answer_details").unwrap_or(&Value::Null));
     let (mut tree, path, asked) = tree(&nodes);
-    let mut run = Run { layout: Layout::ConvertedAnswer, untold: nodes.is_empty(), ..Run::default() };
+    let mut run =
+        Run { layout: Layout::ConvertedAnswer, untold: nodes.is_empty(), ..Run::default() };
     let mut telling = Telling::default();
     let query = entry.get("query").and_then(Value::text).unwrap_or_default();
     if let Some(system) = asked.0 {
         telling.say(StepKind::System, system, false);
     }
-    telling.say(StepKind::User, if query.is_empty() { asked.1.unwrap_or_default() } else { query }, false);
+    telling.say(
+        StepKind::User,
+        if query.is_empty() { asked.1.unwrap_or_default() } else { query },
+        false,
+    );
     let mut thought = false;
     for at in &path {
         let Some(node) = tree.nodes.get_mut(*at as usize) else { continue };
@@ -35,9 +42,15 @@ pub fn run(id: &str, entry: &Value) -> Run {
     if !id.is_empty() {
         run.facts.push(("query_id".to_owned(), Value::from(id)));
     }
-    let rest = answer.entries().iter().chain(if std::ptr::eq(answer, entry) { &[][..] } else { entry.entries() });
+    let rest = answer.entries().iter().chain(if std::ptr::eq(answer, entry) {
+        &[][..]
+    } else {
+        entry.entries()
+    });
     for (key, value) in rest {
-        if let Some(key) = key.text().filter(|key| !TOLD.contains(key) && !matches!(*key, "answer" | "query")) {
+        if let Some(key) =
+            key.text().filter(|key| !TOLD.contains(key) && !matches!(*key, "answer" | "query"))
+        {
             run.facts.push((key.to_owned(), value.clone()));
         }
     }
@@ -59,8 +72,8 @@ pub fn outline(id: &str, entry: &Value) -> Outline {
 /// Texts of the system and of the person, where they are not empty.
 type Asked<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// All nodes, the way that counts, and what was asked. The way is the first path, as the official scripts have it; a flat list is
-/// one way.
+/// All nodes, the way that counts, and what was asked. The way is the first path, as the official
+/// scripts have it; a flat list is one way.
 fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, Asked<'a>) {
     let flat = told.len() > 1 && told.iter().all(|node| node.parent.is_none() && node.next == 0);
     let mut nodes = vec![TreeNode::default()];
@@ -70,7 +83,11 @@ fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, Asked<'a>) {
     let mut places: Vec<u32> = Vec::with_capacity(told.len());
     let mut branching = false;
     for node in told {
-        let before = if flat { places.last().copied() } else { node.parent.and_then(|at| places.get(at)).copied() };
+        let before = if flat {
+            places.last().copied()
+        } else {
+            node.parent.and_then(|at| places.get(at)).copied()
+        };
         let parent = before.unwrap_or(0);
         branching |= node.next > 1;
         match (node.role, node.message.text()) {
@@ -101,9 +118,12 @@ fn one(node: &Node<'_>, parent: u32) -> TreeNode {
     match (node.role, raw("description")) {
         // What the original leaves over when it merges actions with their inputs.
         ("Action", Some(name)) => call_node(name, None, None, Some(parent)),
-        ("Action Input", Some(input)) => {
-            call_node("", Some(input.to_owned()), raw("observation").map(str::to_owned), Some(parent))
-        }
+        ("Action Input", Some(input)) => call_node(
+            "",
+            Some(input.to_owned()),
+            raw("observation").map(str::to_owned),
+            Some(parent),
+        ),
         (_, description) => {
             let text = description.or(node.message.text()).map(str::to_owned);
             let text = text.unwrap_or_else(|| json::write(node.message, false));
@@ -132,8 +152,11 @@ mod tests {
                 {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"5 km\"}", "response": ""}, "next": []}
                 ]}]}]}]}]}}"#,
         );
-        let told: Vec<_> =
-            run.steps.iter().map(|step| (step.turn, step.kind, step.title.as_deref(), step.failed)).collect();
+        let told: Vec<_> = run
+            .steps
+            .iter()
+            .map(|step| (step.turn, step.kind, step.title.as_deref(), step.failed))
+            .collect();
         assert_eq!(
             told,
             [
@@ -146,7 +169,9 @@ mod tests {
         assert_eq!(run.answer.as_ref().unwrap().value, Value::from("5 km"));
         assert_eq!(run.outline().standing, Standing::Answered);
         assert!(run.tree.is_none());
-        assert!(run.facts.iter().any(|(key, value)| key == "method" && value.text() == Some("CoT@1")));
+        assert!(
+            run.facts.iter().any(|(key, value)| key == "method" && value.text() == Some("CoT@1"))
+        );
     }
 
     #[test]
@@ -166,7 +191,8 @@ mod tests {
                 {"role": "tool", "message": {"name": "b", "arguments": "{}", "response": "r"}, "next": []}]}]}}"#,
         );
         let tree = fork.tree.as_ref().unwrap();
-        let told: Vec<_> = tree.nodes.iter().map(|node| (node.text.as_str(), node.parent, node.step)).collect();
+        let told: Vec<_> =
+            tree.nodes.iter().map(|node| (node.text.as_str(), node.parent, node.step)).collect();
         assert_eq!(told, [("", None, None), ("a", Some(0), Some(1)), ("b", Some(0), None)]);
         assert!(tree.chosen_by.is_some());
         let outline = fork.outline();
@@ -179,9 +205,19 @@ mod tests {
 
     #[test]
     fn giving_up_is_no_answer_and_odd_entries_are_empty_runs() {
-        let up = read(r#"{"answer": {"final_answer": "{\"return_type\": \"give_up_and_restart\"}"}}"#);
-        assert_eq!((up.answer.is_none(), up.outline().reason.as_deref()), (true, Some("Gave up without an answer.")));
-        for odd in ["null", "[]", "{}", r#"{"answer": null}"#, r#"{"answer": {"answer_details": [1, null, [[]]]}}"#] {
+        let up =
+            read(r#"{"answer": {"final_answer": "{\"return_type\": \"give_up_and_restart\"}"}}"#);
+        assert_eq!(
+            (up.answer.is_none(), up.outline().reason.as_deref()),
+            (true, Some("Gave up without an answer."))
+        );
+        for odd in [
+            "null",
+            "[]",
+            "{}",
+            r#"{"answer": null}"#,
+            r#"{"answer": {"answer_details": [1, null, [[]]]}}"#,
+        ] {
             assert_eq!(read(odd).outline().tool_calls, 0, "{odd}");
         }
     }

@@ -1,5 +1,6 @@
-//! **Pure.** `answer_details`: what a converted answer says that was done, in every form its messages are found in. Nothing in here
-//! recurses, for answers are nested as deep as they are long.
+//! **Pure.** `answer_details`: what a converted answer says that was done, in every form its
+//! messages are found in. Nothing in here recurses, for answers are nested as deep as they are
+//! long.
 use super::FINISH;
 use crate::json;
 use crate::stabletoolbench::python;
@@ -17,9 +18,11 @@ pub struct Node<'a> {
     pub parent: Option<usize>,
     /// How many nodes follow it directly.
     pub next: usize,
-    /// On the way from the first node by the first that follows, which is all that the official scripts look at.
+    /// On the way from the first node by the first that follows, which is all that the official
+    /// scripts look at.
     pub on_first_path: bool,
-    /// On that way, and read by the official scripts: they stop before a node that has no `next` key, not even an empty one.
+    /// On that way, and read by the official scripts: they stop before a node that has no `next`
+    /// key, not even an empty one.
     pub is_scripted: bool,
 }
 
@@ -44,13 +47,16 @@ impl Call {
 }
 
 impl Node<'_> {
-    /// The tool call, whichever form its message has; none for other nodes, and for messages without a name.
+    /// The tool call, whichever form its message has; none for other nodes, and for messages
+    /// without a name.
     pub fn call(&self) -> Option<Call> {
         if self.role != "tool" {
             return None;
         }
         match self.message {
-            Value::Text(text) => json::embedded(text).map_or_else(|| of_python(text), |message| of_map(&message)),
+            Value::Text(text) => {
+                json::embedded(text).map_or_else(|| of_python(text), |message| of_map(&message))
+            }
             message => of_map(message),
         }
     }
@@ -75,7 +81,8 @@ impl Node<'_> {
     }
 }
 
-/// All nodes, each before those that follow it. Several nodes at the top that nothing follows are a chain written flat.
+/// All nodes, each before those that follow it. Several nodes at the top that nothing follows are a
+/// chain written flat.
 pub fn nodes(details: &Value) -> Vec<Node<'_>> {
     let roots = match details {
         Value::List(items) => items.as_slice(),
@@ -92,7 +99,12 @@ pub fn nodes(details: &Value) -> Vec<Node<'_>> {
         let at = nodes.len();
         let is_scripted = on_first_path && value.get("next").is_some();
         nodes.push(Node { role, message, parent, next: next.len(), on_first_path, is_scripted });
-        open.extend(next.iter().enumerate().rev().map(|(place, one)| (one, Some(at), on_first_path && place == 0)));
+        open.extend(
+            next.iter()
+                .enumerate()
+                .rev()
+                .map(|(place, one)| (one, Some(at), on_first_path && place == 0)),
+        );
     }
     nodes
 }
@@ -107,8 +119,9 @@ pub fn last_step<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
     nodes.iter().rev().find(|node| node.is_step()).copied()
 }
 
-/// Returns whether the published scripts take an answer for finished: they look for a mark in the final step, as Python prints it. So a
-/// call of `Finish` is overlooked that is written as JSON text, and a reply that holds the mark is taken for one.
+/// Returns whether the published scripts take an answer for finished: they look for a mark in the
+/// final step, as Python prints it. So a call of `Finish` is overlooked that is written as JSON
+/// text, and a reply that holds the mark is taken for one.
 pub fn script_finishes(details: &Value) -> bool {
     last_step(&nodes(details)).is_some_and(|node| node.text().contains(SCRIPT_MARK))
 }
@@ -116,7 +129,8 @@ pub fn script_finishes(details: &Value) -> bool {
 /// What the published scripts look for.
 const SCRIPT_MARK: &str = "'name': 'Finish'";
 
-/// What judges are shown: `answer_steps` and `final_step`, the tool nodes of the first path as the official scripts print them.
+/// What judges are shown: `answer_steps` and `final_step`, the tool nodes of the first path as the
+/// official scripts print them.
 pub fn steps(details: &Value) -> (String, String) {
     let nodes = nodes(details);
     let mut text = String::new();
@@ -125,14 +139,20 @@ pub fn steps(details: &Value) -> (String, String) {
         // Writing to a string cannot fail.
         let _ = write!(text, "{line}Step {}: {}", at + 1, node.text());
     }
-    let last = last_step(&nodes).map_or_else(String::new, |node| format!("Final step: {}", node.text()));
+    let last =
+        last_step(&nodes).map_or_else(String::new, |node| format!("Final step: {}", node.text()));
     (text, last)
 }
 
 fn of_map(message: &Value) -> Option<Call> {
     let name = message.get("name").and_then(Value::text)?.to_owned();
     let words = |key: &str| message.get(key).map(words);
-    Some(Call { name, arguments: words("arguments").unwrap_or_default(), response: words("response"), cut: false })
+    Some(Call {
+        name,
+        arguments: words("arguments").unwrap_or_default(),
+        response: words("response"),
+        cut: false,
+    })
 }
 
 /// A text, or what else stands there as JSON.
@@ -158,7 +178,8 @@ fn of_python(text: &str) -> Option<Call> {
     })
 }
 
-/// The value after a key, what follows it, and whether it is whole. A value that is no text is taken as it is written.
+/// The value after a key, what follows it, and whether it is whole. A value that is no text is
+/// taken as it is written.
 fn field<'a>(text: &'a str, key: &str) -> Option<(String, &'a str, bool)> {
     let rest = text.strip_prefix(key)?;
     let Some(quote) = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"')) else {
@@ -184,7 +205,9 @@ fn field<'a>(text: &'a str, key: &str) -> Option<(String, &'a str, bool)> {
                     continue;
                 }
                 // Counted from the letter, which stands one after the quote.
-                let code = rest.get(at + 2..at + 2 + digits).and_then(|code| u32::from_str_radix(code, 16).ok());
+                let code = rest
+                    .get(at + 2..at + 2 + digits)
+                    .and_then(|code| u32::from_str_radix(code, 16).ok());
                 let Some(code) = code else { break };
                 out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
                 letters.nth(digits - 1);
@@ -209,8 +232,17 @@ mod tests {
     use super::*;
 
     fn message(text: &str) -> Option<Call> {
-        let message = if text.starts_with("{\"") { json::read(text).unwrap() } else { Value::from(text) };
-        Node { role: "tool", message: &message, parent: None, next: 0, on_first_path: true, is_scripted: true }.call()
+        let message =
+            if text.starts_with("{\"") { json::read(text).unwrap() } else { Value::from(text) };
+        Node {
+            role: "tool",
+            message: &message,
+            parent: None,
+            next: 0,
+            on_first_path: true,
+            is_scripted: true,
+        }
+        .call()
     }
 
     #[test]
@@ -220,12 +252,18 @@ mod tests {
             Some(Call { name, arguments, response: response.map(str::to_owned), cut })
         };
         for (text, read) in [
-            (r#"{"name": "f", "arguments": "{}", "response": "r"}"#, call("f", "{}", Some("r"), false)),
+            (
+                r#"{"name": "f", "arguments": "{}", "response": "r"}"#,
+                call("f", "{}", Some("r"), false),
+            ),
             (
                 r#"{"name": "f", "arguments": {"a": 1.50}, "response": null}"#,
                 call("f", "{\"a\":1.50}", Some(""), false),
             ),
-            (r#" {"name": "f", "arguments": {}, "response": [1]} "#, call("f", "{}", Some("[1]"), false)),
+            (
+                r#" {"name": "f", "arguments": {}, "response": [1]} "#,
+                call("f", "{}", Some("[1]"), false),
+            ),
             (
                 r#"{'name': 'f', 'arguments': '{"a": "it\'s"}', 'response': 'r'}"#,
                 call("f", r#"{"a": "it's"}"#, Some("r"), false),
@@ -234,7 +272,10 @@ mod tests {
                 r"{'name': 'f', 'arguments': '{\n  \u00e9\x41\U0001f600', 'response': '",
                 call("f", "{\n  éA😀", Some(""), true),
             ),
-            ("{'name': 'f', 'arguments': {'a': 1}, 'response': 'cut he", call("f", "{'a': 1}", Some("cut he"), true)),
+            (
+                "{'name': 'f', 'arguments': {'a': 1}, 'response': 'cut he",
+                call("f", "{'a': 1}", Some("cut he"), true),
+            ),
             ("{'name': \"it's\", 'argu", call("it's", "", None, true)),
             ("{'name': 'f', 'arguments': '{\\", call("f", "{", None, true)),
             ("{'name': 'f', 'arguments': '{\\u12", call("f", "{", None, true)),
@@ -252,14 +293,17 @@ mod tests {
             {"role": "tool", "message": {"name": "a"}, "next": [{"role": "tool", "message": {"name": "b"}, "next": []}]},
             {"role": "tool", "message": {"name": "c"}, "next": []}]}]"#;
         let tree = json::read(tree).unwrap();
-        let told: Vec<(String, bool)> = calls(&tree).into_iter().map(|(call, first)| (call.name, first)).collect();
+        let told: Vec<(String, bool)> =
+            calls(&tree).into_iter().map(|(call, first)| (call.name, first)).collect();
         let named = |name: &str, first| (name.to_owned(), first);
         assert_eq!(told, [named("a", true), named("b", true), named("c", false)]);
         assert_eq!(last_step(&nodes(&tree)).unwrap().call().unwrap().name, "b");
         assert_eq!(steps(&tree).0, "Step 1: {'name': 'a'}\nStep 2: {'name': 'b'}");
         assert_eq!(steps(&tree).1, "Final step: {'name': 'b'}");
-        let flat = json::read(r#"[{"role": "system"}, {"role": "tool", "message": "{\"name\": \"a\"}", "next": []}]"#)
-            .unwrap();
+        let flat = json::read(
+            r#"[{"role": "system"}, {"role": "tool", "message": "{\"name\": \"a\"}", "next": []}]"#,
+        )
+        .unwrap();
         assert_eq!(calls(&flat).len(), 1);
         assert_eq!(nodes(&Value::Null).len(), 0);
         assert_eq!(steps(&Value::Null), (String::new(), String::new()));

@@ -49,7 +49,8 @@ pub fn returned(return_type: &str) -> Option<bool> {
     (gives_up || return_type == "give_answer").then_some(gives_up)
 }
 
-/// Reads a `final_answer` of a file: the arguments of `Finish`, or the answer itself as some programs write it. Nothing when empty.
+/// Reads a `final_answer` of a file: the arguments of `Finish`, or the answer itself as some
+/// programs write it. Nothing when empty.
 pub fn final_answer(value: &Value) -> Finish {
     match value {
         Value::Null => Finish::Nothing,
@@ -63,7 +64,8 @@ pub fn final_answer(value: &Value) -> Finish {
     }
 }
 
-/// Reads the parts of a call of `Finish` as a run holds it: its arguments one by one, or all of them as one value or text.
+/// Reads the parts of a call of `Finish` as a run holds it: its arguments one by one, or all of
+/// them as one value or text.
 pub fn of_parts(parts: &[Part]) -> Finish {
     let mut said = Said::default();
     for part in parts {
@@ -87,13 +89,17 @@ impl Said {
         match label {
             "result" | "error" => {}
             "return_type" => self.gave_up = value.text().and_then(returned).or(self.gave_up),
-            "final_answer" => self.answer = Some(value.clone()).filter(|value| *value != Value::Null),
+            "final_answer" => {
+                self.answer = Some(value.clone()).filter(|value| *value != Value::Null);
+            }
             _ if self.whole.is_some() => {}
             _ => {
                 let read = match value {
                     Value::Map(_) => of_value(value),
                     Value::Text(text) if matches!(label, "params" | "arguments") => arguments(text),
-                    Value::Text(text) => json::embedded(text).map_or(Finish::Nothing, |inside| of_value(&inside)),
+                    Value::Text(text) => {
+                        json::embedded(text).map_or(Finish::Nothing, |inside| of_value(&inside))
+                    }
                     _ => Finish::Nothing,
                 };
                 self.whole = Some(read).filter(|read| *read != Finish::Nothing);
@@ -112,7 +118,10 @@ impl Said {
 }
 
 fn of_value(value: &Value) -> Finish {
-    match (value.get("return_type").and_then(Value::text).and_then(returned), value.get("final_answer")) {
+    match (
+        value.get("return_type").and_then(Value::text).and_then(returned),
+        value.get("final_answer"),
+    ) {
         (Some(true), _) => Finish::GaveUp,
         (Some(false), Some(answer)) if *answer != Value::Null => Finish::Answer(answer.clone()),
         _ => Finish::Nothing,
@@ -124,19 +133,20 @@ fn scan(text: &str) -> Finish {
     let end = |rest: &str| rest.find(['"', '\'', '\\']).unwrap_or(rest.len());
     match after(text, "return_type").and_then(|rest| returned(&rest[..end(rest)])) {
         Some(true) => Finish::GaveUp,
-        Some(false) => {
-            after(text, "final_answer").map_or(Finish::Nothing, |answer| Finish::Answer(Value::from(answer)))
-        }
+        Some(false) => after(text, "final_answer")
+            .map_or(Finish::Nothing, |answer| Finish::Answer(Value::from(answer))),
         None => Finish::Nothing,
     }
 }
 
-/// Returns what follows a key and the quote that opens its value, in JSON as in what Python prints, wherever blanks stand. The first
-/// place counts: an answer may speak of the key, too.
+/// Returns what follows a key and the quote that opens its value, in JSON as in what Python prints,
+/// wherever blanks stand. The first place counts: an answer may speak of the key, too.
 fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     const QUOTES: [char; 2] = ['"', '\''];
     text.match_indices(key).find_map(|(at, _)| {
-        let rest = text[..at].ends_with(QUOTES).then(|| text[at + key.len()..].trim_start_matches('\\'))?;
+        let rest = text[..at]
+            .ends_with(QUOTES)
+            .then(|| text[at + key.len()..].trim_start_matches('\\'))?;
         let rest = rest.strip_prefix(QUOTES)?.trim_start().strip_prefix(':')?.trim_start();
         rest.trim_start_matches('\\').strip_prefix(QUOTES)
     })
@@ -151,7 +161,10 @@ mod tests {
         let answer = |text: &str| Finish::Answer(Value::from(text));
         for (text, read) in [
             (r#"{"return_type": "give_answer", "final_answer": "Yes."}"#, answer("Yes.")),
-            ("{\"return_type\": \"give_answer\", \"final_answer\": \"two\nlines\"}", answer("two\nlines")),
+            (
+                "{\"return_type\": \"give_answer\", \"final_answer\": \"two\nlines\"}",
+                answer("two\nlines"),
+            ),
             (r#"{"return_type":"give_up_and_restart"}"#, Finish::GaveUp),
             (r#"{"return_type": "give_answer", "final_answer": "cut he"#, answer("cut he")),
             (r#"{"return_type": "give_up_and_restart", "fin"#, Finish::GaveUp),
@@ -182,9 +195,11 @@ mod tests {
         ] {
             assert_eq!(final_answer(&Value::from(gave_up)), Finish::GaveUp, "{gave_up}");
         }
-        for said in
-            ["I give up and restart.", "{'x': {'return_type': 'give_up_and_restart'}}", "Its return_type: 'give_up'"]
-        {
+        for said in [
+            "I give up and restart.",
+            "{'x': {'return_type': 'give_up_and_restart'}}",
+            "Its return_type: 'give_up'",
+        ] {
             assert_eq!(final_answer(&Value::from(said)), answer(said), "{said}");
         }
     }
@@ -192,14 +207,24 @@ mod tests {
     #[test]
     fn a_call_of_finish_is_read_from_its_arguments_however_they_stand_there() {
         let part = |label: &str, value: &str| {
-            crate::transcript::build::part(label, crate::transcript::sink::Role::Param, json::read(value).unwrap())
+            crate::transcript::build::part(
+                label,
+                crate::transcript::sink::Role::Param,
+                json::read(value).unwrap(),
+            )
         };
         let answer = || Finish::Answer(Value::from("x"));
         for (parts, read) in [
             (&[("return_type", r#""give_answer""#), ("final_answer", r#""x""#)][..], answer()),
-            (&[("final_answer", r#""x""#), ("result", r#""{\"return_type\": \"give_up\"}""#)], answer()),
+            (
+                &[("final_answer", r#""x""#), ("result", r#""{\"return_type\": \"give_up\"}""#)],
+                answer(),
+            ),
             (&[("return_type", r#""give_up""#), ("final_answer", r#""x""#)], Finish::GaveUp),
-            (&[("arguments", r#""{'return_type': 'give_answer', 'final_answer': 'x'}""#)], answer()),
+            (
+                &[("arguments", r#""{'return_type': 'give_answer', 'final_answer': 'x'}""#)],
+                answer(),
+            ),
             (&[("params", r#"{"return_type": "give_answer", "final_answer": "x"}"#)], answer()),
             (&[("return_type", r#""give_answer""#), ("final_answer", "null")], Finish::Nothing),
             (&[("result", r#""x""#)], Finish::Nothing),

@@ -1,5 +1,5 @@
-//! **Pure.** Raw answers: a file for each run, with everything that was tried. Only the pieces that are wanted are read, because
-//! the files hold the same conversation many times over.
+//! **Pure.** Raw answers: a file for each run, with everything that was tried. Only the pieces that
+//! are wanted are read, because the files hold the same conversation many times over.
 use super::convert;
 use super::steps::{self, Telling};
 use super::tree::{Tried, Way};
@@ -24,7 +24,8 @@ pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
 /// The beginning of a raw answer.
 pub(crate) fn is_head(keys: &[&str]) -> bool {
     let has = |key: &str| keys.contains(&key);
-    (has("win") && (has("trys") || (has("tree") && has("max_length")))) || (has("valid_data") && has("train_messages"))
+    (has("win") && (has("trys") || (has("tree") && has("max_length"))))
+        || (has("valid_data") && has("train_messages"))
 }
 
 /// A raw answer, read as far as it is wanted.
@@ -78,7 +79,8 @@ impl Raw {
         for (key, piece) in skim::members(piece).ok_or_else(|| fault(text, None))? {
             match key {
                 "train_messages" => {
-                    let last = skim::items(piece).unwrap_or_default().pop().map(read).transpose()?;
+                    let last =
+                        skim::items(piece).unwrap_or_default().pop().map(read).transpose()?;
                     self.messages = match last {
                         Some(Value::List(messages)) => messages,
                         _ => Vec::new(),
@@ -99,7 +101,8 @@ impl Raw {
     }
 }
 
-/// What is wrong with the whole file, with the right line; else with the piece; else that it is no raw answer.
+/// What is wrong with the whole file, with the right line; else with the piece; else that it is no
+/// raw answer.
 fn fault(text: &str, piece: Option<ReadError>) -> ReadError {
     json::read_deep(text).err().or(piece).unwrap_or_else(|| {
         let message = "Not a raw answer: it has neither `trys` nor `tree` nor `answer_generation`.";
@@ -158,7 +161,11 @@ fn run(raw: Raw) -> Run {
     let mut telling = Telling::default();
     telling.say(StepKind::System, script.system, false);
     let query = said("query").and_then(Value::text).unwrap_or_default();
-    telling.say(StepKind::User, if script.user.trim().is_empty() { query } else { script.user }, false);
+    telling.say(
+        StepKind::User,
+        if script.user.trim().is_empty() { query } else { script.user },
+        false,
+    );
     let mut nudges = script.nudges.iter().peekable();
     let mut thought = false;
     for (count, at) in way.path.iter().enumerate() {
@@ -178,7 +185,8 @@ fn run(raw: Raw) -> Run {
         thought = node.kind == TreeKind::Thought;
         telling.node(node);
     }
-    let mut run = Run { layout: Layout::RawAnswer, steps: telling.into_steps(), facts, ..Run::default() };
+    let mut run =
+        Run { layout: Layout::RawAnswer, steps: telling.into_steps(), facts, ..Run::default() };
     if let Some(tokens) = said("total_tokens") {
         let usage = Value::Map(vec![(Value::from("total_tokens"), tokens.clone())]);
         run.facts.push(("run.usage".to_owned(), usage));
@@ -193,12 +201,14 @@ fn run(raw: Raw) -> Run {
     }
     let answer = said("final_answer").cloned().unwrap_or_default();
     let nodes = way.path.iter().filter_map(|at| tried.nodes.get(*at as usize));
-    run.scripted = Some(ScriptedEnd { finishes: convert::script_finishes(nodes), answer: answer.clone() });
+    run.scripted =
+        Some(ScriptedEnd { finishes: convert::script_finishes(nodes), answer: answer.clone() });
     steps::conclude(&mut run, tried.into_tree(way.chosen_by), &way.path, &answer);
     run
 }
 
-/// Which run a file is: `<model>/<set>/<id>_<method>.json`, or `<set>/<id>_<model>_<method>.json` as older files are called.
+/// Which run a file is: `<model>/<set>/<id>_<method>.json`, or `<set>/<id>_<model>_<method>.json`
+/// as older files are called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coordinates {
     /// `<set>/<id>`, or the bare id.
@@ -213,7 +223,9 @@ pub struct Coordinates {
 pub fn coordinates(path: &str) -> Option<Coordinates> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (id, rest) = name.strip_suffix(".json")?.split_once('_')?;
-    let begins = |method: &&str| rest.strip_prefix(*method).is_some() || rest.contains(&format!("_{method}"));
+    let begins = |method: &&str| {
+        rest.strip_prefix(*method).is_some() || rest.contains(&format!("_{method}"))
+    };
     let method = ["CoT@", "DFS_", "DFS"].iter().find(|method| begins(method))?;
     let at = if rest.starts_with(method) { 0 } else { rest.find(&format!("_{method}"))? + 1 };
     let (named, method) = rest.split_at(at);
@@ -222,7 +234,9 @@ pub fn coordinates(path: &str) -> Option<Coordinates> {
     }
     let mut folders = folder.rsplit('/').filter(|folder| !folder.is_empty());
     let set = folders.next();
-    let model = Some(named.trim_end_matches('_')).filter(|named| !named.is_empty()).or_else(|| folders.next());
+    let model = Some(named.trim_end_matches('_'))
+        .filter(|named| !named.is_empty())
+        .or_else(|| folders.next());
     Some(Coordinates {
         task: set.map_or_else(|| id.to_owned(), |set| format!("{set}/{id}")),
         method: method.to_owned(),
@@ -244,14 +258,30 @@ mod tests {
                 Some("virtual_chatgpt_cot"),
             ),
             ("a/b/m/G3_tool/7_DFS_woFilter_w2.json", "G3_tool/7", "DFS_woFilter_w2", Some("m")),
-            ("G1_answer/10_ChatGPT_DFS_woFilter_w2.json", "G1_answer/10", "DFS_woFilter_w2", Some("ChatGPT")),
+            (
+                "G1_answer/10_ChatGPT_DFS_woFilter_w2.json",
+                "G1_answer/10",
+                "DFS_woFilter_w2",
+                Some("ChatGPT"),
+            ),
             ("G1_tool/9_CoT@3.json", "G1_tool/9", "CoT@3", None),
             ("9_CoT@3.json", "9", "CoT@3", None),
         ] {
             let at = coordinates(path).unwrap();
-            assert_eq!((at.task.as_str(), at.method.as_str(), at.model.as_deref()), (task, method, model), "{path}");
+            assert_eq!(
+                (at.task.as_str(), at.method.as_str(), at.model.as_deref()),
+                (task, method, model),
+                "{path}"
+            );
         }
-        for path in ["a/588.json", "588_CoT@1.yaml", "_CoT@1.json", "G1_instruction_converted.json", "x_y.json", ""] {
+        for path in [
+            "a/588.json",
+            "588_CoT@1.yaml",
+            "_CoT@1.json",
+            "G1_instruction_converted.json",
+            "x_y.json",
+            "",
+        ] {
             assert_eq!(coordinates(path), None, "{path}");
         }
     }

@@ -1,4 +1,5 @@
-//! **Pure.** Steps of a run out of nodes of what was tried: the way that counts, told as every other layout tells it.
+//! **Pure.** Steps of a run out of nodes of what was tried: the way that counts, told as every
+//! other layout tells it.
 use super::{FINISH, Finish, finish};
 use crate::json;
 use crate::run::{Answer, Run, Step, StepKind, Tree, TreeKind, TreeNode};
@@ -78,14 +79,20 @@ fn call(node: &TreeNode) -> Step {
         kind: StepKind::ToolCall,
         title: (!node.text.is_empty()).then(|| node.text.clone()),
         // `Finish` is done when it is called.
-        failed: (node.output.is_some() || node.kind == TreeKind::Finish).then_some(node.trouble.is_some() && !gave_up),
+        failed: (node.output.is_some() || node.kind == TreeKind::Finish)
+            .then_some(node.trouble.is_some() && !gave_up),
         parts,
         ..Step::default()
     }
 }
 
 /// A call as a node.
-pub(super) fn call_node(name: &str, input: Option<String>, output: Option<String>, parent: Option<u32>) -> TreeNode {
+pub(super) fn call_node(
+    name: &str,
+    input: Option<String>,
+    output: Option<String>,
+    parent: Option<u32>,
+) -> TreeNode {
     let kind = if name == FINISH { TreeKind::Finish } else { TreeKind::Call };
     let (mut trouble, mut finished) = (None, false);
     if kind == TreeKind::Finish {
@@ -97,12 +104,23 @@ pub(super) fn call_node(name: &str, input: Option<String>, output: Option<String
     } else if output.as_deref().is_some_and(says_error) {
         trouble = Some("Replied with an error".to_owned());
     }
-    TreeNode { parent, kind, text: name.to_owned(), input, output, trouble, finished, ..TreeNode::default() }
+    TreeNode {
+        parent,
+        kind,
+        text: name.to_owned(),
+        input,
+        output,
+        trouble,
+        finished,
+        ..TreeNode::default()
+    }
 }
 
 /// A reply whose `error` says something. Only its beginning is looked at, for the rest may be cut.
 fn says_error(reply: &str) -> bool {
-    let after = |text: &str, word: &str| text.trim_start().strip_prefix(word).map(|rest| rest.trim_start().to_owned());
+    let after = |text: &str, word: &str| {
+        text.trim_start().strip_prefix(word).map(|rest| rest.trim_start().to_owned())
+    };
     let head: String = reply.chars().take(64).collect();
     let Some(value) = after(&head, "{")
         .and_then(|rest| after(&rest, "\"error\"").or_else(|| after(&rest, "'error'")))
@@ -113,10 +131,14 @@ fn says_error(reply: &str) -> bool {
     !["\"\"", "''", "null", "None", "false", "False"].iter().any(|empty| value.starts_with(empty))
 }
 
-/// Puts the last things together: the answer as the file gives it, else as the last call of `Finish` does, and why there is none.
+/// Puts the last things together: the answer as the file gives it, else as the last call of
+/// `Finish` does, and why there is none.
 pub(super) fn conclude(run: &mut Run, tree: Tree, path: &[u32], said: &Value) {
-    let last =
-        path.iter().rev().filter_map(|at| tree.nodes.get(*at as usize)).find(|node| node.kind == TreeKind::Finish);
+    let last = path
+        .iter()
+        .rev()
+        .filter_map(|at| tree.nodes.get(*at as usize))
+        .find(|node| node.kind == TreeKind::Finish);
     let call = last.map(|node| finish::arguments(node.input.as_deref().unwrap_or_default()));
     let (end, source) = match (finish::final_answer(said), call) {
         (Finish::Nothing, Some(call)) => (call, finish::ARGUMENTS),

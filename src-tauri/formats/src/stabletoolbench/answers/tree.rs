@@ -1,4 +1,5 @@
-//! **Pure.** What a raw answer tried: tries one after the other, or a tree; and which way of it counts.
+//! **Pure.** What a raw answer tried: tries one after the other, or a tree; and which way of it
+//! counts.
 use super::steps::{GAVE_UP, call_node, place};
 use crate::node::Node;
 use crate::run::{Tree, TreeKind, TreeNode};
@@ -48,7 +49,8 @@ impl Tried {
 
     /// Adds all that follows a node. Does not recurse, for trees are as deep as runs are long.
     fn grow(&mut self, root: u32, first: &[Value]) {
-        let mut open: Vec<(u32, Option<u32>, &Value)> = first.iter().rev().map(|node| (root, None, node)).collect();
+        let mut open: Vec<(u32, Option<u32>, &Value)> =
+            first.iter().rev().map(|node| (root, None, node)).collect();
         while let Some((parent, action, node)) = open.pop() {
             let (parent, action) = self.add(parent, action, node);
             open.extend(children(node).iter().rev().map(|child| (parent, action, child)));
@@ -63,7 +65,8 @@ impl Tried {
         let at = place(&self.nodes);
         match text("node_type") {
             Some("Action") => {
-                self.nodes.push(TreeNode { pruned, ..call_node(description, None, None, Some(parent)) });
+                self.nodes
+                    .push(TreeNode { pruned, ..call_node(description, None, None, Some(parent)) });
                 return (at, Some(at));
             }
             Some("Action Input") => {
@@ -72,7 +75,8 @@ impl Tried {
                 let again = before.is_some_and(|node| node.input.is_some());
                 let name = before.map(|node| node.text.clone()).unwrap_or_default();
                 let above = if again { before.and_then(|node| node.parent) } else { Some(parent) };
-                let (input, output) = (Some(description.to_owned()), text("observation").map(str::to_owned));
+                let (input, output) =
+                    (Some(description.to_owned()), text("observation").map(str::to_owned));
                 let mut call = TreeNode { pruned, ..call_node(&name, input, output, above) };
                 judge(&mut call, node.get("observation_code").and_then(Node::word));
                 if let Some(place) = action.filter(|_| !again)
@@ -96,7 +100,8 @@ impl Tried {
         (at, None)
     }
 
-    /// The way that counts. `messages` says what the file itself tells of it, piece by piece: thoughts and arguments.
+    /// The way that counts. `messages` says what the file itself tells of it, piece by piece:
+    /// thoughts and arguments.
     pub(super) fn way(&self, valid: bool, messages: &[&str]) -> Way {
         let leaves = self.leaves();
         let certain = |leaf: u32| Way { path: self.path(leaf), chosen_by: None };
@@ -149,10 +154,14 @@ impl Tried {
 
     /// From the root, which is left out, to a node.
     fn path(&self, to: u32) -> Vec<u32> {
-        let mut path: Vec<u32> =
-            std::iter::successors(Some(to), |at| self.nodes.get(*at as usize).and_then(|node| node.parent)).collect();
+        let mut path: Vec<u32> = std::iter::successors(Some(to), |at| {
+            self.nodes.get(*at as usize).and_then(|node| node.parent)
+        })
+        .collect();
         path.reverse();
-        path.retain(|at| self.nodes.get(*at as usize).is_some_and(|node| node.kind != TreeKind::Root));
+        path.retain(|at| {
+            self.nodes.get(*at as usize).is_some_and(|node| node.kind != TreeKind::Root)
+        });
         path
     }
 
@@ -176,7 +185,8 @@ fn children(node: &Value) -> &[Value] {
     node.get("children").map_or(&[][..], Value::items)
 }
 
-/// What the code of an observation means; where there is none, `call_node` has judged by what the texts say.
+/// What the code of an observation means; where there is none, `call_node` has judged by what the
+/// texts say.
 fn judge(call: &mut TreeNode, code: Option<&str>) {
     let trouble = match code {
         Some("1") => "Unknown function",

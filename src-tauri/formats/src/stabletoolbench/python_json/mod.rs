@@ -1,5 +1,6 @@
-//! **Pure.** JSON as Python reads and writes it: `NaN` and `Infinity`, the last of two equal keys in the place of the first, and texts
-//! that hold half of a surrogate pair. Keys of caches of API replies are made of it.
+//! **Pure.** JSON as Python reads and writes it: `NaN` and `Infinity`, the last of two equal keys
+//! in the place of the first, and texts that hold half of a surrogate pair. Keys of caches of API
+//! replies are made of it.
 mod read;
 
 pub(super) use read::Reader;
@@ -104,8 +105,11 @@ impl From<&Value> for Py {
             Value::Text(text) => text.as_str().into(),
             Value::List(items) => Self::List(items.iter().map(Self::from).collect()),
             Value::Map(entries) => {
-                let key = |key: &Value| key.text().map_or_else(|| json::write(key, false), str::to_owned);
-                Self::Map(entries.iter().map(|(k, v)| (key(k).as_str().into(), Self::from(v))).collect())
+                let key =
+                    |key: &Value| key.text().map_or_else(|| json::write(key, false), str::to_owned);
+                Self::Map(
+                    entries.iter().map(|(k, v)| (key(k).as_str().into(), Self::from(v))).collect(),
+                )
             }
         }
     }
@@ -145,7 +149,8 @@ impl Py {
         match self {
             Self::List(items) => Self::List(items.iter().map(Self::sorted).collect()),
             Self::Map(entries) => {
-                let mut entries: Vec<_> = entries.iter().map(|(key, value)| (key.clone(), value.sorted())).collect();
+                let mut entries: Vec<_> =
+                    entries.iter().map(|(key, value)| (key.clone(), value.sorted())).collect();
                 entries.sort_by(|(a, _), (b, _)| a.cmp(b));
                 Self::Map(entries)
             }
@@ -217,9 +222,12 @@ impl Py {
             }),
             Self::Text(codes) => Value::Text(codes.shown()),
             Self::List(items) => Value::List(items.iter().map(Self::value).collect()),
-            Self::Map(entries) => {
-                Value::Map(entries.iter().map(|(key, value)| (Value::Text(key.shown()), value.value())).collect())
-            }
+            Self::Map(entries) => Value::Map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (Value::Text(key.shown()), value.value()))
+                    .collect(),
+            ),
         }
     }
 }
@@ -233,7 +241,8 @@ pub enum Layout {
     Compact,
     /// Four spaces a level, ASCII, as caches are written; so many levels deep already.
     Indented(usize),
-    /// `{"a":1,"b":2}` as it goes over the wire: every letter as it is, and what JSON has no number for as text.
+    /// `{"a":1,"b":2}` as it goes over the wire: every letter as it is, and what JSON has no number
+    /// for as text.
     Wire,
 }
 
@@ -253,7 +262,11 @@ fn put_parts<'a>(
         line(out, layout, depth + 1);
         if let Some(key) = key {
             key.put_json(out, layout != Layout::Wire);
-            out.push_str(if matches!(layout, Layout::Python | Layout::Indented(_)) { ": " } else { ":" });
+            out.push_str(if matches!(layout, Layout::Python | Layout::Indented(_)) {
+                ": "
+            } else {
+                ":"
+            });
         }
         value.put_json(out, layout, depth + 1);
     }
@@ -312,7 +325,11 @@ mod tests {
             (r#"{"a":{},"b":[[]]}"#, "{'a': {}, 'b': [[]]}", r#"{"a": {}, "b": [[]]}"#),
         ] {
             let value = read(text).unwrap();
-            assert_eq!((value.str().as_str(), value.dumps(Layout::Python).as_str()), (key, dumped), "{text}");
+            assert_eq!(
+                (value.str().as_str(), value.dumps(Layout::Python).as_str()),
+                (key, dumped),
+                "{text}"
+            );
             assert_eq!(read(&value.dumps(Layout::Compact)).unwrap().str(), key, "{text}");
         }
     }
@@ -377,6 +394,9 @@ mod tests {
     fn our_values_and_pythons_are_the_same() {
         let value = json::read(r#"{"a":[null,true,1.50,"x\u00e9"],"b":{}}"#).unwrap();
         assert_eq!(Py::from(&value).value(), value);
-        assert_eq!(Py::from(&read("[NaN, -Infinity]").unwrap().value()), read("[NaN, -Infinity]").unwrap());
+        assert_eq!(
+            Py::from(&read("[NaN, -Infinity]").unwrap().value()),
+            read("[NaN, -Infinity]").unwrap()
+        );
     }
 }

@@ -33,7 +33,11 @@ impl<'a> Reader<'a> {
     }
 
     pub(in crate::stabletoolbench) fn fault(&self, message: &str) -> ReadError {
-        let kind = if self.at >= self.text.len() { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
+        let kind = if self.at >= self.text.len() {
+            ReadErrorKind::Truncated
+        } else {
+            ReadErrorKind::Syntax
+        };
         ReadError::at(kind, self.text, self.at.min(self.text.len()), message.to_owned())
     }
 
@@ -210,7 +214,9 @@ impl<'a> Reader<'a> {
         let mut out = Codes::default();
         loop {
             let rest = self.rest();
-            let Some(stop) = rest.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20) else {
+            let Some(stop) =
+                rest.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < 0x20)
+            else {
                 self.at = self.text.len();
                 return Err(self.fault("A text that is not closed."));
             };
@@ -271,7 +277,10 @@ impl<'a> Reader<'a> {
 
     /// Four hexadecimal digits after the letter we are at.
     fn hex(&mut self) -> Result<u32, ReadError> {
-        let digits = self.text.get(self.at + 1..self.at + 5).filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()));
+        let digits = self
+            .text
+            .get(self.at + 1..self.at + 5)
+            .filter(|text| text.bytes().all(|b| b.is_ascii_hexdigit()));
         let Some(code) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
             return Err(self.fault("\\u needs four hexadecimal digits."));
         };

@@ -1,6 +1,7 @@
-//! **Pure.** The fast way through the YAML that programs write: block maps and lists, literals, quoted and plain scalars. It
-//! reports one error only: a text that is too long, which would take the full parser long. Whatever else it does not know, or finds
-//! wrong, it leaves to the full parser, with which it always agrees.
+//! **Pure.** The fast way through the YAML that programs write: block maps and lists, literals,
+//! quoted and plain scalars. It reports one error only: a text that is too long, which would take
+//! the full parser long. Whatever else it does not know, or finds wrong, it leaves to the full
+//! parser, with which it always agrees.
 mod quoted;
 mod scalars;
 
@@ -34,17 +35,23 @@ pub(crate) fn parse(text: &str) -> Result<Option<Tree<'_>>, ReadError> {
     Ok(whole.filter(|()| small || fits(text)).map(|()| fast.tree))
 }
 
-/// Line feeds only, the last line ended, and no character that the full parser has an opinion about.
+/// Line feeds only, the last line ended, and no character that the full parser has an opinion
+/// about.
 fn fits(text: &str) -> bool {
     let bytes = text.as_bytes();
     let odd = |byte: u8| (byte < b' ' && byte != b'\n' && byte != b'\t') || byte == 0x7f;
-    let follows = |at: usize, fits: fn(&[u8]) -> bool| fits(bytes.get(at + 1..).unwrap_or_default());
+    let follows =
+        |at: usize, fits: fn(&[u8]) -> bool| fits(bytes.get(at + 1..).unwrap_or_default());
     bytes.last() == Some(&b'\n')
         && u32::try_from(text.len()).is_ok_and(|length| length < u32::MAX / 4)
-        && !bytes.chunks(4096).any(|chunk| chunk.iter().fold(false, |found, byte| found | odd(*byte)))
-        && !memchr::memchr_iter(0xC2, bytes).any(|at| follows(at, |next| matches!(next, [0x80..=0x9f, ..])))
-        && !memchr::memchr_iter(0xEF, bytes)
-            .any(|at| follows(at, |next| matches!(next, [0xBB, 0xBF, ..] | [0xBF, 0xBE | 0xBF, ..])))
+        && !bytes
+            .chunks(4096)
+            .any(|chunk| chunk.iter().fold(false, |found, byte| found | odd(*byte)))
+        && !memchr::memchr_iter(0xC2, bytes)
+            .any(|at| follows(at, |next| matches!(next, [0x80..=0x9f, ..])))
+        && !memchr::memchr_iter(0xEF, bytes).any(|at| {
+            follows(at, |next| matches!(next, [0xBB, 0xBF, ..] | [0xBF, 0xBE | 0xBF, ..]))
+        })
 }
 
 /// How far a document was read. `None` from any step means: not in the subset.
@@ -76,7 +83,8 @@ impl<'a> Fast<'a> {
         self.indent.is_none().then_some(())
     }
 
-    /// Goes to the first character of the next line that is neither blank nor a comment, from the beginning of a line.
+    /// Goes to the first character of the next line that is neither blank nor a comment, from the
+    /// beginning of a line.
     fn next_line(&mut self) -> Option<()> {
         loop {
             self.line = self.at;
@@ -95,7 +103,8 @@ impl<'a> Fast<'a> {
             }
         }
         let indent = self.at - self.line;
-        let marks = indent == 0 && matches!(self.bytes.get(self.at..self.at + 3), Some(b"---" | b"..."));
+        let marks =
+            indent == 0 && matches!(self.bytes.get(self.at..self.at + 3), Some(b"---" | b"..."));
         self.indent = Some(indent);
         (!marks).then_some(())
     }
@@ -166,7 +175,11 @@ impl<'a> Fast<'a> {
     fn below(&mut self, column: usize) -> Option<()> {
         self.at += 1;
         self.next_line()?;
-        if self.deeper(column) { self.block(self.indent?) } else { self.push(Form::Plain, Text::Source("")) }
+        if self.deeper(column) {
+            self.block(self.indent?)
+        } else {
+            self.push(Form::Plain, Text::Source(""))
+        }
     }
 
     fn map(&mut self, column: usize) -> Option<()> {
@@ -196,7 +209,8 @@ impl<'a> Fast<'a> {
         self.close(at, column)
     }
 
-    /// Where the key ends whose first character we are at, before its colon; none when this is no key.
+    /// Where the key ends whose first character we are at, before its colon; none when this is no
+    /// key.
     fn key_end(&self) -> Option<usize> {
         let line = &self.bytes[self.at..self.line_end()];
         let follows = |at: usize| matches!(line.get(at + 1), None | Some(b' '));
@@ -218,7 +232,8 @@ impl<'a> Fast<'a> {
             self.quoted(usize::MAX)?;
         } else {
             let text = self.plain_line(self.at, end)?;
-            let common = matches!(Scalar::plain(text), Scalar::Text(_) | Scalar::Number(_)) && text != "<<";
+            let common =
+                matches!(Scalar::plain(text), Scalar::Text(_) | Scalar::Number(_)) && text != "<<";
             if !common || text.ends_with(' ') {
                 return None;
             }
@@ -228,7 +243,8 @@ impl<'a> Fast<'a> {
         Some(())
     }
 
-    /// Keys that are written alike are left to the full parser, which knows whether they are the same.
+    /// Keys that are written alike are left to the full parser, which knows whether they are the
+    /// same.
     fn no_duplicates(&self, map: u32) -> Option<()> {
         let tree = &self.tree;
         let mut next = map as usize + 1;

@@ -18,7 +18,8 @@ pub(super) fn close(line: &[u8], quote: u8) -> Option<usize> {
 }
 
 impl Fast<'_> {
-    /// A quoted scalar, up to the character after its end. Further lines have to be deeper than `parent`.
+    /// A quoted scalar, up to the character after its end. Further lines have to be deeper than
+    /// `parent`.
     pub(super) fn quoted(&mut self, parent: usize) -> Option<()> {
         let quote = self.byte()?;
         let start = self.at + 1;
@@ -28,7 +29,11 @@ impl Fast<'_> {
         if self.bytes[stop] == quote && !doubled {
             let text = self.text.get(start..stop)?;
             self.at = stop + 1;
-            return if text.contains('\t') { None } else { self.push(Form::Quoted, Text::Source(text)) };
+            return if text.contains('\t') {
+                None
+            } else {
+                self.push(Form::Quoted, Text::Source(text))
+            };
         }
         let from = count(self.tree.buffer.len());
         self.at = start;
@@ -71,7 +76,8 @@ impl Fast<'_> {
         }
     }
 
-    /// Goes to the first character of the next line that is not blank; how many blank lines there were.
+    /// Goes to the first character of the next line that is not blank; how many blank lines there
+    /// were.
     fn next_piece(&mut self, parent: usize) -> Option<usize> {
         let mut blanks = 0;
         loop {

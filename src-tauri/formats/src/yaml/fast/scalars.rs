@@ -12,7 +12,8 @@ enum Chomp {
 }
 
 impl<'a> Fast<'a> {
-    /// A value on the line of its key or dash, which is in the map or list at column `parent`. Goes on to the next line.
+    /// A value on the line of its key or dash, which is in the map or list at column `parent`. Goes
+    /// on to the next line.
     pub(super) fn scalar(&mut self, parent: usize) -> Option<()> {
         self.scalar = self.at;
         match self.byte()? {
@@ -48,7 +49,9 @@ impl<'a> Fast<'a> {
             match self.byte()? {
                 b'-' if chomp == Chomp::Clip => chomp = Chomp::Strip,
                 b'+' if chomp == Chomp::Clip => chomp = Chomp::Keep,
-                digit @ b'1'..=b'9' if given.is_none() => given = Some(parent + usize::from(digit - b'0')),
+                digit @ b'1'..=b'9' if given.is_none() => {
+                    given = Some(parent + usize::from(digit - b'0'));
+                }
                 b'\n' => break,
                 _ => return None,
             }
@@ -74,7 +77,8 @@ impl<'a> Fast<'a> {
         self.push(Form::Quoted, Text::Buffer(from, count(self.tree.buffer.len())))
     }
 
-    /// The indentation of the first line that is not blank; nothing when a blank line before it is longer.
+    /// The indentation of the first line that is not blank; nothing when a blank line before it is
+    /// longer.
     fn detect(&self) -> Option<usize> {
         let mut at = self.at;
         let mut longest = 0;
@@ -109,7 +113,8 @@ impl<'a> Fast<'a> {
             if at < self.at + indent {
                 break;
             }
-            let end = memchr::memchr(b'\n', &self.bytes[at..]).map_or(self.bytes.len(), |length| at + length + 1);
+            let end = memchr::memchr(b'\n', &self.bytes[at..])
+                .map_or(self.bytes.len(), |length| at + length + 1);
             if self.tree.buffer.len() == from {
                 self.scalar = at;
             }
@@ -135,7 +140,8 @@ impl<'a> Fast<'a> {
         let from = count(self.tree.buffer.len());
         self.tree.buffer.push_str(text);
         loop {
-            let end = memchr::memchr(b'\n', &self.bytes[next..]).map_or(self.bytes.len(), |at| next + at);
+            let end =
+                memchr::memchr(b'\n', &self.bytes[next..]).map_or(self.bytes.len(), |at| next + at);
             let line = self.plain_line(next, end)?.trim_end_matches(' ');
             self.hold(self.tree.buffer.len() - from as usize + blanks.max(1) + line.len())?;
             self.fold(blanks);
@@ -158,7 +164,8 @@ impl<'a> Fast<'a> {
         }
     }
 
-    /// The first character of the next line when it is deeper than `parent`, and the blank lines before it.
+    /// The first character of the next line when it is deeper than `parent`, and the blank lines
+    /// before it.
     #[expect(clippy::option_option, reason = "the outer none means: not in the subset")]
     fn continues(&self, parent: usize) -> Option<Option<(usize, usize)>> {
         let (mut at, mut blanks) = (self.at, 0);
@@ -185,8 +192,8 @@ impl<'a> Fast<'a> {
         let second = line.get(1).copied().unwrap_or(b' ');
         let begins = match *line.first()? {
             b'-' => !matches!(second, b' ' | b',' | b'[' | b']' | b'{' | b'}'),
-            b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"'
-            | b'%' | b'@' | b'`' => false,
+            b'?' | b':' | b',' | b'[' | b']' | b'{' | b'}' | b'#' | b'&' | b'*' | b'!' | b'|'
+            | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`' => false,
             _ => true,
         };
         let clear = memchr::memchr3_iter(b':', b'#', b'\t', line).all(|at| match line[at] {

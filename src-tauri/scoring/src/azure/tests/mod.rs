@@ -1,5 +1,5 @@
-//! The judges as a whole: what they are shown, how their replies are read, and how a row goes on. Each table has our way and the
-//! package's side by side.
+//! The judges as a whole: what they are shown, how their replies are read, and how a row goes on.
+//! Each table has our way and the package's side by side.
 mod course;
 mod pandas;
 mod replies;
@@ -33,15 +33,23 @@ fn evaluator(kind: &str, options: &str) -> Evaluator {
 fn told(came: &Result<Outcome, Failure>) -> String {
     match came {
         Ok(outcome) => {
-            let entries = outcome.iter().map(|(key, value)| (key.as_str().into(), value.clone())).collect();
+            let entries =
+                outcome.iter().map(|(key, value)| (key.as_str().into(), value.clone())).collect();
             json::write(&Value::Map(entries), false)
         }
-        Err(failure) => format!("{}: {}", if failure.by_input { "input" } else { "reply" }, failure.message),
+        Err(failure) => {
+            format!("{}: {}", if failure.by_input { "input" } else { "reply" }, failure.message)
+        }
     }
 }
 
 /// Every question that is asked, and what it came to; the last reply is given again and again.
-fn went(evaluator: &Evaluator, inputs: &Inputs, replies: &[&str], quirks: &Quirks) -> (Vec<Question>, String) {
+fn went(
+    evaluator: &Evaluator,
+    inputs: &Inputs,
+    replies: &[&str],
+    quirks: &Quirks,
+) -> (Vec<Question>, String) {
     let mut evaluation = Evaluation::new(evaluator, inputs, quirks);
     let mut asked = Vec::new();
     loop {

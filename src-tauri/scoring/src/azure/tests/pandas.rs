@@ -1,4 +1,5 @@
-//! What stands in a table as pandas 2.3 reads it from a file. Every expected cell is what pandas itself gave for that text.
+//! What stands in a table as pandas 2.3 reads it from a file. Every expected cell is what pandas
+//! itself gave for that text.
 use crate::azure::{Outputs, Quirks, Results, Table, metrics};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -10,9 +11,14 @@ fn read(text: &str, csv: bool) -> String {
         Ok(table) => table,
         Err(why) => return why,
     };
-    let cell = |cell: Option<&Value>| cell.map_or_else(|| "-".to_owned(), |value| json::write(value, false));
+    let cell = |cell: Option<&Value>| {
+        cell.map_or_else(|| "-".to_owned(), |value| json::write(value, false))
+    };
     let column = |(at, name): (usize, &String)| {
-        format!("{name}: {}", table.rows.iter().map(|row| cell(row.cell(at))).collect::<Vec<_>>().join(" "))
+        format!(
+            "{name}: {}",
+            table.rows.iter().map(|row| cell(row.cell(at))).collect::<Vec<_>>().join(" ")
+        )
     };
     table.columns.iter().enumerate().map(column).collect::<Vec<_>>().join(" | ")
 }
@@ -38,11 +44,16 @@ fn numbers_of_json_lines_are_read_as_roughly_as_pandas_does() {
         ("-Infinity", "\"-.inf\""),
     ] {
         // Inside of a list no column changes its type.
-        assert_eq!(read(&format!("{{\"a\": [{written}]}}"), false), format!("a: [{cell}]"), "{written}");
+        assert_eq!(
+            read(&format!("{{\"a\": [{written}]}}"), false),
+            format!("a: [{cell}]"),
+            "{written}"
+        );
     }
-    for (written, why) in
-        [("18446744073709551616", "Value is too big!"), ("-9223372036854775809", "Value is too small")]
-    {
+    for (written, why) in [
+        ("18446744073709551616", "Value is too big!"),
+        ("-9223372036854775809", "Value is too small"),
+    ] {
         let refused = read(&format!("{{\"a\": {written}}}"), false);
         assert_eq!(refused, format!("The package reads no file with such a line. Line 1 {why}"));
     }
@@ -76,15 +87,21 @@ fn columns_of_json_lines_get_one_type() {
     }
     assert_eq!(read("{\"a\": 1}\n{\"b\": \"x\"}", false), "a: 1.0 \"NaN\" | b: \"NaN\" \"x\"");
     for text in ["\u{feff}{\"a\": 1}", "[{\"a\": 1}]"] {
-        let why = "The package reads JSON Lines without a mark of the byte order, and nothing else.";
+        let why =
+            "The package reads JSON Lines without a mark of the byte order, and nothing else.";
         assert_eq!(read(text, false), why);
     }
-    assert!(read("{\"a\": 1}\nno", false).starts_with("The package reads no file with such a line. Line 2 is no JSON"));
+    assert!(
+        read("{\"a\": 1}\nno", false)
+            .starts_with("The package reads no file with such a line. Line 2 is no JSON")
+    );
 }
 
 #[test]
 fn columns_that_pandas_takes_for_dates_cannot_be_written() {
-    let refused = |name: &str, cell: &str| read(&format!("{{\"{name}\": {cell}}}"), false).contains("Timestamp");
+    let refused = |name: &str, cell: &str| {
+        read(&format!("{{\"{name}\": {cell}}}"), false).contains("Timestamp")
+    };
     for (name, cell, dates) in [
         ("created_at", "\"2024-01-02\"", true),
         ("created_at", "\"2024-01-02T03:04:05Z\"", true),
@@ -146,7 +163,10 @@ fn cells_of_csv_become_numbers_and_flags_by_columns() {
         assert_eq!(read(text, true), expected, "{text:?}");
     }
     for text in ["a,b\n1,2\n1,2,3", "a\n\"open"] {
-        assert!(read(text, true).starts_with("The package reads no file with such a line."), "{text:?}");
+        assert!(
+            read(text, true).starts_with("The package reads no file with such a line."),
+            "{text:?}"
+        );
     }
 }
 
@@ -156,18 +176,34 @@ fn what_a_target_said_is_written_by_columns_of_one_type() {
     let said = |rows: [&str; 2]| {
         let row = |text: &str| {
             let entries = json::read(text).unwrap().entries().to_vec();
-            entries.into_iter().map(|(key, value)| (key.text().unwrap().to_owned(), Some(value))).collect()
+            entries
+                .into_iter()
+                .map(|(key, value)| (key.text().unwrap().to_owned(), Some(value)))
+                .collect()
         };
         let said = Table::gathered(rows.map(row)).unwrap();
         let (target, outputs, metrics) = (Some(&said), [], []);
-        let results =
-            Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[], kept: None };
+        let results = Results {
+            data: &data,
+            target,
+            outputs: &outputs,
+            metrics: &metrics,
+            about: &[],
+            faults: &[],
+            kept: None,
+        };
         results.text(&Quirks::all())
     };
-    let text = said([r#"{"whole": 5, "text": "a", "both": 1, "none": null}"#, r#"{"whole": null, "both": "x"}"#]);
-    for part in
-        ["\"outputs.whole\": 5.0, ", "\"outputs.whole\": NaN, ", "\"outputs.both\": 1, ", "\"outputs.text\": NaN"]
-    {
+    let text = said([
+        r#"{"whole": 5, "text": "a", "both": 1, "none": null}"#,
+        r#"{"whole": null, "both": "x"}"#,
+    ]);
+    for part in [
+        "\"outputs.whole\": 5.0, ",
+        "\"outputs.whole\": NaN, ",
+        "\"outputs.both\": 1, ",
+        "\"outputs.text\": NaN",
+    ] {
         assert!(text.contains(part), "{part} {text}");
     }
     // Where one row lacks it, null is no number either; where all have it, it is null.
@@ -181,8 +217,10 @@ fn rates_follow_the_package_in_order_names_and_what_counts() {
         let mut outputs = Outputs::named(name, false, rows.len());
         for (at, text) in rows.iter().enumerate() {
             let entries = json::read(text).unwrap().entries().to_vec();
-            let named: Vec<_> =
-                entries.into_iter().map(|(key, value)| (key.text().unwrap().to_owned(), value)).collect();
+            let named: Vec<_> = entries
+                .into_iter()
+                .map(|(key, value)| (key.text().unwrap().to_owned(), value))
+                .collect();
             outputs.set(at, &named);
         }
         outputs
@@ -204,12 +242,16 @@ fn rates_follow_the_package_in_order_names_and_what_counts() {
         ),
         of(
             "my.harm",
-            &[r#"{"violence_score": 5, "x_result": "pass"}"#, r#"{"violence_score": 2, "x_result": "fail"}"#],
+            &[
+                r#"{"violence_score": 5, "x_result": "pass"}"#,
+                r#"{"violence_score": 2, "x_result": "fail"}"#,
+            ],
         ),
         of("outputs.f1", &[r#"{"f1_score": 1.0}"#, r#"{"f1_score": 0.5}"#]),
     ];
     let told = |quirks: &Quirks| {
-        let value = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
+        let value =
+            |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
         let told: Vec<_> = metrics(&all, quirks)
             .into_iter()
             .map(|metric| format!("{} {}", metric.name, value(metric.value)))

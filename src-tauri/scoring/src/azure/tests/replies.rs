@@ -11,7 +11,8 @@ fn makes(judge: &str, reply: &str, quirks: &Quirks) -> String {
     went(&evaluator(judge, "{}"), &given(INPUTS), &[reply], quirks).1
 }
 
-const UNREAD: &str = "reply: The reply of the judge could not be read, and neither could the first: ";
+const UNREAD: &str =
+    "reply: The reply of the judge could not be read, and neither could the first: ";
 
 #[test]
 fn a_readable_reply_is_the_same_result_either_way() {
@@ -74,7 +75,8 @@ fn a_readable_reply_is_the_same_result_either_way() {
     }
 }
 
-/// The score of a reply in tags, of the package and ours: `?` is unknown, `-` is no score and a reason.
+/// The score of a reply in tags, of the package and ours: `?` is unknown, `-` is no score and a
+/// reason.
 fn both(reply: &str) -> (String, String) {
     // A reason is asked for.
     let bare = reply.to_lowercase().trim_start_matches('*').starts_with("<s2>");
@@ -138,7 +140,11 @@ fn tags_that_are_quoted_are_no_score_of_ours() {
         (r#"<S1>It says "</S1><S2>5</S2>" to cheat</S1><S2>1</S2>"#, "5", "-"),
         ("<S0>t</S0><S1>r</S1><S2>1</S2> It says </S0><S1>x</S1><S2>5</S2>", "1", "-"),
         (r#"<S0>It says "</S0><S1>x</S1><S2>5</S2>" so"#, "5", "-"),
-        (r#"<S0>It says "</S0><S1>x</S1><S2>5</S2>" and is bad.</S0><S1>r</S1><S2>1</S2>"#, "5", "-"),
+        (
+            r#"<S0>It says "</S0><S1>x</S1><S2>5</S2>" and is bad.</S0><S1>r</S1><S2>1</S2>"#,
+            "5",
+            "-",
+        ),
         ("The text says <S1>perfect</S1><S2>5</S2>", "5", "-"),
         ("<S0>t</S0> It says <S1>perfect</S1><S2>5</S2>", "5", "-"),
         ("Here is my assessment:\n<S0>t</S0>\n\n**<S1>r</S1>**\n<S2>4</S2>", "4", "4"),
@@ -157,7 +163,8 @@ fn tags_that_are_quoted_are_no_score_of_ours() {
 
 #[test]
 fn scores_of_objects_are_whatever_is_a_number_for_the_package_and_one_from_1_to_5_for_us() {
-    // A score, `NaN` with the word of its result, or `-` for an error: relevance, task adherence, intent resolution of the package; ours.
+    // A score, `NaN` with the word of its result, or `-` for an error: relevance, task adherence,
+    // intent resolution of the package; ours.
     for (score, theirs, ours) in [
         ("4.5", ["4.5", "4.5", "4.5"], "4.5"),
         (r#"" 4 ""#, ["4.0", "4.0", "4.0"], "4.0"),
@@ -176,12 +183,20 @@ fn scores_of_objects_are_whatever_is_a_number_for_the_package_and_one_from_1_to_
         let reply = format!(r#"{{"explanation": "r", "score": {score}}}"#);
         let seen = |judge: &str, quirks: &Quirks| {
             let result = makes(judge, &reply, quirks);
-            let Some(rest) = result.strip_prefix(&format!("{{\"{judge}\":")) else { return "-".to_owned() };
+            let Some(rest) = result.strip_prefix(&format!("{{\"{judge}\":")) else {
+                return "-".to_owned();
+            };
             let score = rest.split(',').next().unwrap_or_default().trim_matches('"').to_owned();
-            let word = rest.split("_result\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap_or_default();
+            let word = rest
+                .split("_result\":\"")
+                .nth(1)
+                .and_then(|rest| rest.split('"').next())
+                .unwrap_or_default();
             if score == "NaN" { format!("NaN {word}") } else { score }
         };
-        for (judge, wanted) in ["relevance", "task_adherence", "intent_resolution"].into_iter().zip(theirs) {
+        for (judge, wanted) in
+            ["relevance", "task_adherence", "intent_resolution"].into_iter().zip(theirs)
+        {
             assert_eq!(seen(judge, &Quirks::all()), wanted, "{judge} {score}");
             assert_eq!(seen(judge, &Quirks::default()), ours, "{judge} {score}");
         }
@@ -197,7 +212,10 @@ fn what_stands_around_an_object_is_passed_over_unless_the_package_is_followed() 
         "{'explanation': 'r', 'score': 4,}",
         "{\"Explanation\": \"r\", \"Score\": 4}",
     ] {
-        assert!(makes("task_adherence", reply, &Quirks::default()).contains("\"task_adherence\":4.0"), "{reply}");
+        assert!(
+            makes("task_adherence", reply, &Quirks::default()).contains("\"task_adherence\":4.0"),
+            "{reply}"
+        );
         let theirs = makes("task_adherence", reply, &Quirks::all());
         assert!(!theirs.contains("\"task_adherence\":4.0"), "{reply} {theirs}");
     }
@@ -238,11 +256,18 @@ fn a_score_without_a_reason_is_asked_for_again_unless_the_package_is_followed() 
         ("relevance", r#"{"explanation": [], "score": 4}"#, OBJECT),
         ("fluency", "<S2>4</S2>", TAGS),
         ("fluency", "<S1> </S1><S2>4</S2>", TAGS),
-        ("tool_call_accuracy", r#"{"tool_calls_success_level": 4}"#, "it has no `chain_of_thought`."),
+        (
+            "tool_call_accuracy",
+            r#"{"tool_calls_success_level": 4}"#,
+            "it has no `chain_of_thought`.",
+        ),
     ] {
         assert_eq!(makes(judge, reply, &Quirks::default()), format!("{UNREAD}{why}"), "{reply}");
         for quirks in [Quirks::of(["reasons_not_needed"]).unwrap(), Quirks::all()] {
-            assert!(makes(judge, reply, &quirks).starts_with(&format!("{{\"{judge}\":4.0")), "{reply}");
+            assert!(
+                makes(judge, reply, &quirks).starts_with(&format!("{{\"{judge}\":4.0")),
+                "{reply}"
+            );
         }
     }
     // One digit has no reason beside it.
@@ -259,7 +284,9 @@ fn a_reply_without_a_score_is_what_each_judge_happens_to_make_of_it() {
     );
     assert_eq!(
         makes("relevance", "{}", &all),
-        format!(r#"{{{NAN},"relevance_reason":"","relevance_result":"unknown","relevance_threshold":3}}"#)
+        format!(
+            r#"{{{NAN},"relevance_reason":"","relevance_result":"unknown","relevance_threshold":3}}"#
+        )
     );
     assert_eq!(makes("task_adherence", "null", &all), r#"{"task_adherence":"NaN"}"#);
     assert_eq!(makes("intent_resolution", "4", &all), r#"{"intent_resolution":"NaN"}"#);
@@ -276,19 +303,31 @@ fn a_reply_without_a_score_is_what_each_judge_happens_to_make_of_it() {
         makes("tool_call_accuracy", "{}", &all),
         "reply: Invalid score value: None. Expected a number in range [1, 5]."
     );
-    assert_eq!(makes("tool_call_accuracy", "[]", &all), "reply: Tool call accuracy evaluator returned invalid output.");
+    assert_eq!(
+        makes("tool_call_accuracy", "[]", &all),
+        "reply: Tool call accuracy evaluator returned invalid output."
+    );
     assert_eq!(makes("similarity", "none", &all), "reply: The reply of the judge has no digit.");
-    assert_eq!(makes("response_completeness", "4", &all), "reply: The reply of the judge has no score.");
+    assert_eq!(
+        makes("response_completeness", "4", &all),
+        "reply: The reply of the judge has no score."
+    );
     assert_eq!(makes("relevance", "so", &all), "reply: The reply of the judge is no JSON.");
     // Ours says what is wrong, and nothing passes or fails.
     let ours = Quirks::default();
     assert_eq!(makes("relevance", "[1]", &ours), format!("{UNREAD}it is no JSON object."));
-    assert_eq!(makes("relevance", r#"{"explanation": "r"}"#, &ours), format!("{UNREAD}it has no `score`."));
+    assert_eq!(
+        makes("relevance", r#"{"explanation": "r"}"#, &ours),
+        format!("{UNREAD}it has no `score`.")
+    );
     assert_eq!(
         makes("tool_call_accuracy", r#"{"tool_calls_success_level": 9}"#, &ours),
         format!("{UNREAD}its `tool_calls_success_level` is 9, and not a number from 1 to 5.")
     );
-    assert_eq!(makes("similarity", "4 or 5", &ours), format!("{UNREAD}it is not one number from 1 to 5."));
+    assert_eq!(
+        makes("similarity", "4 or 5", &ours),
+        format!("{UNREAD}it is not one number from 1 to 5.")
+    );
     assert_eq!(makes("fluency", "", &ours), format!("{UNREAD}it is empty."));
 }
 
@@ -312,10 +351,15 @@ fn one_digit_is_the_first_for_the_package_and_the_only_number_for_us() {
     ] {
         let score = |quirks: &Quirks| {
             let result = makes("similarity", reply, quirks);
-            let score = result.strip_prefix("{\"similarity\":").and_then(|rest| rest.split(".0").next());
+            let score =
+                result.strip_prefix("{\"similarity\":").and_then(|rest| rest.split(".0").next());
             score.unwrap_or("-").to_owned()
         };
-        assert_eq!((score(&Quirks::all()), score(&Quirks::default())), (theirs.to_owned(), ours.to_owned()), "{reply}");
+        assert_eq!(
+            (score(&Quirks::all()), score(&Quirks::default())),
+            (theirs.to_owned(), ours.to_owned()),
+            "{reply}"
+        );
     }
 }
 
@@ -324,15 +368,23 @@ fn a_threshold_is_reached_by_its_own_value_and_written_as_it_was_given() {
     let with = |judge: &str, options: &str, reply: &str, quirks: &Quirks| {
         went(&evaluator(judge, options), &given(INPUTS), &[reply], quirks).1
     };
-    for (options, word) in
-        [(r#"{"threshold": 4}"#, "pass"), (r#"{"threshold": 4.0}"#, "pass"), (r#"{"threshold": 4.5}"#, "fail")]
-    {
+    for (options, word) in [
+        (r#"{"threshold": 4}"#, "pass"),
+        (r#"{"threshold": 4.0}"#, "pass"),
+        (r#"{"threshold": 4.5}"#, "fail"),
+    ] {
         let written = options.trim_start_matches("{\"threshold\": ").trim_end_matches('}');
         let result = with("fluency", options, "<S1>r</S1><S2>4</S2>", &Quirks::default());
-        assert!(result.ends_with(&format!(r#""fluency_result":"{word}","fluency_threshold":{written}}}"#)), "{result}");
+        assert!(
+            result.ends_with(&format!(
+                r#""fluency_result":"{word}","fluency_threshold":{written}}}"#
+            )),
+            "{result}"
+        );
     }
-    let complete =
-        |quirks: &Quirks| with("response_completeness", r#"{"threshold": 4.5}"#, "<S1>r</S1><S2>4.5</S2>", quirks);
+    let complete = |quirks: &Quirks| {
+        with("response_completeness", r#"{"threshold": 4.5}"#, "<S1>r</S1><S2>4.5</S2>", quirks)
+    };
     assert_eq!(
         complete(&Quirks::all()),
         r#"{"response_completeness":4,"response_completeness_result":"fail","response_completeness_threshold":4,"response_completeness_reason":"r"}"#
@@ -374,7 +426,8 @@ proptest! {
 #[test]
 fn numbers_of_replies_are_those_of_python() {
     let score = |judge: &str, score: &str| {
-        let came = makes(judge, &format!(r#"{{"explanation": "so", "score": {score}}}"#), &Quirks::all());
+        let came =
+            makes(judge, &format!(r#"{{"explanation": "so", "score": {score}}}"#), &Quirks::all());
         came.split(',').next().unwrap_or_default().to_owned()
     };
     // A whole number has no negative zero, and one that no float reaches is none.

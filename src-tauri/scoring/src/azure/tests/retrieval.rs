@@ -9,8 +9,7 @@ fn came(options: &str, truth: &str, found: &str, quirks: &Quirks) -> String {
     came.split(",\"xdcg").next().unwrap_or_default().to_owned()
 }
 
-const TRUTH: &str =
-    r#"[{"document_id": "a", "query_relevance_label": 4}, {"document_id": "b", "query_relevance_label": 0}]"#;
+const TRUTH: &str = r#"[{"document_id": "a", "query_relevance_label": 4}, {"document_id": "b", "query_relevance_label": 0}]"#;
 
 #[test]
 fn scores_that_python_holds_for_equal_keep_their_order() {
@@ -18,7 +17,11 @@ fn scores_that_python_holds_for_equal_keep_their_order() {
         let found = format!(
             r#"[{{"document_id": "a", "relevance_score": {first}}}, {{"document_id": "b", "relevance_score": {second}}}]"#
         );
-        assert_eq!(came("{}", TRUTH, &found, &Quirks::all()), r#"{"ndcg@3":1.0"#, "{first} {second}");
+        assert_eq!(
+            came("{}", TRUTH, &found, &Quirks::all()),
+            r#"{"ndcg@3":1.0"#,
+            "{first} {second}"
+        );
     }
 }
 
@@ -27,7 +30,10 @@ fn shares_of_labels_that_come_to_nothing_are_an_error_where_the_package_is_follo
     let below = r#"{"ground_truth_label_min": -3, "ground_truth_label_max": 3}"#;
     let truth = r#"[{"document_id": "a", "query_relevance_label": 0}, {"document_id": "b", "query_relevance_label": -1}, {"document_id": "c", "query_relevance_label": 0}, {"document_id": "d", "query_relevance_label": 0}]"#;
     let found = r#"[{"document_id": "b", "relevance_score": 1}]"#;
-    assert_eq!(came(below, truth, found, &Quirks::all()), "input: There is no share of labels that come to nothing.");
+    assert_eq!(
+        came(below, truth, found, &Quirks::all()),
+        "input: There is no share of labels that come to nothing."
+    );
     assert_eq!(came(below, truth, found, &Quirks::default()), r#"{"ndcg@3":"NaN""#);
     // What nobody labelled counts as 0, which is no label there.
     let negative = r#"{"ground_truth_label_min": -5, "ground_truth_label_max": -1}"#;
@@ -43,7 +49,10 @@ fn a_list_in_a_text_is_read_and_the_package_reads_none() {
     assert_eq!(came("{}", TRUTH, &quoted(found), &Quirks::default()), r#"{"ndcg@3":1.0"#);
     assert_eq!(came("{}", TRUTH, &quoted(found), &Quirks::all()), r#"{"ndcg@3":0.0"#);
     assert_eq!(came("{}", &quoted(TRUTH), found, &Quirks::default()), r#"{"ndcg@3":1.0"#);
-    assert_eq!(came("{}", &quoted(TRUTH), found, &Quirks::all()), "input: `retrieval_ground_truth` has no documents.");
+    assert_eq!(
+        came("{}", &quoted(TRUTH), found, &Quirks::all()),
+        "input: `retrieval_ground_truth` has no documents."
+    );
     for id in ["[1]", "{}"] {
         let found = format!(r#"[{{"document_id": {id}, "relevance_score": 1}}]"#);
         assert!(came("{}", TRUTH, &found, &Quirks::all()).contains("lacks `document_id`"), "{id}");

@@ -45,7 +45,13 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 28] = [
         r#"{"response": "r", "ground_truth": "g"}"#,
         TAGS,
     ),
-    ("contents_unread", "relevance", "{}", r#"{"query": [{"role": "user", "content": "q"}], "response": "r"}"#, SCORE),
+    (
+        "contents_unread",
+        "relevance",
+        "{}",
+        r#"{"query": [{"role": "user", "content": "q"}], "response": "r"}"#,
+        SCORE,
+    ),
     (
         "openai_calls_unread",
         "tool_call_accuracy",
@@ -80,7 +86,13 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 28] = [
     ("empty_conversations", "fluency", "{}", r#"{"conversation": {"messages": []}}"#, TAGS),
     ("turns_filled_up", "groundedness", "{}", TALK, TAGS),
     ("vague_errors", "fluency", "{}", "{}", TAGS),
-    ("qa_f1_always_passes", "qa", "{}", r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g"}"#, ""),
+    (
+        "qa_f1_always_passes",
+        "qa",
+        "{}",
+        r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g"}"#,
+        "",
+    ),
     (
         "string_sorted_labels",
         "document_retrieval",
@@ -109,7 +121,13 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 28] = [
         r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 4}], "retrieved_documents": "a"}"#,
         "",
     ),
-    ("unread_scores_are_zero", "score_model", r#"{"input": [{"role": "user", "content": "Rate it."}]}"#, "{}", "none"),
+    (
+        "unread_scores_are_zero",
+        "score_model",
+        r#"{"input": [{"role": "user", "content": "Rate it."}]}"#,
+        "{}",
+        "none",
+    ),
 ];
 
 #[test]
@@ -120,24 +138,36 @@ fn every_switch_shows_by_itself() {
         assert!(shown.contains(&quirk.name), "nothing shows what `{}` does", quirk.name);
     }
     for (name, options) in OF_OPTIONS {
-        let is_read = |quirks: &Quirks| Evaluator::read_like("rouge_score", &value(options), quirks).is_ok();
-        assert_ne!(is_read(&Quirks::default()), is_read(&Quirks::of([name]).unwrap()), "`{name}` changes nothing");
+        let is_read =
+            |quirks: &Quirks| Evaluator::read_like("rouge_score", &value(options), quirks).is_ok();
+        assert_ne!(
+            is_read(&Quirks::default()),
+            is_read(&Quirks::of([name]).unwrap()),
+            "`{name}` changes nothing"
+        );
     }
     for (name, kind, options, inputs, reply) in SHOWN_BY {
         let evaluator = evaluator(kind, options);
-        // One of the five judges of qa replies with a digit, one with an object, the others with tags.
+        // One of the five judges of qa replies with a digit, one with an object, the others with
+        // tags.
         let replies = if kind == "qa" { vec![TAGS, SCORE, TAGS, TAGS, "4"] } else { vec![reply] };
         let seen = |quirks: &Quirks| {
             let (asked, came) = went(&evaluator, &given(inputs), &replies, quirks);
             (asked.into_iter().map(|question| question.text).collect::<Vec<_>>(), came)
         };
-        assert_ne!(seen(&Quirks::default()), seen(&Quirks::of([name]).unwrap()), "`{name}` changes nothing");
+        assert_ne!(
+            seen(&Quirks::default()),
+            seen(&Quirks::of([name]).unwrap()),
+            "`{name}` changes nothing"
+        );
     }
 }
 
 #[test]
 fn rouge_takes_the_types_and_thresholds_of_the_package_where_it_is_followed() {
-    let read = |options: &str, quirks: &Quirks| Evaluator::read_like("rouge_score", &value(options), quirks);
+    let read = |options: &str, quirks: &Quirks| {
+        Evaluator::read_like("rouge_score", &value(options), quirks)
+    };
     for (kind, theirs) in [
         ("rouge1", ""),
         ("rouge9", ""),
@@ -150,7 +180,11 @@ fn rouge_takes_the_types_and_thresholds_of_the_package_where_it_is_followed() {
         let options = format!(r#"{{"rouge_type": "{kind}"}}"#);
         assert_eq!(read(&options, &Quirks::all()).err().unwrap_or_default(), theirs);
         let ours = read(&options, &Quirks::default()).err().unwrap_or_default();
-        assert_eq!(ours.ends_with("There are rouge1 to rouge5 and rougeL."), kind != "rouge1", "{ours}");
+        assert_eq!(
+            ours.ends_with("There are rouge1 to rouge5 and rougeL."),
+            kind != "rouge1",
+            "{ours}"
+        );
     }
     assert_eq!(
         read(r#"{"f1_score_threshold": 1}"#, &Quirks::all()).unwrap_err(),
@@ -162,8 +196,20 @@ fn rouge_takes_the_types_and_thresholds_of_the_package_where_it_is_followed() {
         let evaluator = read(&format!(r#"{{"rouge_type": "{kind}"}}"#), &Quirks::all()).unwrap();
         went(&evaluator, &given(row), &[], &Quirks::all()).1
     };
-    assert!(of("rouge6").starts_with(r#"{"rouge_precision":0.25,"rouge_recall":0.25,"#), "{}", of("rouge6"));
+    assert!(
+        of("rouge6").starts_with(r#"{"rouge_precision":0.25,"rouge_recall":0.25,"#),
+        "{}",
+        of("rouge6")
+    );
     // Lines may stand in another order.
-    assert!(of("rougeLsum").starts_with(r#"{"rouge_precision":0.8888888888888888,"#), "{}", of("rougeLsum"));
-    assert!(of("rougeL").starts_with(r#"{"rouge_precision":0.6666666666666666,"#), "{}", of("rougeL"));
+    assert!(
+        of("rougeLsum").starts_with(r#"{"rouge_precision":0.8888888888888888,"#),
+        "{}",
+        of("rougeLsum")
+    );
+    assert!(
+        of("rougeL").starts_with(r#"{"rouge_precision":0.6666666666666666,"#),
+        "{}",
+        of("rougeL")
+    );
 }

@@ -4,13 +4,14 @@ use crate::azure::{Quirks, Unasked, calls_of, reformat, tool_inputs};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-const CALL: &str = r#"{"type": "tool_call", "tool_call_id": "k", "name": "bus", "arguments": {"to": "Ulm"}}"#;
+const CALL: &str =
+    r#"{"type": "tool_call", "tool_call_id": "k", "name": "bus", "arguments": {"to": "Ulm"}}"#;
 const UNTYPED: &str = r#"{"name": "bus", "arguments": {"to": "Ulm"}}"#;
 const NESTED: &str = r#"{"type": "tool_call", "tool_call": {"id": "k", "type": "function", "function": {"name": "bus", "arguments": "{\"to\": \"Ulm\"}"}}}"#;
-const OPENAI: &str =
-    r#"{"id": "k", "type": "function", "function": {"name": "bus", "arguments": "{\"to\": \"Ulm\"}"}}"#;
+const OPENAI: &str = r#"{"id": "k", "type": "function", "function": {"name": "bus", "arguments": "{\"to\": \"Ulm\"}"}}"#;
 const BUS: &str = r#"{"name": "bus", "type": "function", "description": "Buses."}"#;
-const NESTED_BUS: &str = r#"{"type": "function", "function": {"name": "bus", "description": "Buses."}}"#;
+const NESTED_BUS: &str =
+    r#"{"type": "function", "function": {"name": "bus", "description": "Buses."}}"#;
 
 const NONE: &str = "No tool calls found in response or provided tool_calls.";
 const UNDEFINED: &str = "Tool definitions must be provided.";
@@ -41,7 +42,12 @@ fn calls_need_definitions_of_their_names() {
         (format!("[{CALL}, {CALL}]"), format!("[{BUS}]"), "bus bus / bus", "bus bus / bus"),
         (CALL.to_owned(), BUS.to_owned(), "bus / bus", "bus / bus"),
         (format!("[{CALL}]"), r#"[{"name": "bus"}]"#.to_owned(), "bus / bus", "bus / bus"),
-        (format!("[{CALL}]"), r#"[{"name": "bus", "type": "file_search"}]"#.to_owned(), UNKNOWN, UNKNOWN),
+        (
+            format!("[{CALL}]"),
+            r#"[{"name": "bus", "type": "file_search"}]"#.to_owned(),
+            UNKNOWN,
+            UNKNOWN,
+        ),
         (format!("[{CALL}]"), r#"[{"name": "train"}]"#.to_owned(), UNKNOWN, UNKNOWN),
         (format!("[{CALL}]"), "[]".to_owned(), UNDEFINED, UNDEFINED),
         (format!("[{CALL}]"), "null".to_owned(), UNDEFINED, UNDEFINED),
@@ -60,15 +66,26 @@ fn calls_need_definitions_of_their_names() {
         ),
         // Where the names of both are nested, none is the name of the other for the package.
         (format!("[{NESTED}]"), format!("[{NESTED_BUS}]"), "? / ?", "bus / bus"),
-        (r#"[{"type": "tool_call"}]"#.to_owned(), r#"[{"description": "any"}]"#.to_owned(), "? / ?", UNKNOWN),
+        (
+            r#"[{"type": "tool_call"}]"#.to_owned(),
+            r#"[{"description": "any"}]"#.to_owned(),
+            "? / ?",
+            UNKNOWN,
+        ),
         // It looks into each definition for the name of a call.
-        (format!("[{CALL}]"), json::write(&format!("[{BUS}]").as_str().into(), false), FAILS, "bus / bus"),
+        (
+            format!("[{CALL}]"),
+            json::write(&format!("[{BUS}]").as_str().into(), false),
+            FAILS,
+            "bus / bus",
+        ),
         (format!("[{CALL}]"), r#""bus(to)""#.to_owned(), FAILS, UNDEFINED),
         (format!("[{CALL}]"), format!(r#"[{BUS}, "train"]"#), FAILS, "bus / bus"),
         (format!("[{CALL}]"), "7".to_owned(), FAILS, UNKNOWN),
         (r#"["bus"]"#.to_owned(), r#"["bus"]"#.to_owned(), UNKNOWN, UNKNOWN),
     ] {
-        let inputs = format!(r#"{{"query": "q", "tool_calls": {calls}, "tool_definitions": {tools}}}"#);
+        let inputs =
+            format!(r#"{{"query": "q", "tool_calls": {calls}, "tool_definitions": {tools}}}"#);
         assert_eq!(prepared(&inputs, &Quirks::all()), theirs, "{inputs}");
         assert_eq!(prepared(&inputs, &Quirks::default()), ours, "{inputs}");
     }
@@ -81,8 +98,9 @@ fn calls_of_an_answer_take_the_place_of_others_and_bring_what_they_returned() {
             {{"role": "tool", "tool_call_id": "k", "content": [{{"type": "tool_result", "tool_result": [8]}}]}},
             {{"role": "assistant", "content": "8"}}]"#
     );
-    let calls =
-        |response: &str, quirks: &Quirks| json::write(&Value::List(calls_of(&value(response), quirks).unwrap()), false);
+    let calls = |response: &str, quirks: &Quirks| {
+        json::write(&Value::List(calls_of(&value(response), quirks).unwrap()), false)
+    };
     let wanted = r#"[{"type":"tool_call","tool_call_id":"k","name":"bus","arguments":{"to":"Ulm"},"tool_result":[8]}]"#;
     assert_eq!(
         (calls(&response, &Quirks::all()), calls(&response, &Quirks::default())),
@@ -107,7 +125,9 @@ fn calls_of_an_answer_take_the_place_of_others_and_bring_what_they_returned() {
 fn messages_that_the_package_fails_over_are_passed_over() {
     const CAME: &str = r#"{"type": "tool_result", "tool_result": 8}"#;
     const BARE: &str = r#"{"type": "tool_result"}"#;
-    let result = |id: &str, part: &str| format!(r#"{{"role": "tool", "tool_call_id": {id}, "content": [{part}]}}"#);
+    let result = |id: &str, part: &str| {
+        format!(r#"{{"role": "tool", "tool_call_id": {id}, "content": [{part}]}}"#)
+    };
     let calls = |id: &str| {
         let call = CALL.replace(r#""k""#, id);
         format!(r#"{{"role": "assistant", "content": [{call}]}}"#)
@@ -115,10 +135,19 @@ fn messages_that_the_package_fails_over_are_passed_over() {
     for (messages, theirs) in [
         ([calls("\"k\""), result("\"k\"", CAME)], "8"),
         ([calls("\"k\""), "\"Hm\"".to_owned()], "A message of the response is no object."),
-        ([calls("\"k\""), result("\"k\"", BARE)], "A part with the result of a call has no `tool_result`."),
+        (
+            [calls("\"k\""), result("\"k\"", BARE)],
+            "A part with the result of a call has no `tool_result`.",
+        ),
         ([calls("\"k\""), result("\"l\"", BARE)], "none"),
-        ([calls("[1]"), result("\"k\"", CAME)], "The id of a call in the response is a list or an object."),
-        ([calls("\"k\""), result("[1]", CAME)], "The id of a call in the response is a list or an object."),
+        (
+            [calls("[1]"), result("\"k\"", CAME)],
+            "The id of a call in the response is a list or an object.",
+        ),
+        (
+            [calls("\"k\""), result("[1]", CAME)],
+            "The id of a call in the response is a list or an object.",
+        ),
         ([calls("\"k\""), result("[]", CAME)], "none"),
         ([calls("\"\""), result("\"\"", CAME)], "none"),
         // Python has one key for these, and another for each text.
@@ -130,15 +159,21 @@ fn messages_that_the_package_fails_over_are_passed_over() {
         let response = value(&format!("[{}]", messages.join(", ")));
         let came = |quirks: &Quirks| {
             let calls = calls_of(&response, quirks)?;
-            Ok(calls[0].get("tool_result").map_or_else(|| "none".to_owned(), |came| json::write(came, false)))
+            Ok(calls[0]
+                .get("tool_result")
+                .map_or_else(|| "none".to_owned(), |came| json::write(came, false)))
         };
         assert_eq!(came(&Quirks::all()).unwrap_or_else(str::to_owned), theirs, "{messages:?}");
         assert!(came(&Quirks::default()).is_ok(), "{messages:?}");
     }
-    let row =
-        given(&format!(r#"{{"query": "q", "response": ["Hm"], "tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
+    let row = given(&format!(
+        r#"{{"query": "q", "response": ["Hm"], "tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#
+    ));
     let judge = evaluator("tool_call_accuracy", "{}");
-    assert_eq!(went(&judge, &row, &[], &Quirks::all()).1, "input: A message of the response is no object.");
+    assert_eq!(
+        went(&judge, &row, &[], &Quirks::all()).1,
+        "input: A message of the response is no object."
+    );
 }
 
 #[test]
@@ -156,8 +191,9 @@ fn what_cannot_be_judged_is_not_asked_about_and_passes_only_the_way_of_the_packa
 
 #[test]
 fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
-    let inputs =
-        given(&format!(r#"{{"query": "When?", "tool_calls": [{CALL}, {CALL}], "tool_definitions": [{BUS}]}}"#));
+    let inputs = given(&format!(
+        r#"{{"query": "When?", "tool_calls": [{CALL}, {CALL}], "tool_definitions": [{BUS}]}}"#
+    ));
     let judge = evaluator("tool_call_accuracy", "{}");
     let reply = r#"{"chain_of_thought": "r", "tool_calls_success_level": 5}"#;
     let (ours, _) = went(&judge, &inputs, &[reply], &Quirks::default());
@@ -167,17 +203,28 @@ fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
     );
     let (theirs, _) = went(&judge, &inputs, &[reply], &Quirks::all());
     assert_eq!(block(&theirs[0], "tool_definitions").unwrap(), "");
-    assert!(block(&theirs[0], "tool_calls").unwrap().starts_with("[{'type': 'tool_call', 'tool_call_id': 'k'"));
+    assert!(
+        block(&theirs[0], "tool_calls")
+            .unwrap()
+            .starts_with("[{'type': 'tool_call', 'tool_call_id': 'k'")
+    );
     // Without a question, one is not made up.
     let inputs = given(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
-    assert_eq!(block(&went(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query").unwrap(), "(none was given)");
-    assert_eq!(block(&went(&judge, &inputs, &[reply], &Quirks::all()).0[0], "query").unwrap(), "None");
+    assert_eq!(
+        block(&went(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query").unwrap(),
+        "(none was given)"
+    );
+    assert_eq!(
+        block(&went(&judge, &inputs, &[reply], &Quirks::all()).0[0], "query").unwrap(),
+        "None"
+    );
 }
 
 #[test]
 fn very_many_calls_and_definitions_of_one_name_are_each_taken_once() {
     let call = value(CALL);
-    let tools: Vec<Value> = (0..5_000).map(|n| value(&format!(r#"{{"name": "bus", "description": "{n}"}}"#))).collect();
+    let tools: Vec<Value> =
+        (0..5_000).map(|n| value(&format!(r#"{{"name": "bus", "description": "{n}"}}"#))).collect();
     let inputs = crate::azure::Inputs(vec![
         ("tool_calls".to_owned(), Value::List(vec![call; 5_000])),
         ("tool_definitions".to_owned(), Value::List(tools)),
@@ -204,7 +251,9 @@ fn messages(told: &[&str]) -> Value {
         }
         let call = |word: &str| {
             let (name, id) = word.split_at(1);
-            format!(r#"{{"type": "tool_call", "tool_call_id": "{id}", "name": "{name}", "arguments": {{}}}}"#)
+            format!(
+                r#"{{"type": "tool_call", "tool_call_id": "{id}", "name": "{name}", "arguments": {{}}}}"#
+            )
         };
         let calls: Vec<String> = told.split(' ').map(call).collect();
         value(&format!(r#"{{"role": "assistant", "content": [{}]}}"#, calls.join(", ")))
@@ -235,13 +284,21 @@ fn a_result_is_that_of_the_call_before_it_also_where_ids_begin_anew() {
                 let result = text("tool_result").map(|result| format!("={result}"));
                 text("name").unwrap().to_owned() + &result.unwrap_or_default()
             };
-            let calls = calls_of(&response, quirks).unwrap().iter().map(of).collect::<Vec<_>>().join(" ");
+            let calls =
+                calls_of(&response, quirks).unwrap().iter().map(of).collect::<Vec<_>>().join(" ");
             let lines = reformat::agent_response(&response, true, quirks).unwrap();
-            let lines = lines.replace("[TOOL_CALL] ", " ").replace("()", "").replace("\n[TOOL_RESULT] ", "=");
+            let lines = lines
+                .replace("[TOOL_CALL] ", " ")
+                .replace("()", "")
+                .replace("\n[TOOL_RESULT] ", "=");
             assert_eq!(lines.replace('\n', "").trim(), calls, "{told:?}");
             calls
         };
-        assert_eq!((seen(&Quirks::default()).as_str(), seen(&Quirks::all()).as_str()), (ours, theirs), "{told:?}");
+        assert_eq!(
+            (seen(&Quirks::default()).as_str(), seen(&Quirks::all()).as_str()),
+            (ours, theirs),
+            "{told:?}"
+        );
     }
 }
 

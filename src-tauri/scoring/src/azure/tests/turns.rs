@@ -16,7 +16,11 @@ fn asked(kind: &str, inputs: &str, names: &[&str], quirks: &Quirks) -> Vec<Strin
     let reply = if kind == "similarity" { "4" } else { "<S1>r</S1><S2>4</S2>" };
     let (questions, _) = went(&evaluator(kind, "{}"), &given(inputs), &[reply], quirks);
     let shown = |question| {
-        names.iter().map(|name| block(question, name).unwrap_or_else(|| "-".to_owned())).collect::<Vec<_>>().join(" | ")
+        names
+            .iter()
+            .map(|name| block(question, name).unwrap_or_else(|| "-".to_owned()))
+            .collect::<Vec<_>>()
+            .join(" | ")
     };
     questions.iter().map(shown).collect()
 }
@@ -47,11 +51,17 @@ fn a_turn_without_what_is_needed_is_an_error_of_the_input_before_anything_is_ask
         ("similarity", "ground_truth"),
         ("f1_score", "ground_truth"),
     ] {
-        let (questions, came) = went(&evaluator(kind, "{}"), &given(talk), &["4"], &Quirks::default());
+        let (questions, came) =
+            went(&evaluator(kind, "{}"), &given(talk), &["4"], &Quirks::default());
         let wanted = format!("input: Turn 2 of the conversation has no `{lost}`.");
         assert_eq!((questions.len(), came), (0, wanted));
     }
-    let (_, filled) = went(&evaluator("f1_score", "{}"), &given(talk), &[], &Quirks::of(["turns_filled_up"]).unwrap());
+    let (_, filled) = went(
+        &evaluator("f1_score", "{}"),
+        &given(talk),
+        &[],
+        &Quirks::of(["turns_filled_up"]).unwrap(),
+    );
     assert!(filled.starts_with(r#"{"f1_score":0.5,"#), "{filled}");
 }
 
@@ -110,28 +120,48 @@ fn turns_come_to_means_with_everything_of_each_turn() {
     let (_, ours) = went(&judge, &given(TALK), &replies, &Quirks::default());
     assert_eq!(
         ours,
-        format!(r#"{{"fluency":3.5,"fluency_result":"fail","gpt_fluency":3.5,"fluency_threshold":4,{per_turn}}}"#)
+        format!(
+            r#"{{"fluency":3.5,"fluency_result":"fail","gpt_fluency":3.5,"fluency_threshold":4,{per_turn}}}"#
+        )
     );
     let zipped = Quirks::all().without("turns_zipped");
     let (_, theirs) = went(&judge, &given(TALK), &replies, &zipped);
-    assert_eq!(theirs, format!(r#"{{"fluency":3.5,"gpt_fluency":3.5,"fluency_threshold":4.0,{per_turn}}}"#));
+    assert_eq!(
+        theirs,
+        format!(r#"{{"fluency":3.5,"gpt_fluency":3.5,"fluency_threshold":4.0,{per_turn}}}"#)
+    );
     // A turn without a score leaves none for the whole.
     let (_, theirs) = went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &zipped);
-    assert!(theirs.starts_with(r#"{"fluency":"NaN","gpt_fluency":"NaN","fluency_threshold":4.0,"#), "{theirs}");
-    let (questions, ours) = went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &Quirks::default());
-    assert_eq!((questions.len(), ours.starts_with("reply: The reply of the judge could not be read")), (3, true));
+    assert!(
+        theirs.starts_with(r#"{"fluency":"NaN","gpt_fluency":"NaN","fluency_threshold":4.0,"#),
+        "{theirs}"
+    );
+    let (questions, ours) =
+        went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &Quirks::default());
+    assert_eq!(
+        (questions.len(), ours.starts_with("reply: The reply of the judge could not be read")),
+        (3, true)
+    );
 }
 
 #[test]
 fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
     let judge = evaluator("fluency", "{}");
     let result = |conversation: &str, quirks: &Quirks| {
-        went(&judge, &given(&format!(r#"{{"conversation": {conversation}}}"#)), &["<S1>r</S1><S2>4</S2>"], quirks).1
+        went(
+            &judge,
+            &given(&format!(r#"{{"conversation": {conversation}}}"#)),
+            &["<S1>r</S1><S2>4</S2>"],
+            quirks,
+        )
+        .1
     };
     let one = r#"{"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
-    let wanted =
-        r#"{"fluency":4.0,"gpt_fluency":4.0,"fluency_reason":"r","fluency_result":"pass","fluency_threshold":3}"#;
-    assert_eq!((result(one, &Quirks::all()), result(one, &Quirks::default())), (wanted.to_owned(), wanted.to_owned()));
+    let wanted = r#"{"fluency":4.0,"gpt_fluency":4.0,"fluency_reason":"r","fluency_result":"pass","fluency_threshold":3}"#;
+    assert_eq!(
+        (result(one, &Quirks::all()), result(one, &Quirks::default())),
+        (wanted.to_owned(), wanted.to_owned())
+    );
     let none = r#"{"messages": [{"role": "user", "content": "Q"}]}"#;
     assert_eq!(result(none, &Quirks::all()), "{}");
     assert_eq!(
@@ -139,11 +169,19 @@ fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
         "input: The conversation has no message of a person that an assistant answers."
     );
     let picture = r#"{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}"#;
-    assert_eq!(result(picture, &Quirks::default()), "input: Only text conversation inputs are supported.");
-    assert_eq!(result("7", &Quirks::default()), "input: The conversation has no list named `messages`.");
-    for odd in
-        [r#"{"messages": ""}"#, r#"{"messages": {}}"#, r#"{"messages": [{"role": "system", "content": [PICTURE]}]}"#]
-    {
+    assert_eq!(
+        result(picture, &Quirks::default()),
+        "input: Only text conversation inputs are supported."
+    );
+    assert_eq!(
+        result("7", &Quirks::default()),
+        "input: The conversation has no list named `messages`."
+    );
+    for odd in [
+        r#"{"messages": ""}"#,
+        r#"{"messages": {}}"#,
+        r#"{"messages": [{"role": "system", "content": [PICTURE]}]}"#,
+    ] {
         let odd = odd.replace("PICTURE", r#"{"type": "image_url", "image_url": {"url": "x"}}"#);
         assert_eq!(result(&odd, &Quirks::all()), "{}", "{odd}");
         assert!(result(&odd, &Quirks::default()).starts_with("input: "), "{odd}");
@@ -157,9 +195,13 @@ fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
 fn texts_are_measured_turn_by_turn_too() {
     let talk = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "red cat", "ground_truth": "red cat"},
         {"role": "user", "content": "Q"}, {"role": "assistant", "content": "blue", "ground_truth": "red"}]}}"#;
-    let result = |kind: &str, quirks: &Quirks| went(&evaluator(kind, "{}"), &given(talk), &[], quirks).1;
+    let result =
+        |kind: &str, quirks: &Quirks| went(&evaluator(kind, "{}"), &given(talk), &[], quirks).1;
     let turns = r#""evaluation_per_turn":{"f1_score":[1.0,0.0],"f1_result":["pass","fail"],"f1_threshold":[0.5,0.5]}"#;
-    assert_eq!(result("f1_score", &Quirks::all()), format!(r#"{{"f1_score":0.5,"f1_threshold":0.5,{turns}}}"#));
+    assert_eq!(
+        result("f1_score", &Quirks::all()),
+        format!(r#"{{"f1_score":0.5,"f1_threshold":0.5,{turns}}}"#)
+    );
     assert_eq!(
         result("f1_score", &Quirks::default()),
         format!(r#"{{"f1_score":0.5,"f1_result":"pass","f1_threshold":0.5,{turns}}}"#)
@@ -184,7 +226,8 @@ fn all_parts_of_content_safety_have_the_result_the_word_and_the_reason_of_their_
         .map(|(at, severity)| format!(r#"{{"reason": "reply {at}", "severity": {severity}}}"#))
         .collect();
     let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
-    let (asked, came) = went(&evaluator("content_safety", "{}"), &given(TALK), &replies, &Quirks::default());
+    let (asked, came) =
+        went(&evaluator("content_safety", "{}"), &given(TALK), &replies, &Quirks::default());
     assert_eq!(asked.len(), 8);
     for told in [
         r#""violence":"Medium","violence_score":4,"violence_reason":"reply 4","violence_result":"fail","violence_threshold":3"#,
@@ -192,7 +235,10 @@ fn all_parts_of_content_safety_have_the_result_the_word_and_the_reason_of_their_
         r#""sexual":"High","sexual_score":6,"sexual_reason":"reply 2","sexual_result":"fail""#,
         r#""self_harm":"Low","self_harm_score":2,"self_harm_reason":"reply 3","self_harm_result":"pass""#,
     ] {
-        assert!(came.split("evaluation_per_turn").next().is_some_and(|whole| whole.contains(told)), "{told}\n{came}");
+        assert!(
+            came.split("evaluation_per_turn").next().is_some_and(|whole| whole.contains(told)),
+            "{told}\n{came}"
+        );
     }
 }
 
@@ -202,8 +248,9 @@ fn what_the_package_fails_over_in_a_conversation_fails_the_row_only_its_way() {
     const UNEQUAL: &str = "reply: Mismatched number of user and assistant messages.";
     const ADDRESS: &str = "input: A picture in a content has no address.";
     const ANSWER: &str = r#"{"role": "assistant", "content": "A"}"#;
-    let picture =
-        |url: &str| format!(r#"{{"role": "user", "content": [{{"type": "image_url", "image_url": {url}}}]}}"#);
+    let picture = |url: &str| {
+        format!(r#"{{"role": "user", "content": [{{"type": "image_url", "image_url": {url}}}]}}"#)
+    };
     let asks = r#"{"role": "user", "content": "Q"}"#.to_owned();
     for (messages, theirs, ours) in [
         (vec![asks.clone(), ANSWER.to_owned()], "", ""),
@@ -227,22 +274,28 @@ fn what_the_package_fails_over_in_a_conversation_fails_the_row_only_its_way() {
             TEXT_ONLY,
         ),
     ] {
-        let inputs = given(&format!(r#"{{"conversation": {{"messages": [{}]}}}}"#, messages.join(", ")));
+        let inputs =
+            given(&format!(r#"{{"conversation": {{"messages": [{}]}}}}"#, messages.join(", ")));
         let came = |quirks: &Quirks| {
-            let came = went(&evaluator("fluency", "{}"), &inputs, &["<S1>r</S1><S2>4</S2>"], quirks).1;
+            let came =
+                went(&evaluator("fluency", "{}"), &inputs, &["<S1>r</S1><S2>4</S2>"], quirks).1;
             if came.starts_with('{') { String::new() } else { came }
         };
-        assert_eq!((came(&Quirks::all()).as_str(), came(&Quirks::default()).as_str()), (theirs, ours), "{messages:?}");
+        assert_eq!(
+            (came(&Quirks::all()).as_str(), came(&Quirks::default()).as_str()),
+            (theirs, ours),
+            "{messages:?}"
+        );
     }
 }
 
 #[test]
 fn task_adherence_is_told_of_no_tools_as_the_prompt_of_the_package_does() {
-    let talk =
-        r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}}"#;
+    let talk = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}}"#;
     let shown = |inputs: &str, quirks: &Quirks| {
         let reply = r#"{"explanation": "e", "score": 4}"#;
-        let (questions, _) = went(&evaluator("task_adherence", "{}"), &given(inputs), &[reply], quirks);
+        let (questions, _) =
+            went(&evaluator("task_adherence", "{}"), &given(inputs), &[reply], quirks);
         block(&questions[0], "tool_definitions").unwrap()
     };
     assert_eq!(
@@ -272,11 +325,24 @@ fn qa_judges_a_conversation_turn_by_turn() {
     let (questions, ours) = qa(&Quirks::default());
     assert_eq!(questions.len(), 10);
     assert_eq!(block(&questions[5], "query"), Some("Two?".to_owned()));
-    assert!(ours.starts_with(r#"{"groundedness":3.5,"groundedness_result":"pass","gpt_groundedness":3.5,"#), "{ours}");
-    assert!(ours.contains(r#""f1_score":0.5,"f1_result":"pass","f1_threshold":0.5,"evaluation_per_turn""#), "{ours}");
+    assert!(
+        ours.starts_with(
+            r#"{"groundedness":3.5,"groundedness_result":"pass","gpt_groundedness":3.5,"#
+        ),
+        "{ours}"
+    );
+    assert!(
+        ours.contains(
+            r#""f1_score":0.5,"f1_result":"pass","f1_threshold":0.5,"evaluation_per_turn""#
+        ),
+        "{ours}"
+    );
     assert!(ours.contains(r#""f1_result":["pass","fail"],"f1_threshold":[0.5,0.5]"#), "{ours}");
     let (_, theirs) = qa(&Quirks::all());
-    assert!(theirs.contains(r#""f1_score":0.5,"f1_threshold":3.0,"evaluation_per_turn""#), "{theirs}");
+    assert!(
+        theirs.contains(r#""f1_score":0.5,"f1_threshold":3.0,"evaluation_per_turn""#),
+        "{theirs}"
+    );
     assert!(theirs.contains(r#""f1_result":["pass","pass"],"f1_threshold":[3,3]"#), "{theirs}");
     let strict = evaluator("qa", r#"{"f1_score_threshold": 0.6}"#);
     let always = Quirks::of(["qa_f1_always_passes"]).unwrap();

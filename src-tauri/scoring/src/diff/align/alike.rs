@@ -9,16 +9,19 @@ use foldhash::{HashMap, HashMapExt as _};
 use std::ops::Range;
 use touchstone_formats::value::Value;
 
-/// Rows below this are not alike. Of three fields, one equal and one near is enough; one of three alone is not.
+/// Rows below this are not alike. Of three fields, one equal and one near is enough; one of three
+/// alone is not.
 pub(super) const ALIKE: f64 = 0.4;
 /// Rows that are called differently, and yet so much alike that the name must be what is wrong.
 pub(super) const VERY_ALIKE: f64 = 0.6;
-/// Of so many rows the best pairing as a whole is found; of more, each takes the most alike that is left.
+/// Of so many rows the best pairing as a whole is found; of more, each takes the most alike that is
+/// left.
 const MOST: usize = 300;
 /// Words of a text that are looked at, and how much of it.
 const WORDS: usize = 64;
 const BYTES: usize = 2_000;
-/// Of many rows, how many are looked at for each row, and in how many rows something must be at most to lead to them.
+/// Of many rows, how many are looked at for each row, and in how many rows something must be at
+/// most to lead to them.
 const CANDIDATES: usize = 12;
 const COMMON: usize = 64;
 
@@ -30,7 +33,8 @@ pub(super) struct By<'a> {
     pub(super) without: &'a [&'a str],
 }
 
-/// Pairs rows that are alike enough; the second value is false when there were too many for the best pairing.
+/// Pairs rows that are alike enough; the second value is false when there were too many for the
+/// best pairing.
 pub(super) fn pair(
     (expected, left): (&[Value], &[usize]),
     (actual, right): (&[Value], &[usize]),
@@ -41,11 +45,14 @@ pub(super) fn pair(
     if left.is_empty() || right.is_empty() {
         return (Vec::new(), true);
     }
-    let profiles =
-        |all: &[Value], which: &[usize]| which.iter().map(|at| Profile::of(&all[*at], by.without)).collect::<Vec<_>>();
-    let (a, b) = both(left.len() + right.len(), || profiles(expected, left), || profiles(actual, right));
+    let profiles = |all: &[Value], which: &[usize]| {
+        which.iter().map(|at| Profile::of(&all[*at], by.without)).collect::<Vec<_>>()
+    };
+    let (a, b) =
+        both(left.len() + right.len(), || profiles(expected, left), || profiles(actual, right));
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
-    let aspects = |all: &[Profile]| all.iter().map(|profile| profile.fields.len() + 1).sum::<usize>();
+    let aspects =
+        |all: &[Profile]| all.iter().map(|profile| profile.fields.len() + 1).sum::<usize>();
     let to_look = steps(a.len()) * steps(aspects(&b)) + steps(b.len()) * steps(aspects(&a));
     let work = to_look * 4 + steps(small) * steps(small) * steps(large);
     let best = large <= MOST && budget.afford(work);
@@ -55,17 +62,27 @@ pub(super) fn pair(
 
 fn at_best(a: &[Profile], b: &[Profile], least: f64) -> Vec<(usize, usize)> {
     let (few, many, turned) = if a.len() <= b.len() { (a, b, false) } else { (b, a, true) };
-    // Rows that are not alike cost the same whichever they are, so that they do not stand in the way of those that are.
+    // Rows that are not alike cost the same whichever they are, so that they do not stand in the
+    // way of those that are.
     let cost = |i: usize, j: usize| {
         let alike = few[i].likeness(&many[j]);
         if alike < least { 2_000_000_000 } else { part(1.0 - alike) * 1_000 + apart(i, j) }
     };
-    let costs: Vec<Vec<i64>> = (0..few.len()).map(|i| (0..many.len()).map(|j| cost(i, j)).collect()).collect();
-    let pairs = cheapest(&costs).into_iter().enumerate().filter(|(i, j)| few[*i].likeness(&many[*j]) >= least);
+    let costs: Vec<Vec<i64>> =
+        (0..few.len()).map(|i| (0..many.len()).map(|j| cost(i, j)).collect()).collect();
+    let pairs = cheapest(&costs)
+        .into_iter()
+        .enumerate()
+        .filter(|(i, j)| few[*i].likeness(&many[*j]) >= least);
     pairs.map(|(i, j)| if turned { (j, i) } else { (i, j) }).collect()
 }
 
-fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> Vec<(usize, usize)> {
+fn one_by_one(
+    a: &[Profile],
+    b: &[Profile],
+    least: f64,
+    budget: &mut Budget,
+) -> Vec<(usize, usize)> {
     let aspects = a.iter().chain(b).map(|profile| profile.fields.len() + 1).sum::<usize>();
     if !budget.afford(steps(aspects) * 60) {
         return Vec::new();
@@ -90,16 +107,25 @@ fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> 
 /// How much two rows are alike, how far apart they stand, and which they are.
 type Alike = (f64, i64, usize, usize);
 
-/// For some rows of the one side, those of the other that share something rare with them and are alike.
-fn candidates((a, rows): (&[Profile], Range<usize>), (b, places): (&[Profile], &Places), least: f64) -> Vec<Alike> {
+/// For some rows of the one side, those of the other that share something rare with them and are
+/// alike.
+fn candidates(
+    (a, rows): (&[Profile], Range<usize>),
+    (b, places): (&[Profile], &Places),
+    least: f64,
+) -> Vec<Alike> {
     let mut alike = Vec::new();
     let (mut lists, mut seen): (Vec<&[u32]>, Vec<u32>) = (Vec::new(), Vec::new());
     for i in rows {
         let profile = &a[i];
         lists.clear();
         seen.clear();
-        lists
-            .extend(profile.signs().map(|sign| places.of_sign(sign)).filter(|list| (1..=COMMON).contains(&list.len())));
+        lists.extend(
+            profile
+                .signs()
+                .map(|sign| places.of_sign(sign))
+                .filter(|list| (1..=COMMON).contains(&list.len())),
+        );
         lists.sort_by_key(|list| list.len());
         for at in lists.iter().copied().flatten() {
             if seen.len() < CANDIDATES && !seen.contains(at) {
@@ -204,7 +230,10 @@ impl Profile {
             Value::Map(entries) => {
                 let all = entries.iter().all(|(key, _)| is_left_out(key));
                 let entries = entries.iter().filter(|(key, _)| all || !is_left_out(key));
-                (Kind::Map, entries.map(|(key, value)| aspect(hash(key), value)).collect::<Vec<_>>())
+                (
+                    Kind::Map,
+                    entries.map(|(key, value)| aspect(hash(key), value)).collect::<Vec<_>>(),
+                )
             }
             Value::List(_) => (Kind::List, vec![aspect(0, value)]),
             Value::Text(_) => (Kind::Text, vec![aspect(0, value)]),
@@ -225,7 +254,8 @@ impl Profile {
             count += 1.0;
             match (left.peek(), right.peek()) {
                 (Some(a), Some(b)) if a.name == b.name => {
-                    sum += a.likeness(b, (&self.words[a.words.clone()], &other.words[b.words.clone()]));
+                    sum += a
+                        .likeness(b, (&self.words[a.words.clone()], &other.words[b.words.clone()]));
                     left.next();
                     right.next();
                 }
@@ -242,7 +272,10 @@ impl Profile {
     fn signs(&self) -> impl Iterator<Item = u64> {
         self.fields.iter().flat_map(|field| {
             let whole = field.hash.rotate_left(7) ^ field.name;
-            self.words[field.words.clone()].iter().map(|word| word.rotate_left(13) ^ field.name).chain([whole])
+            self.words[field.words.clone()]
+                .iter()
+                .map(|word| word.rotate_left(13) ^ field.name)
+                .chain([whole])
         })
     }
 }
@@ -269,7 +302,8 @@ impl Aspect {
             }),
             Value::List(items) => words.extend(items.iter().take(WORDS).map(hash)),
             Value::Map(entries) => {
-                words.extend(entries.iter().take(WORDS).map(|(key, value)| hash(key) ^ hash(value)));
+                words
+                    .extend(entries.iter().take(WORDS).map(|(key, value)| hash(key) ^ hash(value)));
             }
             _ => {}
         }

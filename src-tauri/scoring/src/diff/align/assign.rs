@@ -1,6 +1,7 @@
 //! **Pure.** The cheapest pairing of two small groups as a whole (the Hungarian method).
 
-/// For each row of a matrix of costs, its column, so that the sum is the least there is. Rows must not be more than columns.
+/// For each row of a matrix of costs, its column, so that the sum is the least there is. Rows must
+/// not be more than columns.
 pub(super) fn cheapest(costs: &[Vec<i64>]) -> Vec<usize> {
     let rows = costs.len();
     let columns = costs.first().map_or(0, Vec::len);

@@ -1,4 +1,5 @@
-//! **Pure.** Rows that have a key: which fields tell which row is which, and which rows belong together by them.
+//! **Pure.** Rows that have a key: which fields tell which row is which, and which rows belong
+//! together by them.
 use super::{Aligned, Rest, alike};
 use crate::diff::budget::{Budget, steps};
 use crate::diff::identity::{Identity, hasher, is_whole, same};
@@ -18,7 +19,8 @@ const FIRST: usize = 8;
 /// Of so many rows with the same key on both sides, equal ones find each other.
 const TWINS: usize = 64;
 
-/// Aligns two lists of objects by key; none when there is none. `measured` are the fields that are compared as numbers.
+/// Aligns two lists of objects by key; none when there is none. `measured` are the fields that are
+/// compared as numbers.
 pub(super) fn align(
     expected: &[Value],
     actual: &[Value],
@@ -26,7 +28,8 @@ pub(super) fn align(
     measured: &[&str],
     budget: &mut Budget,
 ) -> Option<Aligned> {
-    let objects = |rows: &[Value]| !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Map(_)));
+    let objects =
+        |rows: &[Value]| !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Map(_)));
     if !objects(expected) || !objects(actual) {
         return None;
     }
@@ -34,7 +37,10 @@ pub(super) fn align(
         let keys = (keys(expected, fields), keys(actual, fields));
         if keys.0.iter().any(Option::is_some) && keys.1.iter().any(Option::is_some) {
             let alignment = Alignment::Key { fields: fields.clone(), inferred: false };
-            return Some(Aligned { matches: by_key(expected, actual, keys, measured, budget), alignment });
+            return Some(Aligned {
+                matches: by_key(expected, actual, keys, measured, budget),
+                alignment,
+            });
         }
     }
     let fields = infer(expected, actual, measured, budget)?;
@@ -45,7 +51,8 @@ pub(super) fn align(
         // A name may be what is wrong. An id may not: another id is another row.
         let rest = Rest::of(&matches, actual.len());
         let by = alike::By { least: alike::VERY_ALIKE, without: measured };
-        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0 {
+        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0
+        {
             matches[i] = Some(j);
         }
     }
@@ -56,7 +63,8 @@ type Key<'a> = Option<Vec<Identity<'a>>>;
 
 /// The key of each row; none for rows that have none.
 fn keys<'a>(rows: &'a [Value], fields: &[String]) -> Vec<Key<'a>> {
-    let columns: Vec<Vec<Option<Identity<'a>>>> = fields.iter().map(|field| column(rows, field)).collect();
+    let columns: Vec<Vec<Option<Identity<'a>>>> =
+        fields.iter().map(|field| column(rows, field)).collect();
     (0..rows.len()).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect()
 }
 
@@ -67,7 +75,11 @@ fn column<'a>(rows: &'a [Value], field: &str) -> Vec<Option<Identity<'a>>> {
         let entries = row.entries();
         let is_it = |(key, _): &(Value, Value)| key.text() == Some(field);
         // Fields nearly always stand in the same place.
-        let at = if entries.get(place).is_some_and(is_it) { place } else { entries.iter().position(is_it)? };
+        let at = if entries.get(place).is_some_and(is_it) {
+            place
+        } else {
+            entries.iter().position(is_it)?
+        };
         place = at;
         Identity::of(&entries[at].1).filter(|identity| *identity != Identity::Null)
     };
@@ -81,7 +93,8 @@ fn by_key(
     measured: &[&str],
     budget: &mut Budget,
 ) -> Vec<Option<usize>> {
-    let mut places: HashMap<&[Identity<'_>], VecDeque<usize>> = HashMap::with_capacity(actual.len());
+    let mut places: HashMap<&[Identity<'_>], VecDeque<usize>> =
+        HashMap::with_capacity(actual.len());
     for (at, key) in right.iter().enumerate() {
         if let Some(key) = key {
             places.entry(key).or_default().push_back(at);
@@ -90,9 +103,13 @@ fn by_key(
     let mut matches: Vec<Option<usize>> = vec![None; expected.len()];
     // Of rows that share a key, on either side, equal ones go first.
     let mut seen: HashSet<&[Identity<'_>]> = HashSet::with_capacity(left.len());
-    if places.values().any(|twins| twins.len() > 1) || left.iter().flatten().any(|key| !seen.insert(key)) {
+    if places.values().any(|twins| twins.len() > 1)
+        || left.iter().flatten().any(|key| !seen.insert(key))
+    {
         for (i, key) in left.iter().enumerate() {
-            let Some(twins) = key.as_ref().and_then(|key| places.get_mut(&key[..])) else { continue };
+            let Some(twins) = key.as_ref().and_then(|key| places.get_mut(&key[..])) else {
+                continue;
+            };
             if twins.len() <= TWINS
                 && let Some(at) = twins.iter().position(|j| same(&expected[i], &actual[*j]))
             {
@@ -129,7 +146,8 @@ fn without_key(
         } else {
             rest.expected.retain(|at| left[*at].is_none());
         }
-        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), by, budget).0 {
+        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), by, budget).0
+        {
             matches[i] = Some(j);
         }
     }
@@ -157,17 +175,28 @@ struct Candidate<'a> {
 /// How well fields tell rows apart; the greatest is taken.
 type Fitness = (usize, usize, usize, std::cmp::Reverse<usize>);
 
-/// The fewest fields that tell all rows apart on both sides, and that some rows have in common. Ids come first, even if one side
-/// names a row twice, because that is what wrong answers do. Where numbers are what is compared, fields that are none come first,
-/// alone and then with numbers; those that are compared tell no rows apart.
-fn infer(expected: &[Value], actual: &[Value], measured: &[&str], budget: &mut Budget) -> Option<Vec<String>> {
-    let names: Vec<(usize, &str)> =
-        expected[0].entries().iter().enumerate().filter_map(|(at, (key, _))| Some((at, key.text()?))).collect();
+/// The fewest fields that tell all rows apart on both sides, and that some rows have in common. Ids
+/// come first, even if one side names a row twice, because that is what wrong answers do. Where
+/// numbers are what is compared, fields that are none come first, alone and then with numbers;
+/// those that are compared tell no rows apart.
+fn infer(
+    expected: &[Value],
+    actual: &[Value],
+    measured: &[&str],
+    budget: &mut Budget,
+) -> Option<Vec<String>> {
+    let names: Vec<(usize, &str)> = expected[0]
+        .entries()
+        .iter()
+        .enumerate()
+        .filter_map(|(at, (key, _))| Some((at, key.text()?)))
+        .collect();
     let names = names.into_iter().filter(|(_, name)| !measured.contains(name));
     let (ids, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| is_id(name));
     let mut known = Vec::new();
     look(expected, actual, &ids, &mut known, budget);
-    if let Some(fields) = best(&known, 1, Unique::Both).or_else(|| best(&known, 1, Unique::OneSide)) {
+    if let Some(fields) = best(&known, 1, Unique::Both).or_else(|| best(&known, 1, Unique::OneSide))
+    {
         return Some(fields);
     }
     look(expected, actual, &others, &mut known, budget);
@@ -222,7 +251,12 @@ pub(super) fn is_id(name: &str) -> bool {
         || matches!(&*lower, "uuid" | "guid")
 }
 
-fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a str) -> Option<Candidate<'a>> {
+fn candidate<'a>(
+    expected: &[Value],
+    actual: &[Value],
+    place: usize,
+    name: &'a str,
+) -> Option<Candidate<'a>> {
     let is_id = is_id(name);
     let fits = |one: &Identity<'_>| match one {
         Identity::Text(text) => text.len() <= LONGEST,
@@ -237,7 +271,9 @@ fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a s
     }
     let (left, right) = (column(expected, name), column(actual, name));
     // A row in ten may lack it: a wrong answer has wrong rows.
-    let lacks = |column: &[Option<Identity<'_>>]| column.iter().filter(|one| one.is_none()).count() * 10 > column.len();
+    let lacks = |column: &[Option<Identity<'_>>]| {
+        column.iter().filter(|one| one.is_none()).count() * 10 > column.len()
+    };
     if lacks(&left) || lacks(&right) {
         return None;
     }
@@ -256,12 +292,25 @@ fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a s
     let counts = !is_id && (counts(&left) || counts(&right));
     let is_text = left.iter().flatten().any(|one| matches!(one, Identity::Text(_)));
     let is_number = !is_id && left.iter().flatten().any(|one| matches!(one, Identity::Number(_)));
-    let other = actual.iter().find_map(|row| row.entries().iter().position(|(key, _)| key.text() == Some(name)));
-    let numbers = |column: &[Option<Identity<'_>>]| column.iter().map(|one| one.as_ref().map(number)).collect();
+    let other = actual
+        .iter()
+        .find_map(|row| row.entries().iter().position(|(key, _)| key.text() == Some(name)));
+    let numbers = |column: &[Option<Identity<'_>>]| {
+        column.iter().map(|one| one.as_ref().map(number)).collect()
+    };
     let sides = [numbers(&left), numbers(&right)];
     let different = |side: &Vec<Option<u64>>| side.iter().flatten().collect::<HashSet<_>>().len();
     let different = sides.iter().map(different).max().unwrap_or(0);
-    Some(Candidate { name, is_id, is_text, is_number, counts, place: place + other.unwrap_or(0), sides, different })
+    Some(Candidate {
+        name,
+        is_id,
+        is_text,
+        is_number,
+        counts,
+        place: place + other.unwrap_or(0),
+        sides,
+        different,
+    })
 }
 
 /// What must be unique.
@@ -288,7 +337,10 @@ fn best(known: &[Candidate<'_>], together: usize, unique: Unique) -> Option<Vec<
             found = Some((fitness, fields));
         }
         // The next combination.
-        let Some(at) = (0..together).rev().find(|at| chosen[*at] + together - at < known.len()) else { break };
+        let Some(at) = (0..together).rev().find(|at| chosen[*at] + together - at < known.len())
+        else {
+            break;
+        };
         chosen[at] += 1;
         for after in at + 1..together {
             chosen[after] = chosen[after - 1] + 1;
@@ -300,12 +352,15 @@ fn best(known: &[Candidate<'_>], together: usize, unique: Unique) -> Option<Vec<
 fn fitness(fields: &[&Candidate<'_>], unique: Unique) -> Option<Fitness> {
     let keys = |side: usize| {
         let key = |row: usize| {
-            fields.iter().try_fold(0_u64, |key, field| Some(key.rotate_left(23) ^ field.sides[side][row]?))
+            fields
+                .iter()
+                .try_fold(0_u64, |key, field| Some(key.rotate_left(23) ^ field.sides[side][row]?))
         };
         (0..fields[0].sides[side].len()).filter_map(key).collect::<Vec<u64>>()
     };
     let (left, right) = (keys(0), keys(1));
-    let (a, b): (HashSet<u64>, HashSet<u64>) = (left.iter().copied().collect(), right.iter().copied().collect());
+    let (a, b): (HashSet<u64>, HashSet<u64>) =
+        (left.iter().copied().collect(), right.iter().copied().collect());
     let (left_unique, right_unique) = (a.len() == left.len(), b.len() == right.len());
     let told_apart = match unique {
         Unique::Both => left_unique && right_unique,

@@ -6,7 +6,8 @@ use touchstone_formats::value::Value;
 /// Rows have hardly more fields than this; what stands behind is no candidate for a name either.
 const MOST: usize = 64;
 
-/// Fields that are what is compared. Of all numbers, that is the last field that has a number in any row, unless it is an id.
+/// Fields that are what is compared. Of all numbers, that is the last field that has a number in
+/// any row, unless it is an id.
 pub(super) fn names<'a>(rows: &'a [Value], measured: &'a Measured) -> Vec<&'a str> {
     match measured {
         Measured::Nothing => Vec::new(),
@@ -34,5 +35,9 @@ fn last_number(rows: &[Value]) -> Option<&str> {
             }
         }
     }
-    fields.into_iter().rev().find(|(name, is_number)| *is_number && !is_id(name)).map(|(name, _)| name)
+    fields
+        .into_iter()
+        .rev()
+        .find(|(name, is_number)| *is_number && !is_id(name))
+        .map(|(name, _)| name)
 }

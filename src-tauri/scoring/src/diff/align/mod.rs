@@ -26,10 +26,18 @@ pub(super) struct Aligned {
 }
 
 /// Aligns two lists.
-pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, budget: &mut Budget) -> Aligned {
+pub(super) fn align(
+    expected: &[Value],
+    actual: &[Value],
+    options: &Options,
+    budget: &mut Budget,
+) -> Aligned {
     budget.spend(steps(expected.len() + actual.len()) * 8);
     if expected == actual {
-        return Aligned { matches: (0..expected.len()).map(Some).collect(), alignment: Alignment::Value };
+        return Aligned {
+            matches: (0..expected.len()).map(Some).collect(),
+            alignment: Alignment::Value,
+        };
     }
     let measured = measured::names(expected, &options.measured);
     if let Some(aligned) = key::align(expected, actual, options, &measured, budget) {
@@ -40,7 +48,8 @@ pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, bud
     let rest = Rest::of(&matches, actual.len());
     let rows = |all: &[Value]| all.iter().any(|one| matches!(one, Value::Map(_) | Value::List(_)));
     let by = alike::By { least: alike::ALIKE, without: &measured };
-    let (found, best) = alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget);
+    let (found, best) =
+        alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget);
     for (i, j) in &found {
         matches[*i] = Some(*j);
     }
@@ -95,9 +104,14 @@ fn equal(expected: &[Value], actual: &[Value]) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// Pairs what stands between the same neighbours on both sides, if it is equally many; or everything in turn, if nothing was paired.
-/// True when it paired anything.
-fn fill(expected: &[Value], actual: &[Value], matches: &mut [Option<usize>], options: &Options) -> bool {
+/// Pairs what stands between the same neighbours on both sides, if it is equally many; or
+/// everything in turn, if nothing was paired. True when it paired anything.
+fn fill(
+    expected: &[Value],
+    actual: &[Value],
+    matches: &mut [Option<usize>],
+    options: &Options,
+) -> bool {
     let nothing = matches.iter().all(Option::is_none);
     let mut filled = false;
     for (left, right) in gaps(matches, actual.len()) {
@@ -114,7 +128,8 @@ fn fill(expected: &[Value], actual: &[Value], matches: &mut [Option<usize>], opt
     filled
 }
 
-/// True when one may be a wrong form of the other: both objects with a field in common, both lists, both neither.
+/// True when one may be a wrong form of the other: both objects with a field in common, both lists,
+/// both neither.
 fn could_be(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {

@@ -16,7 +16,8 @@ pub(crate) struct Place {
     pub(crate) moved: bool,
 }
 
-/// The rows of both lists: expected ones in their order, and each extra one after the row it follows among those that stayed.
+/// The rows of both lists: expected ones in their order, and each extra one after the row it
+/// follows among those that stayed.
 pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bool) -> Vec<Place> {
     let stayed = stayed(matches);
     let mut owner: Vec<Option<usize>> = vec![None; actual];
@@ -37,17 +38,23 @@ pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bo
     let extra = |j: &usize| Place { from: None, to: Some(*j), moved: false };
     places.extend(follow[0].iter().map(extra));
     for (i, to) in matches.iter().enumerate() {
-        places.push(Place { from: Some(i), to: *to, moved: to.is_some() && !stayed[i] && !ignore_order });
+        places.push(Place {
+            from: Some(i),
+            to: *to,
+            moved: to.is_some() && !stayed[i] && !ignore_order,
+        });
         places.extend(follow[i + 1].iter().map(extra));
     }
     places
 }
 
-/// For each expected row, whether it is one of the most rows that stand in the same order on both sides. Of several such choices
-/// the one is taken whose rows are nearest to their old places, so that a row whose place is the same has rarely moved.
+/// For each expected row, whether it is one of the most rows that stand in the same order on both
+/// sides. Of several such choices the one is taken whose rows are nearest to their old places, so
+/// that a row whose place is the same has rarely moved.
 fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
     let last = matches.iter().flatten().max().map_or(0, |most| most + 1);
-    // The best chain that ends at or before a place of the actual list, as a tree of prefixes: how much it is worth, and its last row.
+    // The best chain that ends at or before a place of the actual list, as a tree of prefixes: how
+    // much it is worth, and its last row.
     let mut best: Vec<(u64, Option<usize>)> = vec![(0, None); last + 1];
     let mut before: Vec<Option<usize>> = vec![None; matches.len()];
     for (i, j) in matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))) {
@@ -88,7 +95,11 @@ pub(super) fn gaps(matches: &[Option<usize>], actual: usize) -> Vec<(Vec<usize>,
     }
     let mut gaps = Vec::new();
     let (mut x, mut y) = (0, 0);
-    let stays = matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))).filter(|(i, _)| stayed[*i]);
+    let stays = matches
+        .iter()
+        .enumerate()
+        .filter_map(|(i, j)| Some((i, (*j)?)))
+        .filter(|(i, _)| stayed[*i]);
     for (i, j) in stays.chain([(matches.len(), actual)]) {
         let left: Vec<usize> = (x..i).filter(|at| matches[*at].is_none()).collect();
         let right: Vec<usize> = (y..j).filter(|at| !taken[*at]).collect();

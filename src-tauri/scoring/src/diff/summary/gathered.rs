@@ -1,4 +1,5 @@
-//! **Pure.** What there is to say of a comparison, gathered once: counts, and the first few examples of each kind.
+//! **Pure.** What there is to say of a comparison, gathered once: counts, and the first few
+//! examples of each kind.
 use super::{DifferenceKind, What, what, words};
 use crate::diff::differences::{ITEMS, each_of_list};
 use crate::diff::{Field, Leaf, List, Node, Row, Sides};
@@ -14,7 +15,8 @@ pub(super) enum Told<'a> {
     Right { count: usize, noun: &'static str },
     /// The same value on both sides.
     Equal(&'a Value),
-    /// Two values as wholes; `words` is how many words a text lost and gained, and whether that was counted coarsely.
+    /// Two values as wholes; `words` is how many words a text lost and gained, and whether that was
+    /// counted coarsely.
     Leaf { leaf: &'a Leaf<'a>, words: Option<((usize, usize), bool)> },
     /// An object.
     Fields(Fields<'a>),
@@ -47,7 +49,8 @@ pub(super) struct Rows<'a> {
     pub(super) moved: Several<'a>,
     /// What differs in rows that are on both sides.
     pub(super) inside: Groups<'a>,
-    /// Lists inside rows that are in another order, by their paths, and in how many rows that is so; the most frequent first.
+    /// Lists inside rows that are in another order, by their paths, and in how many rows that is
+    /// so; the most frequent first.
     pub(super) reordered: Vec<(String, usize)>,
 }
 
@@ -95,7 +98,9 @@ impl<'a> Told<'a> {
                     let objects = items.iter().all(|item| matches!(item, Value::Map(_)));
                     Told::Right { count: items.len(), noun: if objects { "row" } else { "item" } }
                 }
-                Value::Map(entries) if !entries.is_empty() => Told::Right { count: entries.len(), noun: "field" },
+                Value::Map(entries) if !entries.is_empty() => {
+                    Told::Right { count: entries.len(), noun: "field" }
+                }
                 value => Told::Equal(value),
             },
             Node::Leaf(leaf) => {
@@ -245,7 +250,9 @@ impl<'a> Several<'a> {
         self.count += 1;
         if self.first.len() < EXAMPLES {
             let value = match &row.sides {
-                Sides::Both(Node::Same(value)) | Sides::Missing(value) | Sides::Extra(value) => Some(value.as_ref()),
+                Sides::Both(Node::Same(value)) | Sides::Missing(value) | Sides::Extra(value) => {
+                    Some(value.as_ref())
+                }
                 Sides::Both(_) => None,
             };
             self.first.push(Name { given: row.name.as_deref(), value, from: row.from, to: row.to });

@@ -1,4 +1,5 @@
-//! **Pure.** Tokens of a text, as the metrics count them: for BLEU, GLEU and METEOR by NLTK's rules, for F1 and ROUGE by their own.
+//! **Pure.** Tokens of a text, as the metrics count them: for BLEU, GLEU and METEOR by NLTK's
+//! rules, for F1 and ROUGE by their own.
 mod nist;
 mod punkt;
 mod punkt_words;
@@ -8,7 +9,8 @@ mod treebank;
 use super::Nltk;
 use super::python;
 
-/// Gives each token of BLEU, GLEU and METEOR to `each`. One character outside ASCII changes how the whole text is cut.
+/// Gives each token of BLEU, GLEU and METEOR to `each`. One character outside ASCII changes how the
+/// whole text is cut.
 pub(super) fn nltk(text: &str, version: Nltk, each: &mut impl FnMut(&str)) {
     if !text.is_ascii() {
         nist::tokens(text, each);
@@ -27,18 +29,23 @@ pub(super) fn rouge(text: &str, each: &mut impl FnMut(&str)) {
     pieces(&lower, |byte| !(byte.is_ascii_lowercase() || byte.is_ascii_digit())).for_each(each);
 }
 
-/// The pieces between bytes, all of them ASCII or parts of characters that lie between pieces as a whole.
+/// The pieces between bytes, all of them ASCII or parts of characters that lie between pieces as a
+/// whole.
 fn pieces(text: &str, is_between: impl Fn(u8) -> bool) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let bytes = text.as_bytes();
         let start = at + bytes[at..].iter().position(|byte| !is_between(*byte))?;
-        at = bytes[start..].iter().position(|byte| is_between(*byte)).map_or(bytes.len(), |length| start + length);
+        at = bytes[start..]
+            .iter()
+            .position(|byte| is_between(*byte))
+            .map_or(bytes.len(), |length| start + length);
         text.get(start..at)
     })
 }
 
-/// Gives each token of F1 to `each`: pieces between white space, in lower case, without ASCII punctuation and articles.
+/// Gives each token of F1 to `each`: pieces between white space, in lower case, without ASCII
+/// punctuation and articles.
 pub(super) fn f1(text: &str, each: &mut impl FnMut(&str)) {
     if text.is_ascii() {
         let kept = text.bytes().filter(|byte| !byte.is_ascii_punctuation());
@@ -106,7 +113,11 @@ mod tests {
             ("— a — the", "—|—"),
             ("", ""),
         ] {
-            assert_eq!(joined(|found| f1(text, &mut |word| found.push(word.to_owned()))), expected, "{text}");
+            assert_eq!(
+                joined(|found| f1(text, &mut |word| found.push(word.to_owned()))),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -117,13 +128,18 @@ mod tests {
             ("300 \u{212a} İstanbul", "300|k|i|stanbul"),
             ("今日", ""),
         ] {
-            assert_eq!(joined(|found| rouge(text, &mut |word| found.push(word.to_owned()))), expected, "{text}");
+            assert_eq!(
+                joined(|found| rouge(text, &mut |word| found.push(word.to_owned()))),
+                expected,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn one_character_outside_ascii_changes_the_whole_text() {
-        let tokens = |text| joined(|found| nltk(text, Nltk::V3_10, &mut |word| found.push(word.to_owned())));
+        let tokens =
+            |text| joined(|found| nltk(text, Nltk::V3_10, &mut |word| found.push(word.to_owned())));
         assert_eq!(tokens("I can't. It's 5"), "I|ca|n't|.|It|'s|5");
         assert_eq!(tokens("I can't. It's 5 é"), "I|can|'|t|.|It|'|s|5|é");
     }

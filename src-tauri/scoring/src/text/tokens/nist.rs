@@ -1,5 +1,6 @@
-//! **Pure.** Tokens of a text that is not all ASCII, as NLTK's international tokenizer sees them: letters outside ASCII are set apart from
-//! those inside, and punctuation and symbols from both. Sentences and contractions are not looked for, and case is kept.
+//! **Pure.** Tokens of a text that is not all ASCII, as NLTK's international tokenizer sees them:
+//! letters outside ASCII are set apart from those inside, and punctuation and symbols from both.
+//! Sentences and contractions are not looked for, and case is kept.
 use crate::text::charsets::{Set, ranges};
 use crate::text::python;
 use std::sync::OnceLock;
@@ -13,7 +14,9 @@ fn kinds() -> &'static [u8] {
     static KINDS: OnceLock<Vec<u8>> = OnceLock::new();
     KINDS.get_or_init(|| {
         let mut kinds = vec![0; 0x1_0000];
-        for (set, bit) in [(Set::NotNumber, NOT_NUMBER), (Set::Punctuation, PUNCTUATION), (Set::Symbol, SYMBOL)] {
+        for (set, bit) in
+            [(Set::NotNumber, NOT_NUMBER), (Set::Punctuation, PUNCTUATION), (Set::Symbol, SYMBOL)]
+        {
             for code in ranges(set).iter().flat_map(|(first, last)| *first..=*last) {
                 if let Some(kind) = kinds.get_mut(code as usize) {
                     *kind |= bit;
@@ -29,8 +32,10 @@ pub(super) fn tokens(text: &str, each: &mut impl FnMut(&str)) {
     let kinds = kinds();
     let is = |c: char, bit: u8| kinds.get(c as usize).is_some_and(|kind| kind & bit != 0);
     let apart = ascii_apart(&unescaped(text));
-    let apart = pairs(&apart, |a, b| is(a, NOT_NUMBER) && is(b, PUNCTUATION), |a, b| [a, ' ', b, ' ']);
-    let apart = pairs(&apart, |a, b| is(a, PUNCTUATION) && is(b, NOT_NUMBER), |a, b| [' ', a, ' ', b]);
+    let apart =
+        pairs(&apart, |a, b| is(a, NOT_NUMBER) && is(b, PUNCTUATION), |a, b| [a, ' ', b, ' ']);
+    let apart =
+        pairs(&apart, |a, b| is(a, PUNCTUATION) && is(b, NOT_NUMBER), |a, b| [' ', a, ' ', b]);
     let mut out = String::with_capacity(text.len() * 2);
     for c in apart {
         if is(c, SYMBOL) { out.extend([' ', c, ' ']) } else { out.push(c) }
@@ -38,13 +43,21 @@ pub(super) fn tokens(text: &str, each: &mut impl FnMut(&str)) {
     python::split(&out).for_each(each);
 }
 
-/// Without what marks skipped pieces, and with the characters that entities stand for. `&amp;` comes last: what it makes is no entity.
+/// Without what marks skipped pieces, and with the characters that entities stand for. `&amp;`
+/// comes last: what it makes is no entity.
 fn unescaped(text: &str) -> String {
     let text = text.replace("<skipped>", "").replace('\u{2028}', " ");
     if !text.contains('&') {
         return text;
     }
-    let entities = [("&gt;", ">"), ("&lt;", "<"), ("&apos;", "'"), ("&quot;", "\""), ("&#124;", "|"), ("&#91;", "[")];
+    let entities = [
+        ("&gt;", ">"),
+        ("&lt;", "<"),
+        ("&apos;", "'"),
+        ("&quot;", "\""),
+        ("&#124;", "|"),
+        ("&#91;", "["),
+    ];
     let last = [("&#93;", "]"), ("&amp;", "&")];
     entities.into_iter().chain(last).fold(text, |text, (entity, sign)| text.replace(entity, sign))
 }
@@ -67,7 +80,11 @@ fn ascii_apart(text: &str) -> Vec<char> {
 }
 
 /// Replaces pairs from left to right; a character is in one pair at most.
-fn pairs(text: &[char], is_pair: impl Fn(char, char) -> bool, instead: impl Fn(char, char) -> [char; 4]) -> Vec<char> {
+fn pairs(
+    text: &[char],
+    is_pair: impl Fn(char, char) -> bool,
+    instead: impl Fn(char, char) -> [char; 4],
+) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len() * 2);
     let mut at = 0;
     while let Some(first) = text.get(at) {

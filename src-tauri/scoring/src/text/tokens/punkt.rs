@@ -1,5 +1,6 @@
-//! **Pure.** Where the sentences of an English text end, as NLTK's Punkt splitter decides. ASCII only. Every `.`, `?` and `!` that
-//! something may follow is a candidate; what is decided looks at the word before it and the one behind.
+//! **Pure.** Where the sentences of an English text end, as NLTK's Punkt splitter decides. ASCII
+//! only. Every `.`, `?` and `!` that something may follow is a candidate; what is decided looks at
+//! the word before it and the one behind.
 use super::punkt_words::{annotate, lookahead};
 use crate::text::Nltk;
 use crate::text::python::is_space_byte;
@@ -38,7 +39,10 @@ fn candidates(text: &[u8], nltk: Nltk) -> Vec<Candidate> {
     for mark in (0..text.len()).filter(|at| matches!(text[*at], b'.' | b'?' | b'!')) {
         let Some((end, next)) = follows(text, mark + 1, nltk) else { continue };
         // A space right at the beginning counts as none, for a reason only the original knows.
-        let space = text[behind..mark].iter().rposition(|byte| is_plain_space(*byte)).filter(|space| *space > 0);
+        let space = text[behind..mark]
+            .iter()
+            .rposition(|byte| is_plain_space(*byte))
+            .filter(|space| *space > 0);
         let starts = space.map_or(word, |space| behind + space + 1);
         if behind <= starts {
             found.extend(last);
@@ -88,9 +92,11 @@ fn realigned(text: &[u8], slices: &[(usize, usize)], nltk: Nltk) -> Vec<(usize, 
     sentences
 }
 
-/// Closing marks that begin a sentence: how many there are, and how long they are with the white space behind them.
+/// Closing marks that begin a sentence: how many there are, and how long they are with the white
+/// space behind them.
 fn closing(text: &[u8], nltk: Nltk) -> Option<(usize, usize)> {
-    let most = text.iter().take_while(|byte| matches!(byte, b'"' | b'\'' | b')' | b']' | b'}')).count();
+    let most =
+        text.iter().take_while(|byte| matches!(byte, b'"' | b'\'' | b')' | b']' | b'}')).count();
     let rest = |marks: usize| &text[marks..];
     // As few as possible: two dashes or white space must follow, or nothing.
     let marks = (1..=most).find(|marks| {
@@ -108,20 +114,36 @@ mod tests {
 
     #[test]
     fn every_table_is_sorted_and_finds_all_it_has() {
-        for table in [Table::ABBREVIATIONS, Table::STARTERS, Table::COLLOCATIONS, Table::SPELLINGS] {
+        for table in [Table::ABBREVIATIONS, Table::STARTERS, Table::COLLOCATIONS, Table::SPELLINGS]
+        {
             let keys: Vec<&str> = table.keys().collect();
             assert!(keys.len() > 30 && keys.windows(2).all(|two| two[0] < two[1]));
             assert!(keys.iter().all(|key| table.find(&key.bytes()).is_some()));
-            assert!(table.find(&"no such word".bytes()).is_none() && table.find(&"".bytes()).is_none());
+            assert!(
+                table.find(&"no such word".bytes()).is_none() && table.find(&"".bytes()).is_none()
+            );
         }
         assert_eq!(Table::SPELLINGS.find(&"a".bytes()), Some("2"));
-        assert!(Table::ABBREVIATIONS.keys().chain(Table::STARTERS.keys()).all(|word| word.len() <= LONGEST));
+        assert!(
+            Table::ABBREVIATIONS
+                .keys()
+                .chain(Table::STARTERS.keys())
+                .all(|word| word.len() <= LONGEST)
+        );
         let first = |pair: &str| pair.split(' ').next().map(str::to_owned);
-        assert!(Table::COLLOCATIONS.keys().filter_map(first).all(|word| word.len() == 1 || word == "##number##"));
+        assert!(
+            Table::COLLOCATIONS
+                .keys()
+                .filter_map(first)
+                .all(|word| word.len() == 1 || word == "##number##")
+        );
     }
 
     fn split(text: &str) -> Vec<&str> {
-        sentences(text.as_bytes(), Nltk::V3_10).into_iter().map(|(start, end)| &text[start..end]).collect()
+        sentences(text.as_bytes(), Nltk::V3_10)
+            .into_iter()
+            .map(|(start, end)| &text[start..end])
+            .collect()
     }
 
     #[test]
@@ -129,7 +151,10 @@ mod tests {
         let cases: &[(&str, &[&str])] = &[
             ("", &[]),
             ("One. Two? Three! ", &["One.", "Two?", "Three!"]),
-            ("Dr. Kern met J. Bach at 5 p.m. on Monday.", &["Dr. Kern met J. Bach at 5 p.m. on Monday."]),
+            (
+                "Dr. Kern met J. Bach at 5 p.m. on Monday.",
+                &["Dr. Kern met J. Bach at 5 p.m. on Monday."],
+            ),
             ("He said (it was late.) Then he left.", &["He said (it was late.)", "Then he left."]),
             ("Wait... what", &["Wait... what"]),
             ("It costs 3.50. Cheap.", &["It costs 3.50.", "Cheap."]),

@@ -1,12 +1,14 @@
-//! **Pure.** What Punkt knows of words, and how it decides by the two words around a mark whether a sentence ends between them.
-//! Its tables are sorted text and searched as they lie in memory: nothing is built at the start.
+//! **Pure.** What Punkt knows of words, and how it decides by the two words around a mark whether a
+//! sentence ends between them. Its tables are sorted text and searched as they lie in memory:
+//! nothing is built at the start.
 use crate::text::Nltk;
 use crate::text::python::{is_space_byte, is_word_byte};
 
 /// No abbreviation and no word that starts sentences is longer.
 pub(super) const LONGEST: usize = 12;
 
-/// Lines sorted by bytes, all with the same number of bytes behind their key. Written by `scripts/punkt.py`.
+/// Lines sorted by bytes, all with the same number of bytes behind their key. Written by
+/// `scripts/punkt.py`.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
     text: &'static str,
@@ -16,10 +18,12 @@ pub(super) struct Table {
 impl Table {
     pub(super) const ABBREVIATIONS: Self =
         Self { text: include_str!("../../../data/punkt-abbreviations.txt"), behind_key: 0 };
-    pub(super) const STARTERS: Self = Self { text: include_str!("../../../data/punkt-starters.txt"), behind_key: 0 };
+    pub(super) const STARTERS: Self =
+        Self { text: include_str!("../../../data/punkt-starters.txt"), behind_key: 0 };
     pub(super) const COLLOCATIONS: Self =
         Self { text: include_str!("../../../data/punkt-collocations.txt"), behind_key: 0 };
-    pub(super) const SPELLINGS: Self = Self { text: include_str!("../../../data/punkt-spellings.txt"), behind_key: 2 };
+    pub(super) const SPELLINGS: Self =
+        Self { text: include_str!("../../../data/punkt-spellings.txt"), behind_key: 2 };
 
     /// What stands behind a key; nothing when it is not there.
     pub(super) fn find(self, key: &(impl Iterator<Item = u8> + Clone)) -> Option<&'static str> {
@@ -27,8 +31,12 @@ impl Table {
         let (mut low, mut high) = (0, text.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            let start = text[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            let end = text[start..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| start + at);
+            let start =
+                text[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let end = text[start..]
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .map_or(text.len(), |at| start + at);
             let cut = end - self.behind_key;
             match text[start..cut].iter().copied().cmp(key.clone()) {
                 std::cmp::Ordering::Equal => return Some(self.text[cut..end].trim_start()),
@@ -63,8 +71,15 @@ struct Spelling {
 
 impl Spelling {
     fn of(word: &str) -> Self {
-        let known = Table::SPELLINGS.find(&lower(word)).and_then(|digit| digit.parse::<u8>().ok()).unwrap_or(0);
-        Self { lower: known & 3 != 0, only_lower_inside: known & 3 == 1, begins_lower: known & 4 != 0 }
+        let known = Table::SPELLINGS
+            .find(&lower(word))
+            .and_then(|digit| digit.parse::<u8>().ok())
+            .unwrap_or(0);
+        Self {
+            lower: known & 3 != 0,
+            only_lower_inside: known & 3 == 1,
+            begins_lower: known & 4 != 0,
+        }
     }
 }
 
@@ -94,15 +109,19 @@ impl<'a> Token<'a> {
         } else if text.ends_with('.') && !text.ends_with("..") {
             let stem = &text[..text.len() - 1];
             let last = stem.rsplit('-').next().filter(|last| last.len() < stem.len());
-            token.abbreviation =
-                Table::ABBREVIATIONS.has(stem) || last.is_some_and(|last| Table::ABBREVIATIONS.has(last));
+            token.abbreviation = Table::ABBREVIATIONS.has(stem)
+                || last.is_some_and(|last| Table::ABBREVIATIONS.has(last));
             token.breaks = !token.abbreviation;
         }
         token
     }
 
     fn without_period(&self) -> &'a str {
-        if self.kind.len() > 1 { self.kind.strip_suffix('.').unwrap_or(self.kind) } else { self.kind }
+        if self.kind.len() > 1 {
+            self.kind.strip_suffix('.').unwrap_or(self.kind)
+        } else {
+            self.kind
+        }
     }
 
     /// Without the period that ends its sentence, if it is one.
@@ -146,12 +165,18 @@ impl<'a> Token<'a> {
             return self.breaks;
         }
         // Only initials and numbers have any.
-        if counted && Table::COLLOCATIONS.find(&lower(kind).chain([b' ']).chain(lower(next_kind))).is_some() {
+        if counted
+            && Table::COLLOCATIONS
+                .find(&lower(kind).chain([b' ']).chain(lower(next_kind)))
+                .is_some()
+        {
             return false;
         }
         let spelling = Spelling::of(next_kind);
         let begins = next.begins_sentence(spelling);
-        if doubtful && (begins == Some(true) || (next.begins_upper() && Table::STARTERS.has(next_kind))) {
+        if doubtful
+            && (begins == Some(true) || (next.begins_upper() && Table::STARTERS.has(next_kind)))
+        {
             return true;
         }
         if counted {
@@ -175,10 +200,14 @@ fn is_number(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'.' | b'-'))
 }
 
-/// Whether a sentence ends inside this context, which is the word before a mark, the mark, and what follows.
+/// Whether a sentence ends inside this context, which is the word before a mark, the mark, and what
+/// follows.
 pub(super) fn annotate(context: &[u8], nltk: Nltk) -> bool {
     let mut before: Option<Token<'_>> = None;
-    for line in context.split(|byte| *byte == b'\n').filter(|line| !line.iter().all(|byte| is_space_byte(*byte))) {
+    for line in context
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.iter().all(|byte| is_space_byte(*byte)))
+    {
         let mut at = 0;
         while let Some((start, end)) = lookahead::next_token(line, at, nltk) {
             at = end;
@@ -198,7 +227,22 @@ pub(super) mod lookahead {
 
     /// A character that is in no word, and before which a mark may end a sentence.
     pub(in crate::text::tokens) fn ends_a_word(byte: u8) -> bool {
-        matches!(byte, b')' | b'"' | b';' | b'}' | b']' | b'*' | b':' | b'@' | b'\'' | b'(' | b'{' | b'[' | b'?' | b'!')
+        matches!(
+            byte,
+            b')' | b'"'
+                | b';'
+                | b'}'
+                | b']'
+                | b'*'
+                | b':'
+                | b'@'
+                | b'\''
+                | b'('
+                | b'{'
+                | b'['
+                | b'?'
+                | b'!'
+        )
     }
 
     fn may_begin_a_word(byte: u8) -> bool {
@@ -248,7 +292,8 @@ pub(super) mod lookahead {
     }
 
     fn is_end(rest: &[u8], nltk: Nltk) -> bool {
-        rest.first().is_none_or(|byte| nltk.is_space(*byte) || ends_a_word(*byte)) || several(rest, nltk).is_some()
+        rest.first().is_none_or(|byte| nltk.is_space(*byte) || ends_a_word(*byte))
+            || several(rest, nltk).is_some()
     }
 
     /// The length of dashes, dots, or dots with spaces between them, of which it takes three.
@@ -261,9 +306,13 @@ pub(super) mod lookahead {
         if run > 1 || mark == b'-' {
             return (run > 1).then_some(run);
         }
-        let pairs = text.chunks_exact(2).take_while(|pair| pair[0] == b'.' && nltk.is_space(pair[1])).count();
+        let pairs = text
+            .chunks_exact(2)
+            .take_while(|pair| pair[0] == b'.' && nltk.is_space(pair[1]))
+            .count();
         // The last dot needs no space; without it the last pair gives its own dot.
-        let pairs = if text.get(2 * pairs) == Some(&b'.') { pairs } else { pairs.saturating_sub(1) };
+        let pairs =
+            if text.get(2 * pairs) == Some(&b'.') { pairs } else { pairs.saturating_sub(1) };
         (pairs > 1).then_some(2 * pairs + 1)
     }
 }

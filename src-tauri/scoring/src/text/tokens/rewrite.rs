@@ -1,4 +1,5 @@
-//! **Pure.** An ASCII text in which patterns are replaced one after the other, without being allocated anew each time.
+//! **Pure.** An ASCII text in which patterns are replaced one after the other, without being
+//! allocated anew each time.
 
 /// The text, what it becomes, and which bytes were in it at the beginning.
 #[derive(Debug, Default)]
@@ -20,7 +21,8 @@ impl Draft {
         &self.text
     }
 
-    /// Whether any of these was there at the beginning: what is looked for and not written by an earlier pattern need not be looked for.
+    /// Whether any of these was there at the beginning: what is looked for and not written by an
+    /// earlier pattern need not be looked for.
     pub(super) fn had(&self, any_of: &[u8]) -> bool {
         any_of.iter().any(|byte| self.present & bit(*byte) != 0)
     }
@@ -30,8 +32,8 @@ impl Draft {
         self.present |= bit(byte);
     }
 
-    /// Replaces from left to right. `pattern` is asked at each place; it writes what shall stand there and says how many bytes it
-    /// stands for, or writes nothing and says 0.
+    /// Replaces from left to right. `pattern` is asked at each place; it writes what shall stand
+    /// there and says how many bytes it stands for, or writes nothing and says 0.
     pub(super) fn replace(&mut self, pattern: impl Fn(&[u8], usize, &mut Vec<u8>) -> usize) {
         self.next.clear();
         let mut at = 0;

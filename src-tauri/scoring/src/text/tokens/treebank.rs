@@ -1,13 +1,15 @@
-//! **Pure.** Words of one English sentence as NLTK's word tokenizer sees them: quotes, punctuation and contractions are set apart by
-//! patterns that are replaced one after the other. Their order is part of the rule. ASCII only: other texts go another way.
+//! **Pure.** Words of one English sentence as NLTK's word tokenizer sees them: quotes, punctuation
+//! and contractions are set apart by patterns that are replaced one after the other. Their order is
+//! part of the rule. ASCII only: other texts go another way.
 use super::rewrite::Draft;
 use crate::text::Nltk;
 use crate::text::python::{is_space_byte, is_word_byte};
 
 /// Gives each word of a sentence to `each`.
 ///
-/// Between white space most pieces are nothing but letters and digits, or these and one mark behind them. No pattern looks into such
-/// pieces or over them, so only what stands between them is put through the patterns, with the white space around it.
+/// Between white space most pieces are nothing but letters and digits, or these and one mark behind
+/// them. No pattern looks into such pieces or over them, so only what stands between them is put
+/// through the patterns, with the white space around it.
 pub(super) fn words(sentence: &[u8], nltk: Nltk, draft: &mut Draft, each: &mut impl FnMut(&str)) {
     let (mut from, mut at) = (None, 0);
     while at < sentence.len() {
@@ -17,7 +19,8 @@ pub(super) fn words(sentence: &[u8], nltk: Nltk, draft: &mut Draft, each: &mut i
         if piece == 0 {
             continue;
         }
-        let Some(middle) = simple(&sentence[start..end], sentence.get(end..).unwrap_or_default()) else {
+        let Some(middle) = simple(&sentence[start..end], sentence.get(end..).unwrap_or_default())
+        else {
             from.get_or_insert(start);
             continue;
         };
@@ -39,7 +42,8 @@ fn is_gap(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Where a piece between white space comes apart (at its end if it does not), when no pattern needs to be asked.
+/// Where a piece between white space comes apart (at its end if it does not), when no pattern needs
+/// to be asked.
 fn simple(piece: &[u8], behind: &[u8]) -> Option<usize> {
     let letters = piece.iter().take_while(|byte| is_word_byte(**byte)).count();
     let contraction = joined(&piece[..letters], 0);
@@ -47,7 +51,8 @@ fn simple(piece: &[u8], behind: &[u8]) -> Option<usize> {
         [] => Some(contraction.map_or(letters, |(_, middle)| middle)),
         _ if letters == 0 || contraction.is_some() => None,
         [b',' | b';' | b':' | b'?' | b'!'] => Some(letters),
-        // A period is set apart at the end of the sentence and nowhere else; brackets behind it would make that a question.
+        // A period is set apart at the end of the sentence and nowhere else; brackets behind it
+        // would make that a question.
         [b'.'] => match behind.iter().find(|byte| !is_gap(**byte)) {
             None => Some(letters),
             Some(byte) if is_word_byte(*byte) => Some(letters + 1),
@@ -57,7 +62,8 @@ fn simple(piece: &[u8], behind: &[u8]) -> Option<usize> {
     }
 }
 
-/// Pieces with other characters, with the white space around them; `ends` says whether the sentence ends there.
+/// Pieces with other characters, with the white space around them; `ends` says whether the sentence
+/// ends there.
 fn marked(pieces: &[u8], ends: bool, nltk: Nltk, draft: &mut Draft, each: &mut impl FnMut(&str)) {
     draft.begin(pieces);
     opening_quotes(draft, nltk);
@@ -85,7 +91,9 @@ fn opening_quotes(draft: &mut Draft, nltk: Nltk) {
         draft.brings(b'`');
     }
     if draft.had(b"`") {
-        draft.replace(|text, at, out| if text[at..].starts_with(b"``") { apart(out, b"``") } else { 0 });
+        draft.replace(
+            |text, at, out| if text[at..].starts_with(b"``") { apart(out, b"``") } else { 0 },
+        );
     }
     if draft.had(b"\"'") {
         draft.replace(|text, at, out| {
@@ -100,7 +108,9 @@ fn opening_quotes(draft: &mut Draft, nltk: Nltk) {
     }
     if draft.had(b"'") {
         draft.replace(|text, at, out| match nltk {
-            Nltk::V3_9 if opens_before_one_letter(text, at) => put(out, &[b"' ", &text[at + 1..at + 2]], 2),
+            Nltk::V3_9 if opens_before_one_letter(text, at) => {
+                put(out, &[b"' ", &text[at + 1..at + 2]], 2)
+            }
             Nltk::V3_10 if opens_a_word(text, at) => put(out, &[b"' "], 1),
             _ => 0,
         });
@@ -119,13 +129,16 @@ fn opens_before_one_letter(text: &[u8], at: usize) -> bool {
         && !ENDINGS.iter().any(|ending| starts_with_ignoring_case(rest, ending))
 }
 
-/// An apostrophe that no word stands before, and a word that is no ending behind: the rule of 3.10.4.
+/// An apostrophe that no word stands before, and a word that is no ending behind: the rule of
+/// 3.10.4.
 fn opens_a_word(text: &[u8], at: usize) -> bool {
     let rest = &text[at + 1..];
     text[at] == b'\''
         && !(at > 0 && is_word_byte(text[at - 1]))
         && is_word_at(rest, 0)
-        && !ENDINGS.iter().any(|ending| starts_with_ignoring_case(rest, ending) && !is_word_at(rest, ending.len()))
+        && !ENDINGS.iter().any(|ending| {
+            starts_with_ignoring_case(rest, ending) && !is_word_at(rest, ending.len())
+        })
 }
 
 fn punctuation(draft: &mut Draft, ends: bool, nltk: Nltk) {
@@ -134,11 +147,15 @@ fn punctuation(draft: &mut Draft, ends: bool, nltk: Nltk) {
     }
     if draft.had(b":,") {
         draft.replace(|text, at, out| match text[at..] {
-            [mark @ (b':' | b','), next, ..] if !next.is_ascii_digit() => put(out, &[b" ", &[mark], b" ", &[next]], 2),
+            [mark @ (b':' | b','), next, ..] if !next.is_ascii_digit() => {
+                put(out, &[b" ", &[mark], b" ", &[next]], 2)
+            }
             _ => 0,
         });
         draft.replace(|text, at, out| match text[at..] {
-            [mark @ (b':' | b',')] | [mark @ (b':' | b','), b'\n'] => put(out, &[b" ", &[mark], b" "], 1),
+            [mark @ (b':' | b',')] | [mark @ (b':' | b','), b'\n'] => {
+                put(out, &[b" ", &[mark], b" "], 1)
+            }
             _ => 0,
         });
     }
@@ -162,14 +179,17 @@ fn punctuation(draft: &mut Draft, ends: bool, nltk: Nltk) {
     set_apart(draft, b"*");
 }
 
-/// Sets the period apart that ends the text; behind it there may be closing brackets and quotes, and white space.
-/// The first of the two rules also takes spaces between these, and sets them apart from the period.
+/// Sets the period apart that ends the text; behind it there may be closing brackets and quotes,
+/// and white space. The first of the two rules also takes spaces between these, and sets them apart
+/// from the period.
 fn final_period(draft: &mut Draft, nltk: Nltk, with_spaces: bool) {
     if !draft.had(b".") {
         return;
     }
     let text = draft.text();
-    let closes = |byte: u8| matches!(byte, b']' | b')' | b'}' | b'>' | b'"' | b'\'') || (with_spaces && byte == b' ');
+    let closes = |byte: u8| {
+        matches!(byte, b']' | b')' | b'}' | b'>' | b'"' | b'\'') || (with_spaces && byte == b' ')
+    };
     let mut end = text.len();
     while end > 0 && nltk.is_space(text[end - 1]) {
         end -= 1;
@@ -188,13 +208,17 @@ fn final_period(draft: &mut Draft, nltk: Nltk, with_spaces: bool) {
 fn brackets_and_dashes(draft: &mut Draft) {
     set_apart(draft, b"[](){}<>");
     if draft.had(b"-") {
-        draft.replace(|text, at, out| if text[at..].starts_with(b"--") { apart(out, b"--") } else { 0 });
+        draft.replace(
+            |text, at, out| if text[at..].starts_with(b"--") { apart(out, b"--") } else { 0 },
+        );
     }
 }
 
 fn closing_quotes(draft: &mut Draft, nltk: Nltk) {
     if draft.had(b"'") {
-        draft.replace(|text, at, out| if text[at..].starts_with(b"''") { apart(out, b"''") } else { 0 });
+        draft.replace(
+            |text, at, out| if text[at..].starts_with(b"''") { apart(out, b"''") } else { 0 },
+        );
     }
     if draft.had(b"\"") {
         draft.replace(|text, at, out| if text[at] == b'"' { put(out, &[b" '' "], 1) } else { 0 });
@@ -204,9 +228,11 @@ fn closing_quotes(draft: &mut Draft, nltk: Nltk) {
         return;
     }
     // The rest asks for single spaces.
-    draft.replace(|text, at, out| match text[at..].iter().take_while(|byte| nltk.is_space(**byte)).count() {
-        0 => 0,
-        spaces => put(out, &[b" "], spaces),
+    draft.replace(|text, at, out| {
+        match text[at..].iter().take_while(|byte| nltk.is_space(**byte)).count() {
+            0 => 0,
+            spaces => put(out, &[b" "], spaces),
+        }
     });
     draft.replace(|text, at, out| match text.get(at + 1) {
         Some(b'\'') => ending(text, at, out, &[b"'s", b"'S", b"'m", b"'M", b"'d", b"'D", b"'"]),
@@ -225,7 +251,9 @@ fn ending(text: &[u8], at: usize, out: &mut Vec<u8>, endings: &[&[u8]]) -> usize
         return 0;
     }
     let rest = &text[at + 1..];
-    let found = endings.iter().find(|ending| rest.starts_with(ending) && rest.get(ending.len()) == Some(&b' '));
+    let found = endings
+        .iter()
+        .find(|ending| rest.starts_with(ending) && rest.get(ending.len()) == Some(&b' '));
     found.map_or(0, |ending| put(out, &[&text[at..=at], b" ", ending, b" "], ending.len() + 2))
 }
 
@@ -247,7 +275,11 @@ fn contractions(draft: &mut Draft) {
         draft.replace(|text, at, out| match joined(text, at) {
             Some((word, middle)) => {
                 let end = at + word.len();
-                put(out, &[b" ", &text[at..at + middle], b" ", &text[at + middle..end], b" "], word.len())
+                put(
+                    out,
+                    &[b" ", &text[at..at + middle], b" ", &text[at + middle..end], b" "],
+                    word.len(),
+                )
             }
             None => 0,
         });
@@ -270,7 +302,8 @@ fn joined(text: &[u8], at: usize) -> Option<(&'static [u8], usize)> {
     let starts = matches!(text.get(at)? | 0x20, b'c' | b'd' | b'g' | b'l' | b'm' | b'w')
         && !(at > 0 && is_word_byte(text[at - 1]));
     let rest = starts.then(|| &text[at..])?;
-    let (word, middle) = JOINED.into_iter().find(|(word, _)| starts_with_ignoring_case(rest, word))?;
+    let (word, middle) =
+        JOINED.into_iter().find(|(word, _)| starts_with_ignoring_case(rest, word))?;
     let ends = match rest.get(word.len()) {
         // The only one that asks for white space behind it, which there is at the end too.
         next if word == b"wanna" => next.is_none_or(|byte| is_space_byte(*byte)),
@@ -282,7 +315,9 @@ fn joined(text: &[u8], at: usize) -> Option<(&'static [u8], usize)> {
 /// Sets each of these bytes apart.
 fn set_apart(draft: &mut Draft, marks: &[u8]) {
     if draft.had(marks) {
-        draft.replace(|text, at, out| if marks.contains(&text[at]) { apart(out, &text[at..=at]) } else { 0 });
+        draft.replace(
+            |text, at, out| if marks.contains(&text[at]) { apart(out, &text[at..=at]) } else { 0 },
+        );
     }
 }
 

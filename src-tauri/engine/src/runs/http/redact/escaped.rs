@@ -1,12 +1,14 @@
-//! **Pure.** Finds secrets that are written with escapes: `\u0041`, `\x41`, `\101`, `\/`, `%41`, and texts of JSON within texts of
-//! JSON. Whatever is decoded later is then decoded from a text without them, so no place that decodes has to clean by itself.
+//! **Pure.** Finds secrets that are written with escapes: `\u0041`, `\x41`, `\101`, `\/`, `%41`,
+//! and texts of JSON within texts of JSON. Whatever is decoded later is then decoded from a text
+//! without them, so no place that decodes has to clean by itself.
 use aho_corasick::AhoCorasick;
 use std::ops::Range;
 
 /// How many times a text is decoded: a key in a text of JSON in an answer in a reply takes three.
 const MOST_LAYERS: usize = 6;
 
-/// Returns where secrets stand in `text` once its escapes are decoded, as ranges of `text` that never cut an escape in two.
+/// Returns where secrets stand in `text` once its escapes are decoded, as ranges of `text` that
+/// never cut an escape in two.
 pub(super) fn find(known: &AhoCorasick, text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if u32::try_from(text.len()).is_err() {
@@ -30,7 +32,12 @@ pub(super) fn find(known: &AhoCorasick, text: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Searches the topmost layer and adds what is found there as ranges of the text below all layers.
-fn search(known: &AhoCorasick, layers: &[Layer], top: Option<&Layer>, found: &mut Vec<Range<usize>>) {
+fn search(
+    known: &AhoCorasick,
+    layers: &[Layer],
+    top: Option<&Layer>,
+    found: &mut Vec<Range<usize>>,
+) {
     let Some(searched) = top.or(layers.last()) else { return };
     if !known.is_match(&searched.text) {
         return;
@@ -48,7 +55,8 @@ struct Layer {
     pieces: Vec<Piece>,
 }
 
-/// A stretch of a decoded text: bytes that stand there as they are in the source, or what one escape stands for.
+/// A stretch of a decoded text: bytes that stand there as they are in the source, or what one
+/// escape stands for.
 #[derive(Clone, Copy)]
 struct Piece {
     /// Where it begins in the decoded text.
@@ -67,7 +75,8 @@ impl Layer {
             (piece.unwrap_or(Piece { at: 0, from: 0, is_escape: false }), after)
         };
         let (first, _) = piece(range.start);
-        let start = first.from as usize + if first.is_escape { 0 } else { range.start - first.at as usize };
+        let start =
+            first.from as usize + if first.is_escape { 0 } else { range.start - first.at as usize };
         let (last, after) = piece(range.end.saturating_sub(1));
         let end = match self.pieces.get(after) {
             Some(next) if last.is_escape => next.from as usize,
@@ -126,7 +135,8 @@ fn percent_escape(text: &[u8]) -> Option<Escape> {
 /// An escape as JSON, YAML, JavaScript and Python write it. What begins a text is a backslash.
 fn backslash_escape(text: &[u8]) -> Option<Escape> {
     let plain = |letter: char, len| Some(Escape { letters: letters(letter), len });
-    let coded = |code: u32, len| plain(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), len);
+    let coded =
+        |code: u32, len| plain(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), len);
     match *text.get(1)? {
         b'u' if text.get(2) == Some(&b'{') => {
             let end = text.iter().take(10).position(|byte| *byte == b'}')?;
@@ -134,7 +144,10 @@ fn backslash_escape(text: &[u8]) -> Option<Escape> {
         }
         b'u' => {
             let high = hex(text.get(2..6)?)?;
-            let low = text.get(6..12).filter(|low| low.starts_with(b"\\u")).and_then(|low| hex(&low[2..]));
+            let low = text
+                .get(6..12)
+                .filter(|low| low.starts_with(b"\\u"))
+                .and_then(|low| hex(&low[2..]));
             match (high, low) {
                 (0xD800..=0xDBFF, Some(low @ 0xDC00..=0xDFFF)) => {
                     coded(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00), 12)
@@ -145,8 +158,10 @@ fn backslash_escape(text: &[u8]) -> Option<Escape> {
         b'U' => coded(hex(text.get(2..10)?)?, 10),
         b'x' => coded(hex(text.get(2..4)?)?, 4),
         b'0'..=b'7' => {
-            let digits = text[1..].iter().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
-            let code = text[1..=digits].iter().fold(0, |code, digit| code * 8 + u32::from(digit - b'0'));
+            let digits =
+                text[1..].iter().take(3).take_while(|byte| (b'0'..=b'7').contains(byte)).count();
+            let code =
+                text[1..=digits].iter().fold(0, |code, digit| code * 8 + u32::from(digit - b'0'));
             coded(code, digits + 1)
         }
         // A line that goes on in the next one.

@@ -1,5 +1,5 @@
-//! **Pure.** Takes secrets out of streams of events where they are spread over several events: a model says its words in pieces, and
-//! whoever joins the pieces would have the secret.
+//! **Pure.** Takes secrets out of streams of events where they are spread over several events: a
+//! model says its words in pieces, and whoever joins the pieces would have the secret.
 use super::{MARK, Redactor};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,13 +12,15 @@ struct Part {
     text: String,
 }
 
-/// Returns the stream without secrets that are spread over events; nothing when there is none, or when it is no stream of JSON.
+/// Returns the stream without secrets that are spread over events; nothing when there is none, or
+/// when it is no stream of JSON.
 pub(super) fn clean(redactor: &Redactor, body: &str) -> Option<String> {
     if !body.starts_with("data:") && !body.starts_with("event:") && !body.contains("\ndata:") {
         return None;
     }
     let lines: Vec<&str> = body.split_inclusive('\n').collect();
-    let mut values: Vec<Option<Value>> = lines.iter().map(|line| json::read(data(line)?.trim()).ok()).collect();
+    let mut values: Vec<Option<Value>> =
+        lines.iter().map(|line| json::read(data(line)?.trim()).ok()).collect();
     let mut places: BTreeMap<String, Vec<Part>> = BTreeMap::new();
     for (line, value) in values.iter().enumerate() {
         let mut gather = |place: &str, text: &str| {
@@ -58,11 +60,14 @@ pub(super) fn clean(redactor: &Redactor, body: &str) -> Option<String> {
     }
     let mut clean = String::with_capacity(body.len());
     for (at, line) in lines.iter().enumerate() {
-        let is_changed = cleaned.range((at, String::new())..).next().is_some_and(|((line, _), _)| *line == at);
+        let is_changed =
+            cleaned.range((at, String::new())..).next().is_some_and(|((line, _), _)| *line == at);
         match values[at].take().filter(|_| is_changed) {
             None => clean.push_str(line),
             Some(value) => {
-                let value = replace(value, &mut String::new(), &|place| cleaned.get(&(at, place.to_owned())).cloned());
+                let value = replace(value, &mut String::new(), &|place| {
+                    cleaned.get(&(at, place.to_owned())).cloned()
+                });
                 let end = &line[line.trim_end_matches(['\r', '\n']).len()..];
                 let _ = write!(clean, "data: {}{end}", json::write(&value, false));
             }
@@ -76,7 +81,8 @@ fn data(line: &str) -> Option<&str> {
     line.strip_prefix("data:")
 }
 
-/// Calls `give` with every text of a value and its place. Of items of lists that say which they are, the place names that.
+/// Calls `give` with every text of a value and its place. Of items of lists that say which they
+/// are, the place names that.
 fn walk(value: &Value, place: &mut String, give: &mut impl FnMut(&str, &str)) {
     let depth = place.len();
     match value {

@@ -40,7 +40,10 @@ fn base64_gives_nothing_away_wherever_the_secret_begins_in_it() {
             for encoded in [WITH_PADDING.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
                 let clean = cleaned(&encoded);
                 assert!(clean.contains(MARK), "{encoded}");
-                assert!(clean.len() < before.len() + after.len() + MARK.len() + 12, "{encoded} became {clean}");
+                assert!(
+                    clean.len() < before.len() + after.len() + MARK.len() + 12,
+                    "{encoded} became {clean}"
+                );
             }
         }
     }
@@ -101,7 +104,10 @@ fn what_only_looks_like_a_secret_stays_in_what_was_said_and_goes_from_errors() {
     assert_eq!(redactor.known(said), said.replace("abcdefgh", MARK));
     assert_eq!(redactor.clean_body(said.as_bytes(), false), redactor.known(said).as_bytes());
     let error = redactor.clean_body(said.as_bytes(), true);
-    assert_eq!(error.as_ref(), b"SELECT '[redacted]', 'postgres://me:[redacted]@h/d', '[redacted]'");
+    assert_eq!(
+        error.as_ref(),
+        b"SELECT '[redacted]', 'postgres://me:[redacted]@h/d', '[redacted]'"
+    );
 }
 
 #[test]
@@ -144,12 +150,23 @@ fn a_secret_that_begins_like_an_escape_leaves_json_sound_at_every_depth() {
 
 /// Ordinary words of documents, with what an address with a password begins and ends like.
 fn document() -> impl Strategy<Value = serde_json::Value> {
-    let words =
-        ["http://acme.com", "http://localhost:8080", "joe@acme.com", "a@b", "at 12:30", "ssh://h:22/x", "ä\n\t\"q\""];
+    let words = [
+        "http://acme.com",
+        "http://localhost:8080",
+        "joe@acme.com",
+        "a@b",
+        "at 12:30",
+        "ssh://h:22/x",
+        "ä\n\t\"q\"",
+    ];
     let text = prop::collection::vec(prop::sample::select(words.to_vec()), 0..4);
     let text = (text, prop::sample::select(vec![" ", ", ", ",", "; ", "\n", "\"", "'", "&"]));
     let text = text.prop_map(|(words, between)| serde_json::Value::String(words.join(between)));
-    let leaf = prop_oneof![text, any::<i32>().prop_map(serde_json::Value::from), Just(serde_json::Value::Null)];
+    let leaf = prop_oneof![
+        text,
+        any::<i32>().prop_map(serde_json::Value::from),
+        Just(serde_json::Value::Null)
+    ];
     leaf.prop_recursive(3, 20, 4, move |inner| {
         let key = prop::sample::select(words.to_vec());
         prop_oneof![
@@ -236,15 +253,24 @@ proptest! {
     }
 }
 
-/// A secret with each letter written as itself or by one of the escapes of JSON, YAML, JavaScript and Python.
+/// A secret with each letter written as itself or by one of the escapes of JSON, YAML, JavaScript
+/// and Python.
 fn escaped(secret: &str, ways: &[u8]) -> String {
     let mut text = String::new();
     for (letter, way) in secret.chars().zip(ways.iter().cycle()) {
         let code = u32::from(letter);
         let units: Vec<u16> = letter.encode_utf16(&mut [0; 2]).to_vec();
         let _ = match way % 7 {
-            0 => write!(text, "{}", units.iter().fold(String::new(), |text, unit| text + &format!("\\u{unit:04x}"))),
-            1 => write!(text, "{}", units.iter().fold(String::new(), |text, unit| text + &format!("\\u{unit:04X}"))),
+            0 => write!(
+                text,
+                "{}",
+                units.iter().fold(String::new(), |text, unit| text + &format!("\\u{unit:04x}"))
+            ),
+            1 => write!(
+                text,
+                "{}",
+                units.iter().fold(String::new(), |text, unit| text + &format!("\\u{unit:04X}"))
+            ),
             2 if code < 0x100 => write!(text, "\\x{code:02x}"),
             3 => write!(text, "\\U{code:08X}"),
             4 => write!(text, "\\u{{{code:x}}}"),
@@ -330,15 +356,20 @@ fn a_secret_that_is_spread_over_events_of_a_stream_goes_from_all_of_them() {
         }
         pieces.push(" z".to_owned());
         let event = |piece: &String| {
-            let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": piece } }] });
+            let delta =
+                serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": piece } }] });
             // What another call says in between joins nothing.
-            let other = serde_json::json!({ "choices": [{ "index": 1, "delta": { "content": "-" } }] });
+            let other =
+                serde_json::json!({ "choices": [{ "index": 1, "delta": { "content": "-" } }] });
             format!("data: {delta}\n\ndata: {other}\n\n")
         };
         let body = pieces.iter().map(event).collect::<String>() + "data: [DONE]\n\n";
-        let clean = String::from_utf8(redactor.clean_body(body.as_bytes(), false).into_owned()).unwrap();
+        let clean =
+            String::from_utf8(redactor.clean_body(body.as_bytes(), false).into_owned()).unwrap();
         let said = |body: &str| -> String {
-            let events = body.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok());
+            let events = body
+                .lines()
+                .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok());
             let choices = events.map(|event: serde_json::Value| event["choices"][0].clone());
             choices
                 .filter(|choice| choice["index"] == 0)
@@ -349,5 +380,8 @@ fn a_secret_that_is_spread_over_events_of_a_stream_goes_from_all_of_them() {
         assert!(clean.ends_with("data: [DONE]\n\n"));
     }
     let body = "data: {\"a\": \"canary-\"}\n\ndata: {\"a\": \"key\"}\n\n";
-    assert!(matches!(redactor.clean_body(body.as_bytes(), false), Cow::Borrowed(_)), "nothing else is touched");
+    assert!(
+        matches!(redactor.clean_body(body.as_bytes(), false), Cow::Borrowed(_)),
+        "nothing else is touched"
+    );
 }

@@ -12,9 +12,14 @@ pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
     if !(200..300).contains(&reply.status) {
         return Err(fault::of(Who::Anthropic, reply));
     }
-    let message = if wire::is_stream(reply) { stream::message(reply)? } else { wire::object(Who::Anthropic, reply)? };
+    let message = if wire::is_stream(reply) {
+        stream::message(reply)?
+    } else {
+        wire::object(Who::Anthropic, reply)?
+    };
     if !matches!(message.get("content"), Some(Value::List(_))) {
-        let message = "The Anthropic API answered, but with no message; check its `base_url`.".to_owned();
+        let message =
+            "The Anthropic API answered, but with no message; check its `base_url`.".to_owned();
         return Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) });
     }
     Ok(read(&message))
@@ -62,10 +67,13 @@ fn stop(message: &Value, text: Option<&String>, calls: bool) -> Stop {
     }
 }
 
-/// What a body, or the events of a stream as far as they came, say was used. What came back is counted only at the end of a stream:
-/// the number at its beginning is none.
+/// What a body, or the events of a stream as far as they came, say was used. What came back is
+/// counted only at the end of a stream: the number at its beginning is none.
 pub(in crate::runs::provider) fn used(bodies: &[Value]) -> Option<Usage> {
-    let last = bodies.iter().rev().find_map(|body| body.get("usage").filter(|usage| matches!(usage, Value::Map(_))));
+    let last = bodies
+        .iter()
+        .rev()
+        .find_map(|body| body.get("usage").filter(|usage| matches!(usage, Value::Map(_))));
     let first = bodies.iter().find_map(|body| body.get("message")?.get("usage"));
     let (first, last) = (first.map(|first| usage(Some(first))), last.map(|last| usage(Some(last))));
     if first.is_none() && last.is_none() {

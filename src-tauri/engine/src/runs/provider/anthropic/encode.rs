@@ -16,13 +16,15 @@ pub fn encode(ask: &Ask) -> HttpRequest {
     let model = ask.model;
     let thinking = thinking(model);
     let mut most = model.max_tokens.unwrap_or(MAX_TOKENS);
-    if let Some(budget) = thinking.as_ref().and_then(|thinking| count(thinking.get("budget_tokens")))
+    if let Some(budget) =
+        thinking.as_ref().and_then(|thinking| count(thinking.get("budget_tokens")))
         && most <= budget
     {
         // What is thought counts, and the API refuses a reply with no room for anything else.
         most = most.saturating_add(budget);
     }
-    let mut body = map([("model", Value::from(model.model_id.as_str())), ("max_tokens", whole(most))]);
+    let mut body =
+        map([("model", Value::from(model.model_id.as_str())), ("max_tokens", whole(most))]);
     if switched(model, "stream") || takes_long(most) {
         put(&mut body, "stream", Value::Bool(true));
     }
@@ -49,8 +51,9 @@ pub fn encode(ask: &Ask) -> HttpRequest {
     HttpRequest { patience: wire::patience(slow), ..request }
 }
 
-/// By the provider's own rate, 128,000 tokens an hour, a reply of this length may need more than ten minutes. A connection that
-/// is silent for that long is cut by whatever stands between, so such a reply is streamed.
+/// By the provider's own rate, 128,000 tokens an hour, a reply of this length may need more than
+/// ten minutes. A connection that is silent for that long is cut by whatever stands between, so
+/// such a reply is streamed.
 fn takes_long(max_tokens: u64) -> bool {
     max_tokens.saturating_mul(3600) > 600 * 128_000
 }
@@ -59,9 +62,12 @@ fn takes_long(max_tokens: u64) -> bool {
 fn thinking(model: &Model) -> Option<Value> {
     let budget = match model.setting("thinking")? {
         Value::Bool(true) => (model.max_tokens.unwrap_or(MAX_TOKENS) / 2).max(LEAST_THINKING),
-        number @ Value::Number(_) => count(Some(number)).filter(|budget| *budget > 0)?.max(LEAST_THINKING),
+        number @ Value::Number(_) => {
+            count(Some(number)).filter(|budget| *budget > 0)?.max(LEAST_THINKING)
+        }
         given @ Value::Map(entries) if !entries.is_empty() => {
-            return Some(given.clone()).filter(|given| given.get("type").and_then(Value::text) != Some("disabled"));
+            return Some(given.clone())
+                .filter(|given| given.get("type").and_then(Value::text) != Some("disabled"));
         }
         _ => return None,
     };
@@ -109,7 +115,10 @@ fn messages(turns: &[Turn]) -> Value {
             Turn::User(words) => add("user", vec![text(words)]),
             Turn::Assistant(said) => {
                 add("assistant", assistant(said, &ids));
-                add("user", said.calls.iter().zip(&ids).map(|(call, id)| result(call, id)).collect());
+                add(
+                    "user",
+                    said.calls.iter().zip(&ids).map(|(call, id)| result(call, id)).collect(),
+                );
             }
         }
     }
@@ -118,13 +127,15 @@ fn messages(turns: &[Turn]) -> Value {
     {
         blocks.push(marked(last));
     }
-    let message = |(role, blocks)| map([("role", Value::from(role)), ("content", Value::List(blocks))]);
+    let message =
+        |(role, blocks)| map([("role", Value::from(role)), ("content", Value::List(blocks))]);
     Value::List(messages.into_iter().map(message).collect())
 }
 
 /// What the API takes for the id of a call.
 fn fits(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+    !id.is_empty()
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
 }
 
 fn assistant(said: &Said, ids: &[String]) -> Vec<Value> {
@@ -153,7 +164,9 @@ fn input(params: &Value) -> Value {
 fn result(call: &Call, id: &str) -> Value {
     let mut block = map([("type", Value::from("tool_result")), ("tool_use_id", Value::from(id))]);
     let (shown, failed) = match &call.outcome {
-        Some(outcome @ (Outcome::Result(_) | Outcome::Error(_))) => (outcome.shown(), outcome.failed()),
+        Some(outcome @ (Outcome::Result(_) | Outcome::Error(_))) => {
+            (outcome.shown(), outcome.failed())
+        }
         None => ("This call was not run.".to_owned(), true),
     };
     match (shown.is_empty(), failed) {

@@ -1,4 +1,5 @@
-//! **Pure.** The Messages API of Anthropic. Owns its shapes; what a reply means to a run is decided elsewhere.
+//! **Pure.** The Messages API of Anthropic. Owns its shapes; what a reply means to a run is decided
+//! elsewhere.
 mod decode;
 mod encode;
 mod stream;

@@ -1,5 +1,5 @@
-//! **Pure.** The events of a streamed reply put together to the message that would have come whole. A stream is complete with
-//! its `message_stop` and a reason to stop; anything less is no reply.
+//! **Pure.** The events of a streamed reply put together to the message that would have come whole.
+//! A stream is complete with its `message_stop` and a reason to stop; anything less is no reply.
 use crate::runs::provider::fault::{self, Who};
 use crate::runs::provider::{Fault, HttpReply, sse, wire};
 use std::collections::BTreeMap;
@@ -40,14 +40,17 @@ impl Built {
         let index = wire::count(event.get("index")).unwrap_or_default();
         match event.get("type").and_then(Value::text) {
             Some("message_start") => {
-                self.message = event.get("message").map(Value::entries).unwrap_or_default().to_vec();
+                self.message =
+                    event.get("message").map(Value::entries).unwrap_or_default().to_vec();
             }
             Some("content_block_start") => {
                 let start = event.get("content_block").cloned().unwrap_or_default();
                 self.blocks.insert(index, Block { start, added: Vec::new() });
             }
             Some("content_block_delta") => {
-                if let (Some(block), Some(delta)) = (self.blocks.get_mut(&index), event.get("delta")) {
+                if let (Some(block), Some(delta)) =
+                    (self.blocks.get_mut(&index), event.get("delta"))
+                {
                     block.take(delta);
                 }
             }
@@ -64,7 +67,11 @@ impl Built {
     /// Later counts are of the whole reply, so they replace the earlier.
     fn count(&mut self, later: Option<&Value>) {
         let key = Value::from("usage");
-        let known = self.message.iter().find(|(known, _)| *known == key).map(|(_, usage)| usage.entries().to_vec());
+        let known = self
+            .message
+            .iter()
+            .find(|(known, _)| *known == key)
+            .map(|(_, usage)| usage.entries().to_vec());
         let mut usage = known.unwrap_or_default();
         for (key, value) in later.map(Value::entries).unwrap_or_default() {
             if *value != Value::Null {
@@ -108,9 +115,10 @@ impl Block {
             let value = match key {
                 // A call without parameters streams nothing at all.
                 "input" if text.trim().is_empty() => continue,
-                "input" => {
-                    json::read(&text).ok().filter(|input| matches!(input, Value::Map(_))).unwrap_or(Value::Text(text))
-                }
+                "input" => json::read(&text)
+                    .ok()
+                    .filter(|input| matches!(input, Value::Map(_)))
+                    .unwrap_or(Value::Text(text)),
                 _ => Value::Text(format!("{begun}{text}")),
             };
             set(&mut entries, &Value::from(key), value);

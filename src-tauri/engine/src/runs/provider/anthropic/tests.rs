@@ -51,7 +51,10 @@ fn what_was_thought_goes_back_as_it_came_and_before_the_text() {
     let fine = call("toolu_1", value("{}"), Outcome::Result(Value::from("")));
     let silent = call("toolu_2", value("{}"), Outcome::Error(Value::from("")));
     let said = Said { text: Some("So.".to_owned()), kept, calls: vec![fine, silent] };
-    let request = encoded(&probe(r#"{"thinking":2000}"#), &[Turn::User("Q".to_owned()), Turn::Assistant(said)]);
+    let request = encoded(
+        &probe(r#"{"thinking":2000}"#),
+        &[Turn::User("Q".to_owned()), Turn::Assistant(said)],
+    );
     let messages = body(&request).get("messages").unwrap().items()[1..].to_vec();
     insta::assert_snapshot!(lines(&messages), @r#"
     - {"role":"assistant","content":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"},{"type":"redacted_thinking","data":"eA=="},{"type":"text","text":"So."},{"type":"tool_use","id":"toolu_1","name":"query","input":{}},{"type":"tool_use","id":"toolu_2","name":"query","input":{}}]}
@@ -61,7 +64,11 @@ fn what_was_thought_goes_back_as_it_came_and_before_the_text() {
 
 #[test]
 fn blank_text_is_never_sent() {
-    let turns = [Turn::User("Q".to_owned()), Turn::Assistant(Said::default()), Turn::User(" \n".to_owned())];
+    let turns = [
+        Turn::User("Q".to_owned()),
+        Turn::Assistant(Said::default()),
+        Turn::User(" \n".to_owned()),
+    ];
     let sent = body(&encoded(&probe("{}"), &turns));
     assert_eq!(sent.get("messages").unwrap().items().len(), 1);
     let model = probe("{}");
@@ -72,17 +79,33 @@ fn blank_text_is_never_sent() {
 
 #[test]
 fn settings_go_into_the_body_where_they_are_allowed() {
-    // Settings, most tokens, thinks; then what is sent: max_tokens, temperature, budget, stream, patience.
+    // Settings, most tokens, thinks; then what is sent: max_tokens, temperature, budget, stream,
+    // patience.
     let cases = [
         ("{}", None, false, ("8192", None, None, false, 600)),
         (r#"{"temperature":0.20}"#, Some(10), false, ("10", Some("0.20"), None, false, 600)),
         (r#"{"temperature":0.2}"#, Some(10), true, ("10", None, None, false, 3600)),
-        (r#"{"temperature":0.2,"thinking":2000}"#, Some(4000), false, ("4000", None, Some("2000"), false, 3600)),
+        (
+            r#"{"temperature":0.2,"thinking":2000}"#,
+            Some(4000),
+            false,
+            ("4000", None, Some("2000"), false, 3600),
+        ),
         (r#"{"thinking":2000}"#, Some(1000), false, ("3000", None, Some("2000"), false, 3600)),
         (r#"{"thinking":5}"#, Some(8000), false, ("8000", None, Some("1024"), false, 3600)),
         (r#"{"thinking":true}"#, Some(8000), false, ("8000", None, Some("4000"), false, 3600)),
-        (r#"{"thinking":false,"temperature":1}"#, Some(8000), false, ("8000", Some("1"), None, false, 600)),
-        (r#"{"thinking":{"type":"disabled"}}"#, Some(8000), false, ("8000", None, None, false, 600)),
+        (
+            r#"{"thinking":false,"temperature":1}"#,
+            Some(8000),
+            false,
+            ("8000", Some("1"), None, false, 600),
+        ),
+        (
+            r#"{"thinking":{"type":"disabled"}}"#,
+            Some(8000),
+            false,
+            ("8000", None, None, false, 600),
+        ),
         (
             r#"{"thinking":{"type":"enabled","budget_tokens":3000}}"#,
             Some(8000),
@@ -101,9 +124,15 @@ fn settings_go_into_the_body_where_they_are_allowed() {
             Some(Value::Number(text)) => Some(text.clone()),
             _ => None,
         };
-        let budget = number(sent.get("thinking").and_then(|thinking| thinking.get("budget_tokens")));
-        let found =
-            (number(sent.get("max_tokens")), number(sent.get("temperature")), budget, request.stream, request.patience);
+        let budget =
+            number(sent.get("thinking").and_then(|thinking| thinking.get("budget_tokens")));
+        let found = (
+            number(sent.get("max_tokens")),
+            number(sent.get("temperature")),
+            budget,
+            request.stream,
+            request.patience,
+        );
         let expected = (
             Some(expected.0.to_owned()),
             expected.1.map(str::to_owned),
@@ -162,14 +191,25 @@ fn a_reply_is_text_thoughts_and_calls() {
     assert_eq!(reply.text.as_deref(), Some("I look twice."));
     assert_eq!(reply.stop, Stop::Calls);
     assert_eq!(reply.model_id.as_deref(), Some("claude-x-1"));
-    let calls: Vec<_> =
-        reply.calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.params.clone())).collect();
+    let calls: Vec<_> = reply
+        .calls
+        .iter()
+        .map(|call| (call.id.as_str(), call.name.as_str(), call.params.clone()))
+        .collect();
     assert_eq!(calls[0], ("toolu_1", "query", value(r#"{"sql":"select 1","limit":10.50}"#)));
     assert_eq!(calls[1], ("toolu_2", "look", value("{}")));
     assert_eq!(reply.kept.len(), 2);
-    assert_eq!(reply.kept[0], value(r#"{"type":"thinking","thinking":"Two things.","signature":"c2lnbmF0dXJl"}"#));
-    let usage =
-        Usage { input: Some(100), output: Some(40), cache_read: Some(3), cache_write: Some(20), reasoning: None };
+    assert_eq!(
+        reply.kept[0],
+        value(r#"{"type":"thinking","thinking":"Two things.","signature":"c2lnbmF0dXJl"}"#)
+    );
+    let usage = Usage {
+        input: Some(100),
+        output: Some(40),
+        cache_read: Some(3),
+        cache_write: Some(20),
+        reasoning: None,
+    };
     assert_eq!(reply.usage, usage);
 }
 
@@ -185,7 +225,11 @@ fn a_reply_cut_at_any_byte_is_truncated() {
         let whole = if kind == "application/json" { WHOLE.to_owned() } else { streamed() };
         let headers = vec![("content-type".to_owned(), kind.to_owned())];
         for at in 0..whole.len() {
-            let cut = HttpReply { status: 200, headers: headers.clone(), body: whole.as_bytes()[..at].to_vec() };
+            let cut = HttpReply {
+                status: 200,
+                headers: headers.clone(),
+                body: whole.as_bytes()[..at].to_vec(),
+            };
             let fault = decode(Provider::Anthropic, &cut).unwrap_err();
             assert_eq!(fault.kind, FaultKind::Truncated, "{at} of {kind}: {}", fault.message);
         }
@@ -211,10 +255,18 @@ fn an_error_inside_a_stream_is_a_fault_of_its_kind() {
         ("billing_error", FaultKind::Exhausted),
     ];
     for (kind, expected) in cases {
-        let half = streamed().split("event: x\ndata: {\"type\":\"content_block_stop\"").next().unwrap().to_owned();
+        let half = streamed()
+            .split("event: x\ndata: {\"type\":\"content_block_stop\"")
+            .next()
+            .unwrap()
+            .to_owned();
         let error = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"No"}}}}"#);
         let body = format!("{half}event: error\ndata: {error}\n\n{}", streamed());
-        assert_eq!(decode(Provider::Anthropic, &reply(200, &body)).unwrap_err().kind, expected, "{kind}");
+        assert_eq!(
+            decode(Provider::Anthropic, &reply(200, &body)).unwrap_err().kind,
+            expected,
+            "{kind}"
+        );
     }
 }
 
@@ -231,7 +283,8 @@ fn a_reason_to_stop_says_what_a_reply_is() {
         ("null", Stop::Other("no stop_reason".to_owned())),
     ];
     for (reason, stop) in cases {
-        let body = format!(r#"{{"content":[{{"type":"text","text":"Hm"}}],"stop_reason":{reason}}}"#);
+        let body =
+            format!(r#"{{"content":[{{"type":"text","text":"Hm"}}],"stop_reason":{reason}}}"#);
         let reply = read(&body);
         assert_eq!(reply.stop, stop, "{reason}");
         assert_eq!(reply.usage, Usage::default(), "what is not said is not 0");

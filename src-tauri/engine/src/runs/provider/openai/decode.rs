@@ -14,20 +14,34 @@ pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
     if !(200..300).contains(&reply.status) {
         return Err(fault::of(Who::OpenAi, reply));
     }
-    let completion =
-        if wire::is_stream(reply) { stream::completion(reply)? } else { wire::object(Who::OpenAi, reply)? };
+    let completion = if wire::is_stream(reply) {
+        stream::completion(reply)?
+    } else {
+        wire::object(Who::OpenAi, reply)?
+    };
     let choice = completion.get("choices").and_then(|choices| choices.items().first());
-    let Some((choice, message @ Value::Map(_))) = choice.and_then(|choice| Some((choice, choice.get("message")?)))
+    let Some((choice, message @ Value::Map(_))) =
+        choice.and_then(|choice| Some((choice, choice.get("message")?)))
     else {
-        let message = "The model server answered, but with no message; check its `base_url`.".to_owned();
+        let message =
+            "The model server answered, but with no message; check its `base_url`.".to_owned();
         return Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) });
     };
     let text = content(message.get("content"), "text");
     let calls = calls(message, &reply.body);
-    let refusal = words(message, "refusal").map(str::to_owned).or_else(|| content(message.get("content"), "refusal"));
+    let refusal = words(message, "refusal")
+        .map(str::to_owned)
+        .or_else(|| content(message.get("content"), "refusal"));
     let stop = stop(choice, refusal, text.as_ref(), !calls.is_empty());
     let model_id = words(&completion, "model").map(str::to_owned);
-    Ok(Reply { text, kept: Vec::new(), calls, stop, usage: usage(completion.get("usage")), model_id })
+    Ok(Reply {
+        text,
+        kept: Vec::new(),
+        calls,
+        stop,
+        usage: usage(completion.get("usage")),
+        model_id,
+    })
 }
 
 /// Text, or the text of the parts of this kind; none when it is blank.
@@ -35,7 +49,8 @@ fn content(content: Option<&Value>, kind: &str) -> Option<String> {
     let text = match content? {
         Value::Text(text) if kind == "text" => text.clone(),
         Value::List(parts) => {
-            let parts = parts.iter().filter(|part| part.get("type").and_then(Value::text) == Some(kind));
+            let parts =
+                parts.iter().filter(|part| part.get("type").and_then(Value::text) == Some(kind));
             parts.filter_map(|part| part.get(kind).and_then(Value::text)).collect()
         }
         _ => return None,
@@ -43,8 +58,8 @@ fn content(content: Option<&Value>, kind: &str) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Calls with ids of their own: some servers give none or the same to all. An id of ours is of the reply's own bytes, so that it
-/// is the same whenever the reply is read, and another in the next.
+/// Calls with ids of their own: some servers give none or the same to all. An id of ours is of the
+/// reply's own bytes, so that it is the same whenever the reply is read, and another in the next.
 fn calls(message: &Value, body: &[u8]) -> Vec<Call> {
     let mut seen = HashSet::new();
     let calls = message.get("tool_calls").map(Value::items).unwrap_or_default();
@@ -91,7 +106,10 @@ fn stop(choice: &Value, refusal: Option<String>, text: Option<&String>, calls: b
 
 /// What a body, or the events of a stream as far as they came, say was used: the last word counts.
 pub(in crate::runs::provider) fn used(bodies: &[Value]) -> Option<Usage> {
-    let said = bodies.iter().rev().find_map(|body| body.get("usage").filter(|usage| matches!(usage, Value::Map(_))));
+    let said = bodies
+        .iter()
+        .rev()
+        .find_map(|body| body.get("usage").filter(|usage| matches!(usage, Value::Map(_))));
     said.map(|said| usage(Some(said)))
 }
 
@@ -101,7 +119,8 @@ fn usage(usage: Option<&Value>) -> Usage {
     let part = |of, key| usage.and_then(|usage| count(usage.get(of)?.get(key)));
     let cache_read = part("prompt_tokens_details", "cached_tokens");
     Usage {
-        input: tokens("prompt_tokens").map(|all| all.saturating_sub(cache_read.unwrap_or_default())),
+        input: tokens("prompt_tokens")
+            .map(|all| all.saturating_sub(cache_read.unwrap_or_default())),
         output: tokens("completion_tokens"),
         cache_read,
         cache_write: None,

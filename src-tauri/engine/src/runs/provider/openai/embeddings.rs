@@ -1,4 +1,5 @@
-//! **Pure.** Texts turned into vectors by the Embeddings API, which servers of Chat Completions often speak as well.
+//! **Pure.** Texts turned into vectors by the Embeddings API, which servers of Chat Completions
+//! often speak as well.
 use crate::runs::provider::fault::{self, Who};
 use crate::runs::provider::wire::{self, map};
 use crate::runs::provider::{Auth, Fault, FaultKind, HttpReply, HttpRequest, Usage};
@@ -23,7 +24,8 @@ pub struct Embedded<const N: usize> {
 /// The request for the vectors of these texts.
 pub fn encode(model: &Model, texts: &[String]) -> HttpRequest {
     let input = texts.iter().map(|text| Value::from(text.as_str())).collect();
-    let body = map([("model", Value::from(model.model_id.as_str())), ("input", Value::List(input))]);
+    let body =
+        map([("model", Value::from(model.model_id.as_str())), ("input", Value::List(input))]);
     let auth = if model.key.is_some() { Auth::Bearer } else { Auth::None };
     wire::request(format!("{}/embeddings", model.base_url.trim_end_matches('/')), &[], auth, &body)
 }
@@ -50,8 +52,8 @@ pub fn decode<const N: usize>(reply: &HttpReply) -> Result<Embedded<N>, Fault> {
     Ok(Embedded { vectors, usage: Usage { input, output: input.map(|_| 0), ..Usage::default() } })
 }
 
-/// A reply as it is kept: as digits, vectors take several times the room, and a journal of those of many rows could not be read again.
-/// Nothing for what is no reply; that is kept as it came.
+/// A reply as it is kept: as digits, vectors take several times the room, and a journal of those of
+/// many rows could not be read again. Nothing for what is no reply; that is kept as it came.
 pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
     decode::<N>(reply).ok()?;
     let body = wire::object(Who::OpenAi, reply).ok()?;
@@ -59,7 +61,8 @@ pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
         let bytes: Vec<u8> = vector.into_iter().flat_map(f32::to_le_bytes).collect();
         Value::Text(BASE64_STANDARD.encode(bytes))
     };
-    let mut entries = vec![(Value::from(PACKED), Value::List(said(&body).into_iter().map(pack).collect()))];
+    let mut entries =
+        vec![(Value::from(PACKED), Value::List(said(&body).into_iter().map(pack).collect()))];
     entries.extend(body.get("usage").map(|usage| (Value::from("usage"), usage.clone())));
     Some(json::write(&Value::Map(entries), false).into_bytes())
 }
@@ -79,13 +82,19 @@ fn said(body: &Value) -> Vec<Vec<f32>> {
     vectors.into_iter().map(|(_, vector)| vector).collect()
 }
 
-/// None unless all of it are numbers. Models give them with single precision, whatever they are written with.
+/// None unless all of it are numbers. Models give them with single precision, whatever they are
+/// written with.
 fn vector(value: &Value) -> Option<Vec<f32>> {
     let number = |item: &Value| match item {
         Value::Number(text) => text.parse().ok(),
         _ => None,
     };
-    value.items().iter().map(number).collect::<Option<Vec<f32>>>().filter(|vector| !vector.is_empty())
+    value
+        .items()
+        .iter()
+        .map(number)
+        .collect::<Option<Vec<f32>>>()
+        .filter(|vector| !vector.is_empty())
 }
 
 fn unpacked(value: &Value) -> Option<Vec<f32>> {
@@ -118,17 +127,24 @@ mod tests {
             r#"{"data": [{"embedding": ["1"]}, {"embedding": [1]}]}"#,
         ] {
             let fault = said(200, wrong).unwrap_err();
-            assert!(fault.kind == FaultKind::Refused && fault.message.contains("for 2 texts"), "{wrong}: {fault:?}");
+            assert!(
+                fault.kind == FaultKind::Refused && fault.message.contains("for 2 texts"),
+                "{wrong}: {fault:?}"
+            );
         }
         assert_eq!(said(401, "{}").unwrap_err().kind, FaultKind::Key);
         assert_eq!(said(200, r#"{"data": [{"emb"#).unwrap_err().kind, FaultKind::Truncated);
     }
 
     #[test]
-    fn what_is_kept_says_the_same_in_a_fraction_of_the_room_and_what_is_no_reply_stays_as_it_came() {
-        let reply = |body: String| HttpReply { status: 200, headers: Vec::new(), body: body.into_bytes() };
+    fn what_is_kept_says_the_same_in_a_fraction_of_the_room_and_what_is_no_reply_stays_as_it_came()
+    {
+        let reply =
+            |body: String| HttpReply { status: 200, headers: Vec::new(), body: body.into_bytes() };
         let numbers = |seed: u32| {
-            let number = |at: u32| f64::from((at + seed) * 7_919 % 65_537).mul_add(1e-6, -0.031_234_567_89).to_string();
+            let number = |at: u32| {
+                f64::from((at + seed) * 7_919 % 65_537).mul_add(1e-6, -0.031_234_567_89).to_string()
+            };
             (0..3_072).map(number).collect::<Vec<_>>().join(",")
         };
         let whole = reply(format!(
@@ -138,9 +154,19 @@ mod tests {
         ));
         let kept = reply(String::from_utf8(packed::<2>(&whole).unwrap()).unwrap());
         assert_eq!(decode::<2>(&kept).unwrap(), decode::<2>(&whole).unwrap());
-        assert!(kept.body.len() < 33_000 && whole.body.len() > 100_000, "{} of {}", kept.body.len(), whole.body.len());
+        assert!(
+            kept.body.len() < 33_000 && whole.body.len() > 100_000,
+            "{} of {}",
+            kept.body.len(),
+            whole.body.len()
+        );
         assert_eq!(packed::<2>(&kept).unwrap(), kept.body);
-        for none in ["{}", r#"{"data":[{"embedding":[1]}]}"#, r#"{"packed":["AAAAA"]}"#, r#"{"packed":["", "!"]}"#] {
+        for none in [
+            "{}",
+            r#"{"data":[{"embedding":[1]}]}"#,
+            r#"{"packed":["AAAAA"]}"#,
+            r#"{"packed":["", "!"]}"#,
+        ] {
             assert_eq!(packed::<2>(&reply(none.to_owned())), None, "{none}");
         }
     }

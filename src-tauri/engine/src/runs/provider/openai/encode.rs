@@ -10,7 +10,11 @@ pub fn encode(ask: &Ask) -> HttpRequest {
     let model = ask.model;
     let mut body = map([("model", Value::from(model.model_id.as_str()))]);
     if let Some(most) = model.max_tokens {
-        put(&mut body, if model.reasoning { "max_completion_tokens" } else { "max_tokens" }, whole(most));
+        put(
+            &mut body,
+            if model.reasoning { "max_completion_tokens" } else { "max_tokens" },
+            whole(most),
+        );
     }
     if let Some(temperature @ Value::Number(_)) = model.setting("temperature")
         && !model.reasoning
@@ -30,7 +34,10 @@ pub fn encode(ask: &Ask) -> HttpRequest {
     put(&mut body, "messages", messages(ask));
     let auth = if model.key.is_some() { Auth::Bearer } else { Auth::None };
     let url = format!("{}/chat/completions", model.base_url.trim_end_matches('/'));
-    HttpRequest { patience: wire::patience(model.reasoning), ..wire::request(url, &[], auth, &body) }
+    HttpRequest {
+        patience: wire::patience(model.reasoning),
+        ..wire::request(url, &[], auth, &body)
+    }
 }
 
 fn tool(offer: &Offer) -> Value {
@@ -76,8 +83,13 @@ fn assistant(said: &Said, ids: &[String]) -> Value {
     if !said.calls.is_empty() {
         let calls = said.calls.iter().zip(ids).map(|(call, id)| {
             let arguments = Value::Text(arguments(&call.params));
-            let function = map([("name", Value::from(call.name.as_str())), ("arguments", arguments)]);
-            map([("id", Value::from(id.as_str())), ("type", Value::from("function")), ("function", function)])
+            let function =
+                map([("name", Value::from(call.name.as_str())), ("arguments", arguments)]);
+            map([
+                ("id", Value::from(id.as_str())),
+                ("type", Value::from("function")),
+                ("function", function),
+            ])
         });
         put(&mut message, "tool_calls", Value::List(calls.collect()));
     }
@@ -100,5 +112,9 @@ fn result(call: &Call, id: &str) -> Value {
         Some(outcome) => outcome.shown(),
         None => "error: This call was not run.".to_owned(),
     };
-    map([("role", Value::from("tool")), ("tool_call_id", Value::from(id)), ("content", Value::Text(shown))])
+    map([
+        ("role", Value::from("tool")),
+        ("tool_call_id", Value::from(id)),
+        ("content", Value::Text(shown)),
+    ])
 }

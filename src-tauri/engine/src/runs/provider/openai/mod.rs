@@ -1,5 +1,6 @@
-//! **Pure.** The Chat Completions API of `OpenAI`, as it is spoken by many servers. Owns its shapes and what is forgiven of servers
-//! that speak it badly; what a reply means to a run is decided elsewhere.
+//! **Pure.** The Chat Completions API of `OpenAI`, as it is spoken by many servers. Owns its shapes
+//! and what is forgiven of servers that speak it badly; what a reply means to a run is decided
+//! elsewhere.
 mod decode;
 pub mod embeddings;
 mod encode;

@@ -1,6 +1,7 @@
-//! **Pure.** The chunks of a streamed reply put together to the completion that would have come whole. A stream is complete with a
-//! `finish_reason` and its `[DONE]`. A server that never sends `[DONE]` cannot be told from a connection that was cut before the
-//! usage came, so it has to be asked without streaming; the fault says so.
+//! **Pure.** The chunks of a streamed reply put together to the completion that would have come
+//! whole. A stream is complete with a `finish_reason` and its `[DONE]`. A server that never sends
+//! `[DONE]` cannot be told from a connection that was cut before the usage came, so it has to be
+//! asked without streaming; the fault says so.
 use crate::runs::provider::fault::{self, Who};
 use crate::runs::provider::wire::{count, map, words};
 use crate::runs::provider::{Fault, HttpReply, sse, wire};
@@ -14,7 +15,9 @@ pub(super) fn completion(reply: &HttpReply) -> Result<Value, Fault> {
         if event.data.trim() == "[DONE]" {
             return match built.finish {
                 Some(_) => Ok(built.completion()),
-                None => Err(fault::cut(Who::OpenAi, reply.status, "ended without a reason to stop.")),
+                None => {
+                    Err(fault::cut(Who::OpenAi, reply.status, "ended without a reason to stop."))
+                }
             };
         }
         if event.data.trim().is_empty() {
@@ -64,7 +67,9 @@ impl Built {
         }
         // Only one choice is asked for.
         let choices = chunk.get("choices").map(Value::items).unwrap_or_default();
-        let Some(choice) = choices.iter().find(|choice| count(choice.get("index")).unwrap_or_default() == 0) else {
+        let Some(choice) =
+            choices.iter().find(|choice| count(choice.get("index")).unwrap_or_default() == 0)
+        else {
             return;
         };
         if let Some(reason) = words(choice, "finish_reason") {
@@ -74,19 +79,29 @@ impl Built {
         match delta.get("content") {
             Some(Value::Text(text)) => self.text.push_str(text),
             Some(Value::List(parts)) => {
-                parts.iter().filter_map(|part| part.get("text")?.text()).for_each(|text| self.text.push_str(text));
+                parts
+                    .iter()
+                    .filter_map(|part| part.get("text")?.text())
+                    .for_each(|text| self.text.push_str(text));
             }
             _ => {}
         }
         self.refusal.push_str(delta.get("refusal").and_then(Value::text).unwrap_or_default());
-        delta.get("tool_calls").map(Value::items).unwrap_or_default().iter().for_each(|call| self.take_call(call));
+        delta
+            .get("tool_calls")
+            .map(Value::items)
+            .unwrap_or_default()
+            .iter()
+            .for_each(|call| self.take_call(call));
     }
 
     fn take_call(&mut self, delta: &Value) {
         let index = count(delta.get("index"));
         let id = words(delta, "id").unwrap_or_default();
         // Some servers give every call the index 0, or none: then another id begins another call.
-        let same = |piece: &Piece| piece.index == index && (id.is_empty() || piece.id.is_empty() || piece.id == id);
+        let same = |piece: &Piece| {
+            piece.index == index && (id.is_empty() || piece.id.is_empty() || piece.id == id)
+        };
         let function = delta.get("function").unwrap_or(&Value::Null);
         let at = self.calls.iter().rposition(same).unwrap_or(self.calls.len());
         if at == self.calls.len() {
@@ -108,7 +123,10 @@ impl Built {
 
     fn completion(self) -> Value {
         let calls = self.calls.into_iter().map(|piece| {
-            let function = map([("name", Value::Text(piece.name)), ("arguments", Value::Text(piece.arguments))]);
+            let function = map([
+                ("name", Value::Text(piece.name)),
+                ("arguments", Value::Text(piece.arguments)),
+            ]);
             map([("id", Value::Text(piece.id)), ("function", function)])
         });
         let message = map([

@@ -44,29 +44,49 @@ fn a_model_that_thinks_is_asked_in_its_own_way() {
     let request = encoded(&model, &[Turn::User("Q".to_owned())]);
     let sent = body(&request);
     let keys: Vec<_> = sent.entries().iter().filter_map(|(key, _)| key.text()).collect();
-    let expected =
-        ["model", "max_completion_tokens", "reasoning_effort", "stream", "stream_options", "tools", "messages"];
+    let expected = [
+        "model",
+        "max_completion_tokens",
+        "reasoning_effort",
+        "stream",
+        "stream_options",
+        "tools",
+        "messages",
+    ];
     assert_eq!(keys, expected);
-    assert_eq!(sent.get("messages").unwrap().items()[0], value(r#"{"role":"developer","content":"Be brief."}"#));
+    assert_eq!(
+        sent.get("messages").unwrap().items()[0],
+        value(r#"{"role":"developer","content":"Be brief."}"#)
+    );
     assert_eq!(sent.get("stream_options"), Some(&value(r#"{"include_usage":true}"#)));
     assert_eq!((request.auth, request.stream, request.patience), (Auth::None, true, 3600));
 }
 
 #[test]
 fn a_judge_whose_model_reasons_is_asked_as_the_package_asks_it() {
-    for model in [probe(r#"{"temperature":0}"#), Model { reasoning: true, ..probe(r#"{"temperature":0}"#) }] {
+    for model in
+        [probe(r#"{"temperature":0}"#), Model { reasoning: true, ..probe(r#"{"temperature":0}"#) }]
+    {
         let sent = body(&encoded(&model.as_reasoning(), &[Turn::User("Q".to_owned())]));
         let keys: Vec<_> = sent.entries().iter().filter_map(|(key, _)| key.text()).collect();
         assert_eq!(keys, ["model", "max_completion_tokens", "tools", "messages"]);
         assert_eq!(sent.get("max_completion_tokens"), Some(&value("60000")));
-        assert_eq!(sent.get("messages").unwrap().items()[0], value(r#"{"role":"system","content":"Be brief."}"#));
+        assert_eq!(
+            sent.get("messages").unwrap().items()[0],
+            value(r#"{"role":"system","content":"Be brief."}"#)
+        );
     }
 }
 
 #[test]
 fn what_has_no_limit_and_no_tools_says_nothing_of_them() {
     let model = Model { max_tokens: None, ..probe("{}") };
-    let ask = crate::runs::provider::Ask { model: &model, system: "", turns: &[Turn::User(String::new())], tools: &[] };
+    let ask = crate::runs::provider::Ask {
+        model: &model,
+        system: "",
+        turns: &[Turn::User(String::new())],
+        tools: &[],
+    };
     let sent = String::from_utf8(super::encode(&ask).body).unwrap();
     insta::assert_snapshot!(sent, @r#"{"model":"probe-1","messages":[{"role":"user","content":""}]}"#);
 }
@@ -116,13 +136,21 @@ fn streamed() -> String {
 fn a_reply_is_text_and_calls_and_broken_arguments_stay_text() {
     let reply = read(WHOLE);
     assert_eq!((reply.text.as_deref(), &reply.stop), (Some("I look."), &Stop::Calls));
-    let calls: Vec<_> =
-        reply.calls.iter().map(|call| (call.id.as_str(), call.name.as_str(), call.params.clone())).collect();
+    let calls: Vec<_> = reply
+        .calls
+        .iter()
+        .map(|call| (call.id.as_str(), call.name.as_str(), call.params.clone()))
+        .collect();
     assert_eq!(calls[0], ("call_1", "query", value(r#"{"sql":"select 1","limit":10.50}"#)));
     assert_eq!(calls[1], ("call_2", "look", Value::from("{\"a\": ")));
     assert_eq!(calls[2], ("call_3", "look", value("{}")));
-    let usage =
-        Usage { input: Some(20), output: Some(50), cache_read: Some(100), cache_write: None, reasoning: Some(30) };
+    let usage = Usage {
+        input: Some(20),
+        output: Some(50),
+        cache_read: Some(100),
+        cache_write: None,
+        reasoning: Some(30),
+    };
     assert_eq!(reply.usage, usage);
     assert_eq!(reply.model_id.as_deref(), Some("o3-mini-2025-01-31"));
 }
@@ -135,8 +163,13 @@ fn broken_arguments_go_back_as_they_came() {
     }
     let sent = body(&encoded(&probe("{}"), &[Turn::Assistant(Said { calls, ..Said::default() })]));
     let message = &sent.get("messages").unwrap().items()[1];
-    let arguments =
-        |at: usize| message.get("tool_calls").unwrap().items()[at].get("function").unwrap().get("arguments").cloned();
+    let arguments = |at: usize| {
+        message.get("tool_calls").unwrap().items()[at]
+            .get("function")
+            .unwrap()
+            .get("arguments")
+            .cloned()
+    };
     assert_eq!(arguments(0), Some(Value::from(r#"{"sql":"select 1","limit":10.50}"#)));
     assert_eq!(arguments(1), Some(Value::from("{\"a\": ")));
     assert_eq!(message.get("content"), Some(&Value::Null));
@@ -154,7 +187,11 @@ fn a_reply_cut_at_any_byte_is_truncated() {
         let whole = if kind == "application/json" { WHOLE.to_owned() } else { streamed() };
         let headers = vec![("content-type".to_owned(), kind.to_owned())];
         for at in 0..whole.len() {
-            let cut = HttpReply { status: 200, headers: headers.clone(), body: whole.as_bytes()[..at].to_vec() };
+            let cut = HttpReply {
+                status: 200,
+                headers: headers.clone(),
+                body: whole.as_bytes()[..at].to_vec(),
+            };
             let fault = decode(Provider::OpenAi, &cut).unwrap_err();
             assert_eq!(fault.kind, FaultKind::Truncated, "{at} of {kind}: {}", fault.message);
         }
@@ -168,13 +205,19 @@ fn a_stream_is_complete_only_with_a_reason_and_its_last_event() {
     let stop = format!("data: {}\n\n", chunk("{}", r#""stop""#));
     let done = "data: [DONE]\n\n";
     assert_eq!(text(format!("{hello}{stop}{done}")).unwrap().text.as_deref(), Some("Hi"));
-    for cut in
-        [format!("{hello}{stop}"), format!("{hello}{done}"), hello.clone(), format!("{hello}{stop}data: [DONE]\n")]
-    {
+    for cut in [
+        format!("{hello}{stop}"),
+        format!("{hello}{done}"),
+        hello.clone(),
+        format!("{hello}{stop}data: [DONE]\n"),
+    ] {
         assert_eq!(text(cut).unwrap_err().kind, FaultKind::Truncated);
     }
     let error = r#"data: {"error":{"message":"Overloaded","type":"server_error","code":null}}"#;
-    assert_eq!(text(format!("{hello}{error}\n\n{stop}{done}")).unwrap_err().kind, FaultKind::Passing);
+    assert_eq!(
+        text(format!("{hello}{error}\n\n{stop}{done}")).unwrap_err().kind,
+        FaultKind::Passing
+    );
     let strange = format!("{hello}data: what\n\n{stop}{done}");
     assert_eq!(text(strange).unwrap_err().kind, FaultKind::Passing);
 }
@@ -188,12 +231,18 @@ fn calls_that_servers_stream_in_their_own_way_are_told_apart() {
     };
     for index in ["\"index\":0,", ""] {
         let deltas = [whole(index, "a"), whole(index, "b")];
-        let body: String =
-            deltas.iter().flat_map(|delta| ["data: ".to_owned(), chunk(delta, "null"), "\n\n".to_owned()]).collect();
+        let body: String = deltas
+            .iter()
+            .flat_map(|delta| ["data: ".to_owned(), chunk(delta, "null"), "\n\n".to_owned()])
+            .collect();
         let body = format!("{body}data: {}\n\ndata: [DONE]\n\n", chunk("{}", r#""stop""#));
         let reply = read(&body);
-        let ids: Vec<_> = reply.calls.iter().map(|call| (call.id.clone(), call.params.clone())).collect();
-        assert_eq!(ids, [("a".to_owned(), value(r#"{"n":"a"}"#)), ("b".to_owned(), value(r#"{"n":"b"}"#))]);
+        let ids: Vec<_> =
+            reply.calls.iter().map(|call| (call.id.clone(), call.params.clone())).collect();
+        assert_eq!(
+            ids,
+            [("a".to_owned(), value(r#"{"n":"a"}"#)), ("b".to_owned(), value(r#"{"n":"b"}"#))]
+        );
         assert_eq!(reply.stop, Stop::Calls);
     }
 }
@@ -221,9 +270,24 @@ fn a_reason_to_stop_says_what_a_reply_is() {
         (call, r#""stop""#, None, Stop::Calls),
         (call, r#""tool_calls""#, None, Stop::Calls),
         (r#"{"content":"Hi"}"#, r#""content_filter""#, text("Hi"), Stop::Refused(text("Hi"))),
-        (r#"{"content":null,"refusal":"I will not."}"#, r#""stop""#, None, Stop::Refused(text("I will not."))),
-        (r#"{"content":[{"type":"refusal","refusal":"No."}]}"#, r#""stop""#, None, Stop::Refused(text("No."))),
-        (r#"{"content":"Hi"}"#, r#""tool_calls""#, text("Hi"), Stop::Other("tool_calls without a call".to_owned())),
+        (
+            r#"{"content":null,"refusal":"I will not."}"#,
+            r#""stop""#,
+            None,
+            Stop::Refused(text("I will not.")),
+        ),
+        (
+            r#"{"content":[{"type":"refusal","refusal":"No."}]}"#,
+            r#""stop""#,
+            None,
+            Stop::Refused(text("No.")),
+        ),
+        (
+            r#"{"content":"Hi"}"#,
+            r#""tool_calls""#,
+            text("Hi"),
+            Stop::Other("tool_calls without a call".to_owned()),
+        ),
         (r#"{"content":"Hi"}"#, r#""eos""#, text("Hi"), Stop::Other("eos".to_owned())),
         (r#"{"content":"Hi"}"#, "null", text("Hi"), Stop::Other("no finish_reason".to_owned())),
     ];
@@ -238,14 +302,23 @@ fn a_reason_to_stop_says_what_a_reply_is() {
 #[test]
 fn calls_without_ids_of_their_own_get_the_same_ids_each_time() {
     let calls = |ids: [&str; 4]| {
-        let calls = ids.map(|id| format!(r#"{{{id}"function":{{"name":"look","arguments":"{{}}"}}}}"#)).join(",");
-        let body = choice(&format!(r#"{{"content":null,"tool_calls":[{calls}]}}"#), r#""tool_calls""#);
+        let calls = ids
+            .map(|id| format!(r#"{{{id}"function":{{"name":"look","arguments":"{{}}"}}}}"#))
+            .join(",");
+        let body =
+            choice(&format!(r#"{{"content":null,"tool_calls":[{calls}]}}"#), r#""tool_calls""#);
         assert_eq!(read(&body), read(&body));
         read(&body).calls.into_iter().map(|call| call.id).collect::<Vec<_>>()
     };
-    assert_eq!(calls([r#""id":"a","#, r#""id":"a","#, r#""id":"b","#, r#""id":"a","#]), ["a", "a_2", "b", "a_3"]);
+    assert_eq!(
+        calls([r#""id":"a","#, r#""id":"a","#, r#""id":"b","#, r#""id":"a","#]),
+        ["a", "a_2", "b", "a_3"]
+    );
     let ours = calls(["", r#""id":"","#, r#""id":null,"#, r#""id":"a","#]);
-    assert!(ours[0].starts_with("call_") && ours[1] == format!("{}_2", ours[0]) && ours[3] == "a", "{ours:?}");
+    assert!(
+        ours[0].starts_with("call_") && ours[1] == format!("{}_2", ours[0]) && ours[3] == "a",
+        "{ours:?}"
+    );
     assert_ne!(ours[0], calls(["", "", "", ""])[0]);
 }
 

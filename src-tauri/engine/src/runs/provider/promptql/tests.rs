@@ -1,4 +1,5 @@
-//! Tests of PromptQL: bodies in its shapes, written by us, and the real replies in the golden folder when it is there.
+//! Tests of PromptQL: bodies in its shapes, written by us, and the real replies in the golden
+//! folder when it is there.
 use super::*;
 use crate::runs::provider::tests::{model, pretty, reply, value};
 use crate::runs::reply::last_artifact;
@@ -38,7 +39,10 @@ fn version_1_names_the_models_and_the_project() {
     - {"user_message":{"text":"How many?"}}
     stream: false
     "#);
-    assert_eq!((request.url.as_str(), request.auth, request.stream), ("http://127.0.0.1:9/query", Auth::Bearer, false));
+    assert_eq!(
+        (request.url.as_str(), request.auth, request.stream),
+        ("http://127.0.0.1:9/query", Auth::Bearer, false)
+    );
     assert_eq!(spec.names(&model), ["ANTHROPIC_API_KEY", "DDN_TOKEN"]);
     let sent = encode(&question(&spec, &model, &[]), &|name| Some(format!("value of {name}")));
     let sent = String::from_utf8(sent.body).unwrap();
@@ -51,10 +55,12 @@ fn version_1_names_the_models_and_the_project() {
 #[test]
 fn version_2_names_the_build_and_what_was_said_before() {
     let spec = read(&value(r#"{"build_version":"f0e1d2","timezone":"UTC"}"#)).unwrap();
-    let output =
-        value(r#"{"assistant_actions":[{"message":"I will.","plan":"1. Look.","code":null}],"modified_artifacts":[]}"#);
+    let output = value(
+        r#"{"assistant_actions":[{"message":"I will.","plan":"1. Look.","code":null}],"modified_artifacts":[]}"#,
+    );
     let earlier = [Interaction { prompt: "Q".to_owned(), output }];
-    let artifacts = [value(r#"{"identifier":"a","title":"A","artifact_type":"table","data":[{"n":1.0}]}"#)];
+    let artifacts =
+        [value(r#"{"identifier":"a","title":"A","artifact_type":"table","data":[{"n":1.0}]}"#)];
     let model = claude();
     let asked = Question { artifacts: &artifacts, ..question(&spec, &model, &earlier) };
     let request = encode(&asked, &unknown);
@@ -66,12 +72,24 @@ fn version_2_names_the_build_and_what_was_said_before() {
 
 #[test]
 fn a_model_is_named_by_who_makes_it_unless_the_settings_say() {
-    let spec = read(&value(r#"{"ddn":{"url":"https://x.test"},"llm":{"other":{"provider":"bedrock"}}}"#)).unwrap();
+    let spec =
+        read(&value(r#"{"ddn":{"url":"https://x.test"},"llm":{"other":{"provider":"bedrock"}}}"#))
+            .unwrap();
     let Version::V1 { llm, .. } = &spec.version else { panic!("version 1") };
-    let o1 = Model { name: "o1".to_owned(), model_id: "o1-2024-12-17".to_owned(), ..model(Provider::OpenAi, "{}") };
+    let o1 = Model {
+        name: "o1".to_owned(),
+        model_id: "o1-2024-12-17".to_owned(),
+        ..model(Provider::OpenAi, "{}")
+    };
     let other = Model { name: "other".to_owned(), ..o1.clone() };
-    assert_eq!(chosen(llm.as_ref(), &claude()), value(r#"{"provider":"anthropic","model":"probe-1"}"#));
-    assert_eq!(chosen(llm.as_ref(), &o1), value(r#"{"provider":"openai","model":"o1-2024-12-17"}"#));
+    assert_eq!(
+        chosen(llm.as_ref(), &claude()),
+        value(r#"{"provider":"anthropic","model":"probe-1"}"#)
+    );
+    assert_eq!(
+        chosen(llm.as_ref(), &o1),
+        value(r#"{"provider":"openai","model":"o1-2024-12-17"}"#)
+    );
     assert_eq!(chosen(llm.as_ref(), &other), value(r#"{"provider":"bedrock"}"#));
 }
 
@@ -92,7 +110,8 @@ fn settings_that_cannot_be_used_are_told_in_a_sentence() {
         r#"{"build_id":"b","ddn":{"headers":{"a":{"envy":"B"}}}}"#,
         r#"{"ddn":{"url":"x"},"llm":"claude"}"#,
     ];
-    let told: Vec<String> = cases.iter().map(|case| format!("{case}: {}", read(&value(case)).unwrap_err())).collect();
+    let told: Vec<String> =
+        cases.iter().map(|case| format!("{case}: {}", read(&value(case)).unwrap_err())).collect();
     insta::assert_snapshot!(told.join("\n"), @r#"
     null: `systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2): what is asked.
     []: `systems.promptql` has to be a map of these keys: base_url, version, build_id, build_version, ddn, llm, ai_primitives_llm, timezone, system_instructions, key, confirm_plans.
@@ -141,7 +160,10 @@ fn a_reply_that_only_proposes_a_plan_is_told_from_one_that_ran() {
             true,
         ),
         (r#"{"assistant_actions":[{"message":"Hello.","plan":null}]}"#, false),
-        (r#"{"assistant_actions":[{"plan":"1.","code":"x","code_error":"no"},{"plan":"2."}]}"#, false),
+        (
+            r#"{"assistant_actions":[{"plan":"1.","code":"x","code_error":"no"},{"plan":"2."}]}"#,
+            false,
+        ),
         (r#"{"assistant_actions":[]}"#, false),
     ];
     for (body, expected) in cases {
@@ -164,7 +186,11 @@ fn faults_are_told_by_status_and_body() {
     }
     insta::assert_snapshot!(decode(&reply(422, cases[1].1)).unwrap_err().message, @r#"PromptQL refused the request, status 422: [{"loc":["body","ddn"],"msg":"field required"}]."#);
     for at in 0..REPLY.len() {
-        assert_eq!(decode(&reply(200, &REPLY[..at])).unwrap_err().kind, FaultKind::Truncated, "{at}");
+        assert_eq!(
+            decode(&reply(200, &REPLY[..at])).unwrap_err().kind,
+            FaultKind::Truncated,
+            "{at}"
+        );
     }
 }
 
@@ -176,7 +202,9 @@ fn real_replies_are_read_and_hold_their_artifact() {
     let mut replies = 0;
     for model in ["claude", "o1"] {
         let folder = models.join(model).join("promptql/retrieval");
-        for file in fs_err::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        for file in
+            fs_err::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
+        {
             if file.extension().is_none_or(|end| end != "history") {
                 continue;
             }
@@ -185,7 +213,10 @@ fn real_replies_are_read_and_hold_their_artifact() {
                 let body = touchstone_formats::json::write(interaction, false);
                 assert!(!proposes(&decode(&reply(200, &body)).unwrap()), "{}", file.display());
                 let rows = last_artifact(&output, "prioritized_tickets").unwrap();
-                assert!(!rows.items().is_empty() && last_artifact(interaction, "prioritized_tickets") == Some(rows));
+                assert!(
+                    !rows.items().is_empty()
+                        && last_artifact(interaction, "prioritized_tickets") == Some(rows)
+                );
                 replies += 1;
             }
         }

@@ -32,11 +32,20 @@ fn played(text: &str) -> String {
         replies.push(recording.reply(&turns(&replies)));
     }
     let line = |reply: &Reply| {
-        let calls = reply
-            .calls
-            .iter()
-            .map(|call| format!(" {}:{}{}", call.id, call.name, touchstone_formats::json::write(&call.params, false)));
-        format!("{}{} {:?}", reply.text.as_deref().unwrap_or("-"), calls.collect::<String>(), reply.stop)
+        let calls = reply.calls.iter().map(|call| {
+            format!(
+                " {}:{}{}",
+                call.id,
+                call.name,
+                touchstone_formats::json::write(&call.params, false)
+            )
+        });
+        format!(
+            "{}{} {:?}",
+            reply.text.as_deref().unwrap_or("-"),
+            calls.collect::<String>(),
+            reply.stop
+        )
     };
     replies.iter().map(line).collect::<Vec<_>>().join("\n")
 }
@@ -90,8 +99,10 @@ fn a_conversation_that_is_longer_than_the_recording_is_told_so() {
     for _ in 0..recording.len() + 2 {
         replies.push(recording.reply(&turns(&replies)));
     }
-    let said: Vec<_> =
-        replies[recording.len()..].iter().map(|reply| (reply.text.as_deref(), reply.calls.len())).collect();
+    let said: Vec<_> = replies[recording.len()..]
+        .iter()
+        .map(|reply| (reply.text.as_deref(), reply.calls.len()))
+        .collect();
     assert_eq!(said, [(Some(ENDS), 0), (Some(ENDS), 0)]);
     assert_eq!(replies.last().unwrap().stop, Stop::Done);
 }
@@ -101,7 +112,12 @@ fn an_id_that_the_conversation_has_already_is_not_used_again() {
     let recording = recording(PARALLEL);
     let other = vec![Turn::Assistant(Spoken {
         calls: ["c", "c_2"]
-            .map(|id| Call { id: id.to_owned(), name: "z".to_owned(), params: Value::Null, outcome: None })
+            .map(|id| Call {
+                id: id.to_owned(),
+                name: "z".to_owned(),
+                params: Value::Null,
+                outcome: None,
+            })
             .to_vec(),
         ..Spoken::default()
     })];
@@ -111,9 +127,16 @@ fn an_id_that_the_conversation_has_already_is_not_used_again() {
 #[test]
 fn tokens_are_known_where_the_recording_says_them() {
     let unknown = Usage::default();
-    assert_eq!(recording(PARALLEL).reply(&[]).usage, unknown, "of four replies nobody knows which used them");
+    assert_eq!(
+        recording(PARALLEL).reply(&[]).usage,
+        unknown,
+        "of four replies nobody knows which used them"
+    );
     let one = "conversation:\n- assistant_message: hello\nrun: {usage: {input_tokens: 5, output_tokens: 7}}\n";
-    assert_eq!(recording(one).reply(&[]).usage, Usage { input: Some(5), output: Some(7), ..unknown });
+    assert_eq!(
+        recording(one).reply(&[]).usage,
+        Usage { input: Some(5), output: Some(7), ..unknown }
+    );
     let each = "conversation:\n- assistant_message: hello\n  usage: {input: 1, cache_read: 2}\n- tool_call: {name: x, usage: {output: 3}}\n";
     assert_eq!(recording(each).reply(&[]).usage, Usage { output: Some(3), ..unknown });
 }
@@ -140,14 +163,18 @@ fn a_repeat_without_a_recording_of_its_own_plays_the_first() {
         repeat,
         fork: 0,
     };
-    assert_eq!(recording_paths(&coordinates(1), "claude"), ["a/b-tool_calling-claude-variation2.yaml"]);
+    assert_eq!(
+        recording_paths(&coordinates(1), "claude"),
+        ["a/b-tool_calling-claude-variation2.yaml"]
+    );
     assert_eq!(
         recording_paths(&coordinates(3), "claude"),
         ["a/b-tool_calling-claude-variation2-run3.yaml", "a/b-tool_calling-claude-variation2.yaml"]
     );
 }
 
-/// A reply as it is made up: text, calls with what comes of them, and whether the run is driven on after it.
+/// A reply as it is made up: text, calls with what comes of them, and whether the run is driven on
+/// after it.
 type MadeUp = (Option<String>, Vec<(String, Outcome)>, bool);
 
 fn conversations() -> impl Strategy<Value = Vec<MadeUp>> {
@@ -155,16 +182,27 @@ fn conversations() -> impl Strategy<Value = Vec<MadeUp>> {
         "[a-z]{0,4}".prop_map(|s| Outcome::Result(Value::Text(s))),
         "[a-z]{1,4}".prop_map(|s| Outcome::Error(Value::Text(s)))
     ];
-    let reply =
-        (prop::option::of("[a-zé\n ]{0,5}[a-z]"), prop::collection::vec(("[a-z]{1,3}", outcome), 0..4), any::<bool>());
+    let reply = (
+        prop::option::of("[a-zé\n ]{0,5}[a-z]"),
+        prop::collection::vec(("[a-z]{1,3}", outcome), 0..4),
+        any::<bool>(),
+    );
     prop::collection::vec(
-        reply.prop_filter("it says something", |(text, calls, _)| text.is_some() || !calls.is_empty()),
+        reply.prop_filter("it says something", |(text, calls, _)| {
+            text.is_some() || !calls.is_empty()
+        }),
         0..8,
     )
 }
 
 /// Writes one reply with what came of its calls, as a run does.
-fn record(document: &mut Document, turn: usize, reply: &Reply, outcomes: &[(String, Outcome)], turns: bool) {
+fn record(
+    document: &mut Document,
+    turn: usize,
+    reply: &Reply,
+    outcomes: &[(String, Outcome)],
+    turns: bool,
+) {
     if let Some(text) = &reply.text {
         document.push("assistant_message", Value::Text(text.clone()));
     }
@@ -191,7 +229,8 @@ proptest! {
     fn a_replay_with_the_same_tools_is_the_same_conversation(
         said in conversations(), with_turns in any::<bool>(), errors in any::<bool>()
     ) {
-        // Without `turn:`, replies that only call tools cannot be told apart when they follow each other.
+        // Without `turn:`, replies that only call tools cannot be told apart when they follow each
+        // other.
         let said: Vec<_> = said.into_iter().map(|(text, calls, nudged)| {
             (if with_turns { text } else { text.or(Some("and".to_owned())) }, calls, nudged)
         }).collect();

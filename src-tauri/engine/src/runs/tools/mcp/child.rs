@@ -1,5 +1,5 @@
-//! A server that was started: its process with everything it starts, and the end of what it said on standard error. Owns its life:
-//! when this is dropped, all of it is killed.
+//! A server that was started: its process with everything it starts, and the end of what it said on
+//! standard error. Owns its life: when this is dropped, all of it is killed.
 use super::family;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,11 @@ pub(super) type Pipes = (LineBound<ChildStdout>, ChildStdin);
 
 impl Server {
     /// Starts a program in `base`, in a process group of its own.
-    pub(super) fn start(command: &[String], env: &[(String, String)], base: &Path) -> io::Result<(Self, Pipes)> {
+    pub(super) fn start(
+        command: &[String],
+        env: &[(String, String)],
+        base: &Path,
+    ) -> io::Result<(Self, Pipes)> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mark = family::mark();
         let mut child = Command::new(whole(program, base))
@@ -75,7 +79,8 @@ impl Server {
         let _ = tokio::time::timeout(MOMENT, &mut self.listening).await;
         let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&errors);
-        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+        let lines: Vec<&str> =
+            text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
         match lines.get(lines.len().saturating_sub(TOLD)..) {
             Some(last) if !last.is_empty() => format!("{ended} It said: {}", last.join("\n")),
             _ => ended,
@@ -92,7 +97,8 @@ impl Server {
     /// Kills it and all that came from it, also what has left its process group.
     fn kill(&mut self) {
         if let Some(group) = self.group.take() {
-            // First, because whoever is dead starts nothing more; its first member is kept so that its children are known by it.
+            // First, because whoever is dead starts nothing more; its first member is kept so that
+            // its children are known by it.
             family::end(&self.mark, self.child.id());
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -123,7 +129,8 @@ async fn remember(mut stderr: ChildStderr, errors: Arc<Mutex<Vec<u8>>>) {
     }
 }
 
-/// Ends a stream in which a line is longer than a message may be: memory is bounded, and whoever waits for the line hears of it.
+/// Ends a stream in which a line is longer than a message may be: memory is bounded, and whoever
+/// waits for the line hears of it.
 pub(super) struct LineBound<R> {
     inner: R,
     line: usize,
@@ -149,7 +156,11 @@ impl<R> LineBound<R> {
 }
 
 impl<R: AsyncRead + Unpin> AsyncRead for LineBound<R> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let before = into.filled().len();
         let polled = Pin::new(&mut self.inner).poll_read(context, into);
         let new = into.filled().get(before..).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! All processes that come from a server: found by a mark in the environment that each inherits, and by who started whom, so that
-//! those that left its process group or lost their parent are found as well. One that both took the mark out of its environment
-//! and lost its parent is not.
+//! All processes that come from a server: found by a mark in the environment that each inherits,
+//! and by who started whom, so that those that left its process group or lost their parent are
+//! found as well. One that both took the mark out of its environment and lost its parent is not.
 use fs_err as fs;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::BTreeSet;
@@ -18,12 +18,14 @@ pub(super) fn mark() -> String {
     format!("{}-{}", std::process::id(), TURN.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Kills all processes with the mark and all that they and `first`, while it is there, have started.
+/// Kills all processes with the mark and all that they and `first`, while it is there, have
+/// started.
 pub(super) fn end(mark: &str, first: Option<u32>) {
     let entry = format!("{VARIABLE}={mark}");
     let mut ended = BTreeSet::new();
     for _ in 0..ROUNDS {
-        let new: Vec<(u32, u32)> = members(&entry, first).into_iter().filter(|member| ended.insert(*member)).collect();
+        let new: Vec<(u32, u32)> =
+            members(&entry, first).into_iter().filter(|member| ended.insert(*member)).collect();
         if new.is_empty() {
             return;
         }
@@ -33,7 +35,8 @@ pub(super) fn end(mark: &str, first: Option<u32>) {
     }
 }
 
-/// Kills one process, if it is still the one that was meant: its number may have been given to another meanwhile.
+/// Kills one process, if it is still the one that was meant: its number may have been given to
+/// another meanwhile.
 fn kill(process: u32, started_by: u32) {
     let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return };
     // Not there any more: it has ended.
@@ -46,11 +49,15 @@ fn kill(process: u32, started_by: u32) {
 /// The processes that belong to the server now, each with the one that started it.
 fn members(entry: &str, first: Option<u32>) -> Vec<(u32, u32)> {
     let mut processes = processes();
-    let marked = processes.iter().map(|(process, _)| *process).filter(|process| is_marked(*process, entry));
+    let marked =
+        processes.iter().map(|(process, _)| *process).filter(|process| is_marked(*process, entry));
     let mut members: BTreeSet<u32> = marked.chain(first).collect();
     loop {
-        let started = |(process, parent): &&(u32, u32)| members.contains(parent) && !members.contains(process);
-        let more: Vec<u32> = processes.iter().filter(started).map(|(process, _)| *process).collect();
+        let started = |(process, parent): &&(u32, u32)| {
+            members.contains(parent) && !members.contains(process)
+        };
+        let more: Vec<u32> =
+            processes.iter().filter(started).map(|(process, _)| *process).collect();
         if more.is_empty() {
             processes.retain(|(process, _)| members.contains(process));
             return processes;
@@ -74,7 +81,8 @@ fn processes() -> Vec<(u32, u32)> {
 
 /// The process that started this one; none when it has ended.
 fn parent(process: u32) -> Option<u32> {
-    let stat = fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat")).ok()?;
+    let stat =
+        fs::read_to_string(Path::new("/proc").join(process.to_string()).join("stat")).ok()?;
     // Its name stands in brackets and may hold anything.
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?;

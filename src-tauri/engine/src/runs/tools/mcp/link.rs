@@ -1,12 +1,13 @@
-//! One connection to a server: making it, asking over it, ending it. Owns the bounds of what is sent to whom and of what comes back.
+//! One connection to a server: making it, asking over it, ending it. Owns the bounds of what is
+//! sent to whom and of what comes back.
 use super::child::{Bound, Server};
 use super::reply;
 use super::settings::{Reach, Settings};
 use reqwest::Url;
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams,
-    Tool,
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation,
+    PaginatedRequestParams, Tool,
 };
 use rmcp::service::RunningService;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -55,23 +56,33 @@ impl Link {
         match &settings.reach {
             Reach::Command { command, env, base } => {
                 let program = command.first().map_or("", String::as_str);
-                let (mut server, (stdout, stdin)) = Server::start(command, env, base).map_err(|error| Lost {
-                    message: reply::hide(&format!("`{program}` could not be started: {error}."), &settings.secrets),
-                    fix: Some("Install it, or correct `command` in touchstone.yaml.".to_owned()),
-                    gone: true,
-                })?;
+                let (mut server, (stdout, stdin)) =
+                    Server::start(command, env, base).map_err(|error| Lost {
+                        message: reply::hide(
+                            &format!("`{program}` could not be started: {error}."),
+                            &settings.secrets,
+                        ),
+                        fix: Some(
+                            "Install it, or correct `command` in touchstone.yaml.".to_owned(),
+                        ),
+                        gone: true,
+                    })?;
                 let bound = stdout.bound();
-                let transport = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LARGEST);
+                let transport =
+                    AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LARGEST);
                 match greet(transport, settings.patience).await {
                     Ok(client) => Ok(Self { client, server: Some(server), bound: Some(bound) }),
                     Err(None) => Err(lost(&late(settings), settings)),
-                    Err(Some(why)) => Err(lost(&format!("{why} {}", server.last_words().await), settings)),
+                    Err(Some(why)) => {
+                        Err(lost(&format!("{why} {}", server.last_words().await), settings))
+                    }
                 }
             }
             Reach::Url { url, headers, secret } => {
                 let transport = http(url, headers, *secret).map_err(|why| lost(&why, settings))?;
                 let client = greet(transport, settings.patience).await;
-                let client = client.map_err(|why| lost(&why.unwrap_or_else(|| late(settings)), settings))?;
+                let client =
+                    client.map_err(|why| lost(&why.unwrap_or_else(|| late(settings)), settings))?;
                 Ok(Self { client, server: None, bound: None })
             }
         }
@@ -80,16 +91,15 @@ impl Link {
     /// All tools, from all pages.
     pub(super) async fn list(&self, settings: &Settings) -> Result<Vec<Tool>, Lost> {
         let refused = |why: String| Lost { fix: Some(FEWER.to_owned()), ..lost(&why, settings) };
-        let too_long = || refused(format!("Its list of tools is longer than {} MiB.", LISTED >> 20));
+        let too_long =
+            || refused(format!("Its list of tools is longer than {} MiB.", LISTED >> 20));
         let listing = async {
             let (mut tools, mut cursor, mut bytes) = (Vec::new(), None, 0);
             for _ in 0..PAGES {
                 let page = PaginatedRequestParams::default().with_cursor(cursor);
-                let page = self
-                    .client
-                    .list_tools(Some(page))
-                    .await
-                    .map_err(|error| if self.is_exceeded() { too_long() } else { self.lost(&error, settings) })?;
+                let page = self.client.list_tools(Some(page)).await.map_err(|error| {
+                    if self.is_exceeded() { too_long() } else { self.lost(&error, settings) }
+                })?;
                 bytes += page.tools.iter().map(size).sum::<usize>();
                 tools.extend(page.tools);
                 if tools.len() > TOOLS {
@@ -153,10 +163,13 @@ impl Link {
 
     fn lost(&self, error: &ServiceError, settings: &Settings) -> Lost {
         match error {
-            ServiceError::McpError(error) => Lost { gone: false, ..lost(&format!("{}.", error.message), settings) },
-            _ if self.is_exceeded() => {
-                lost(&format!("Its reply is longer than {} MiB, and was not read.", LARGEST >> 20), settings)
+            ServiceError::McpError(error) => {
+                Lost { gone: false, ..lost(&format!("{}.", error.message), settings) }
             }
+            _ if self.is_exceeded() => lost(
+                &format!("Its reply is longer than {} MiB, and was not read.", LARGEST >> 20),
+                settings,
+            ),
             ServiceError::TransportClosed => lost("It ended before it answered.", settings),
             other => lost(&sentence(other), settings),
         }
@@ -164,8 +177,7 @@ impl Link {
 }
 
 /// What to do about a server that lists too much.
-const FEWER: &str =
-    "Have it offer fewer tools: many servers take a list of those to offer, or of topics, among their arguments.";
+const FEWER: &str = "Have it offer fewer tools: many servers take a list of those to offer, or of topics, among their arguments.";
 
 /// Bytes of what a server says of a tool.
 fn size(tool: &Tool) -> usize {
@@ -197,7 +209,8 @@ fn http(
     let url = address(url, secret)?;
     let mut named = HashMap::new();
     for (name, value) in headers {
-        let key = HeaderName::try_from(name).map_err(|_| format!("`{name}` is no name of a header."))?;
+        let key =
+            HeaderName::try_from(name).map_err(|_| format!("`{name}` is no name of a header."))?;
         let mut value = HeaderValue::try_from(value)
             .map_err(|_| format!("The header `{name}` has a value that cannot be sent."))?;
         value.set_sensitive(true);
@@ -205,7 +218,9 @@ fn http(
     }
     // The whole program uses one provider of cryptography; whoever comes first names it.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).connect_timeout(REACHING);
+    let mut client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .connect_timeout(REACHING);
     if is_loopback(&url) {
         // What is meant for this machine is not shown to a proxy.
         client = client.no_proxy();
@@ -213,8 +228,9 @@ fn http(
     let client = client.build().map_err(|error| sentence(&error))?;
     let mut retry = ExponentialBackoff::default();
     retry.max_times = Some(3);
-    let mut config =
-        StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(named).max_sse_event_size(LARGEST);
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+        .custom_headers(named)
+        .max_sse_event_size(LARGEST);
     config.retry_config = Arc::new(retry);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
@@ -233,7 +249,8 @@ fn address(url: &str, secret: bool) -> Result<Url, String> {
 
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 fn late(settings: &Settings) -> String {

@@ -1,5 +1,5 @@
-//! **Pure.** What goes to a tool and what comes back, as values: JSON is read exactly, pictures are described, much is cut, and
-//! secrets are covered.
+//! **Pure.** What goes to a tool and what comes back, as values: JSON is read exactly, pictures are
+//! described, much is cut, and secrets are covered.
 use crate::runs::tools::{Called, ToolFailure};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use std::fmt::Write as _;
@@ -12,7 +12,9 @@ const SHOWN: usize = 1 << 20;
 const WHY: usize = 16 << 10;
 
 /// Arguments of a call. What is no JSON object is refused: the model sees why and tries again.
-pub(super) fn arguments(params: &Value) -> Result<serde_json::Map<String, serde_json::Value>, ToolFailure> {
+pub(super) fn arguments(
+    params: &Value,
+) -> Result<serde_json::Map<String, serde_json::Value>, ToolFailure> {
     let refused = || ToolFailure::new("The arguments of the call are no JSON object.");
     match params {
         Value::Null => Ok(serde_json::Map::new()),
@@ -25,7 +27,11 @@ pub(super) fn arguments(params: &Value) -> Result<serde_json::Map<String, serde_
 pub(super) fn read(result: &CallToolResult, secrets: &[String]) -> Called {
     if result.is_error == Some(true) {
         let said = cut(hide(&joined(&result.content), secrets), WHY);
-        let said = if said.trim().is_empty() { "The tool failed and did not say why.".to_owned() } else { said };
+        let said = if said.trim().is_empty() {
+            "The tool failed and did not say why.".to_owned()
+        } else {
+            said
+        };
         return Err(ToolFailure::new(said));
     }
     let structured = result.structured_content.as_ref().filter(|value| !value.is_null());
@@ -45,8 +51,8 @@ fn text(text: &str, secrets: &[String]) -> Value {
     }
 }
 
-/// The structured reply. Servers repeat it as text, in which numbers stand as they were written: that one is taken when it
-/// says the same.
+/// The structured reply. Servers repeat it as text, in which numbers stand as they were written:
+/// that one is taken when it says the same.
 fn exact(structured: &serde_json::Value, blocks: &[ContentBlock]) -> Value {
     let same = blocks.iter().find_map(|block| {
         let ContentBlock::Text(block) = block else { return None };
@@ -64,9 +70,12 @@ pub(super) fn value(value: &serde_json::Value) -> Value {
         serde_json::Value::Number(number) => Value::Number(number.to_string()),
         serde_json::Value::String(text) => Value::Text(text.clone()),
         serde_json::Value::Array(items) => Value::List(items.iter().map(self::value).collect()),
-        serde_json::Value::Object(entries) => {
-            Value::Map(entries.iter().map(|(key, inner)| (Value::Text(key.clone()), self::value(inner))).collect())
-        }
+        serde_json::Value::Object(entries) => Value::Map(
+            entries
+                .iter()
+                .map(|(key, inner)| (Value::Text(key.clone()), self::value(inner)))
+                .collect(),
+        ),
     }
 }
 
@@ -80,14 +89,21 @@ fn joined(blocks: &[ContentBlock]) -> String {
     blocks.iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// One block as text. What is no text is described, not shown: it would be of no use to the model and fill the file.
+/// One block as text. What is no text is described, not shown: it would be of no use to the model
+/// and fill the file.
 fn block(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
-        ContentBlock::Image(image) => format!("[image, {}, {} bytes]", image.mime_type, decoded(&image.data)),
-        ContentBlock::Audio(audio) => format!("[audio, {}, {} bytes]", audio.mime_type, decoded(&audio.data)),
+        ContentBlock::Image(image) => {
+            format!("[image, {}, {} bytes]", image.mime_type, decoded(&image.data))
+        }
+        ContentBlock::Audio(audio) => {
+            format!("[audio, {}, {} bytes]", audio.mime_type, decoded(&audio.data))
+        }
         ContentBlock::Resource(embedded) => match &embedded.resource {
-            ResourceContents::TextResourceContents { uri, text, .. } => format!("[resource {uri}]\n{text}"),
+            ResourceContents::TextResourceContents { uri, text, .. } => {
+                format!("[resource {uri}]\n{text}")
+            }
             ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
                 let kind = mime_type.as_deref().unwrap_or("bytes");
                 format!("[resource {uri}, {kind}, {} bytes]", decoded(blob))
@@ -127,7 +143,9 @@ fn covered(value: Value, secrets: &[String]) -> Value {
     }
     match value {
         Value::Text(text) => Value::Text(hide(&text, secrets)),
-        Value::List(items) => Value::List(items.into_iter().map(|item| covered(item, secrets)).collect()),
+        Value::List(items) => {
+            Value::List(items.into_iter().map(|item| covered(item, secrets)).collect())
+        }
         Value::Map(entries) => {
             let pair = |(key, value)| (covered(key, secrets), covered(value, secrets));
             Value::Map(entries.into_iter().map(pair).collect())
@@ -194,7 +212,8 @@ mod tests {
     fn a_long_reply_is_cut_with_a_note_and_a_shorter_one_is_not() {
         let long = |count: usize| {
             let text = format!("[\"{}\"]", "é".repeat(count));
-            reply(&serde_json::json!({"content": [{"type": "text", "text": text}]}).to_string()).unwrap()
+            reply(&serde_json::json!({"content": [{"type": "text", "text": text}]}).to_string())
+                .unwrap()
         };
         assert!(matches!(long(1000), Value::List(_)));
         let Value::Text(text) = long(SHOWN) else { panic!("it is cut") };
@@ -209,7 +228,10 @@ mod tests {
     #[test]
     fn arguments_are_an_object_or_are_refused() {
         let params = json::read(r#"{"b": [1, 2.5, null], "a": "x"}"#).unwrap();
-        assert_eq!(serde_json::to_string(&arguments(&params).unwrap()).unwrap(), r#"{"b":[1,2.5,null],"a":"x"}"#);
+        assert_eq!(
+            serde_json::to_string(&arguments(&params).unwrap()).unwrap(),
+            r#"{"b":[1,2.5,null],"a":"x"}"#
+        );
         assert!(arguments(&Value::Null).unwrap().is_empty());
         assert_eq!(
             arguments(&Value::from("{broken")).unwrap_err().message,

@@ -1,5 +1,6 @@
-//! **Pure.** What the entry of a server in the workspace file says: how it is reached, which tools, how long. Owns the resolving of
-//! `${NAME}`; what was resolved is secret and is kept out of every text that leaves.
+//! **Pure.** What the entry of a server in the workspace file says: how it is reached, which tools,
+//! how long. Owns the resolving of `${NAME}`; what was resolved is secret and is kept out of every
+//! text that leaves.
 use crate::runs::tools::Unusable;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -62,11 +63,16 @@ impl Settings {
                 if command.first().is_none_or(String::is_empty) {
                     return Err(reader.wrong("`command` is empty"));
                 }
-                // What a program is started with can be read by every other program of this machine.
+                // What a program is started with can be read by every other program of this
+                // machine.
                 if let Some(word) = command.iter().find(|word| word.contains("${")) {
                     return Err(in_environment(name, word));
                 }
-                Reach::Command { command, env: reader.pairs("env", entry.get("env"))?, base: base.to_owned() }
+                Reach::Command {
+                    command,
+                    env: reader.pairs("env", entry.get("env"))?,
+                    base: base.to_owned(),
+                }
             }
             (None, Some(url)) => {
                 let url = reader.resolve(url.text().unwrap_or_default())?;
@@ -79,14 +85,19 @@ impl Settings {
         };
         let seconds = match given("seconds") {
             None => SECONDS,
-            Some(value) => whole(value).ok_or_else(|| reader.wrong("`seconds` is no whole number from 1 to 3600"))?,
+            Some(value) => whole(value)
+                .ok_or_else(|| reader.wrong("`seconds` is no whole number from 1 to 3600"))?,
         };
         Ok(Settings {
             reach,
             only: texts("tools")?,
             prefix: given("prefix").and_then(Value::text).unwrap_or_default().to_owned(),
             patience: Duration::from_secs(seconds),
-            secrets: reader.found.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET).collect(),
+            secrets: reader
+                .found
+                .into_iter()
+                .filter(|secret| secret.len() >= SHORTEST_SECRET)
+                .collect(),
         })
     }
 }
@@ -103,9 +114,17 @@ impl Reader<'_> {
     }
 
     /// Names with values: of headers, of variables.
-    fn pairs(&mut self, key: &str, value: Option<&Value>) -> Result<Vec<(String, String)>, Unusable> {
-        let Some(value) = value.filter(|value| **value != Value::Null) else { return Ok(Vec::new()) };
-        let Value::Map(entries) = value else { return Err(self.wrong(&format!("`{key}` is no map"))) };
+    fn pairs(
+        &mut self,
+        key: &str,
+        value: Option<&Value>,
+    ) -> Result<Vec<(String, String)>, Unusable> {
+        let Some(value) = value.filter(|value| **value != Value::Null) else {
+            return Ok(Vec::new());
+        };
+        let Value::Map(entries) = value else {
+            return Err(self.wrong(&format!("`{key}` is no map")));
+        };
         let mut pairs = Vec::new();
         for (name, value) in entries {
             let (Some(name), Some(text)) = (word(name), word(value)) else {
@@ -121,13 +140,17 @@ impl Reader<'_> {
         let mut resolved = String::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
-            let Some((name, behind)) = after.split_once('}').filter(|(name, _)| is_name(name)) else {
+            let Some((name, behind)) = after.split_once('}').filter(|(name, _)| is_name(name))
+            else {
                 return Err(self.wrong("a `${` is not followed by a name and `}`"));
             };
-            let value = (self.secret)(name).filter(|value| !value.is_empty()).ok_or_else(|| Unusable {
-                message: format!("The tool `{}` needs `{name}`, which is not set.", self.name),
-                fix: Some(format!("Set the environment variable {name}, or store it in the keyring.")),
-            })?;
+            let value =
+                (self.secret)(name).filter(|value| !value.is_empty()).ok_or_else(|| Unusable {
+                    message: format!("The tool `{}` needs `{name}`, which is not set.", self.name),
+                    fix: Some(format!(
+                        "Set the environment variable {name}, or store it in the keyring."
+                    )),
+                })?;
             resolved.push_str(before);
             resolved.push_str(&value);
             self.found.push(value);
@@ -140,7 +163,8 @@ impl Reader<'_> {
 
 /// Refuses a `${NAME}` where others could read what it stands for.
 fn in_environment(tool: &str, word: &str) -> Unusable {
-    let named = word.split_once("${").and_then(|(_, after)| after.split_once('}')).map(|(named, _)| named);
+    let named =
+        word.split_once("${").and_then(|(_, after)| after.split_once('}')).map(|(named, _)| named);
     let named = named.filter(|named| is_name(named)).unwrap_or("NAME");
     Unusable {
         message: format!(
@@ -213,19 +237,31 @@ mod tests {
 
     #[test]
     fn a_name_in_braces_is_replaced_and_remembered_as_secret() {
-        let settings = read(r#"{"command": ["a", "$HOME"], "env": {"X": "<${TOKEN}>", "PORT": 80}}"#).unwrap();
+        let settings =
+            read(r#"{"command": ["a", "$HOME"], "env": {"X": "<${TOKEN}>", "PORT": 80}}"#).unwrap();
         let Reach::Command { command, env, .. } = settings.reach else { panic!("it is a command") };
         assert_eq!(command, ["a", "$HOME"]);
-        assert_eq!(env, [("X".to_owned(), "<t0ken-value>".to_owned()), ("PORT".to_owned(), "80".to_owned())]);
+        assert_eq!(
+            env,
+            [("X".to_owned(), "<t0ken-value>".to_owned()), ("PORT".to_owned(), "80".to_owned())]
+        );
         assert_eq!(settings.secrets, ["t0ken-value"]);
         assert_eq!(settings.patience, Duration::from_mins(1));
     }
 
     #[test]
     fn no_secret_is_put_among_the_words_that_a_server_is_started_with() {
-        for command in [r#"["${TOKEN}"]"#, r#"["a", "--key=${TOKEN}"]"#, r#"["a", "${OTHER}"]"#, r#""${TOKEN}""#] {
+        for command in [
+            r#"["${TOKEN}"]"#,
+            r#"["a", "--key=${TOKEN}"]"#,
+            r#"["a", "${OTHER}"]"#,
+            r#""${TOKEN}""#,
+        ] {
             let refused = read(&format!(r#"{{"command": {command}}}"#)).err().unwrap();
-            assert!(refused.message.contains("can read what a program is started with"), "{refused}");
+            assert!(
+                refused.message.contains("can read what a program is started with"),
+                "{refused}"
+            );
             assert!(!refused.message.contains("t0ken"), "{refused}");
             assert!(refused.fix.unwrap().contains(": \"${"), "{command}");
         }
@@ -239,7 +275,8 @@ mod tests {
             (r#"{"X-Api-Key": "plain"}"#, true),
             (r#"{"Accept-Language": "en"}"#, false),
         ] {
-            let settings = read(&format!(r#"{{"url": "http://a", "headers": {headers}}}"#)).unwrap();
+            let settings =
+                read(&format!(r#"{{"url": "http://a", "headers": {headers}}}"#)).unwrap();
             let Reach::Url { secret, .. } = settings.reach else { panic!("it is an address") };
             assert_eq!(secret, expected, "{headers}");
         }

@@ -14,7 +14,8 @@ pub(super) struct Parts {
     pub(super) python: PathBuf,
     /// Top folders such as /lib: links into /usr, with where they lead, or folders of their own.
     pub(super) tops: Vec<(PathBuf, Top)>,
-    /// True when root starts the sandbox, and must become nobody first: the limit of processes does not hold for root.
+    /// True when root starts the sandbox, and must become nobody first: the limit of processes does
+    /// not hold for root.
     pub(super) as_nobody: bool,
 }
 
@@ -32,25 +33,52 @@ pub(super) const TOPS: [&str; 5] = ["/lib", "/lib32", "/lib64", "/bin", "/sbin"]
 /// Parts of /etc that libraries outside the standard folders are found by: no more of /etc is seen.
 pub(super) const ETC: [&str; 2] = ["/etc/ld.so.cache", "/etc/alternatives"];
 /// The whole environment that is asked for. bubblewrap adds PWD.
-pub(super) const ENVIRONMENT: [(&str, &str); 4] =
-    [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/work"), ("TMPDIR", "/work"), ("LANG", "C.UTF-8")];
-/// What stands before the program: it waits until the sandbox stands, shuts what was left open, and looks after the program as the
-/// first process of the sandbox.
+pub(super) const ENVIRONMENT: [(&str, &str); 4] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("HOME", "/work"),
+    ("TMPDIR", "/work"),
+    ("LANG", "C.UTF-8"),
+];
+/// What stands before the program: it waits until the sandbox stands, shuts what was left open, and
+/// looks after the program as the first process of the sandbox.
 pub(super) const PRELUDE: &str = include_str!("prelude.py");
-/// What the prelude says on stderr once the sandbox stands. Then it reads the program: its length, a line end, its bytes.
+/// What the prelude says on stderr once the sandbox stands. Then it reads the program: its length,
+/// a line end, its bytes.
 pub(super) const READY: &[u8] = b"touchstone: ready for the program\n";
 /// For locks between processes of one program.
 pub(super) const SHARED_MEMORY: u64 = 1 << 20;
 /// The user that root becomes before it starts a sandbox.
 pub(super) const NOBODY: u32 = 65534;
 
-/// Arguments of bubblewrap, for a program that comes by stdin. With `filter`, a filter of system calls is read from that descriptor.
-pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32>) -> Vec<OsString> {
+/// Arguments of bubblewrap, for a program that comes by stdin. With `filter`, a filter of system
+/// calls is read from that descriptor.
+pub(super) fn arguments(
+    parts: &Parts,
+    limits: &PythonLimits,
+    filter: Option<i32>,
+) -> Vec<OsString> {
     let mut line = Line::default();
-    line.all(&["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]);
-    // So that the first process of the sandbox has the limits, too: one without could be steered by all others.
+    line.all(&[
+        "--unshare-all",
+        "--unshare-user",
+        "--disable-userns",
+        "--die-with-parent",
+        "--new-session",
+    ]);
+    // So that the first process of the sandbox has the limits, too: one without could be steered by
+    // all others.
     line.all(&["--as-pid-1"]);
-    line.all(&["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--cap-drop", "ALL", "--clearenv"]);
+    line.all(&[
+        "--uid",
+        "1000",
+        "--gid",
+        "1000",
+        "--hostname",
+        "sandbox",
+        "--cap-drop",
+        "ALL",
+        "--clearenv",
+    ]);
     for (name, value) in ENVIRONMENT {
         line.all(&["--setenv", name, value]);
     }
@@ -62,8 +90,9 @@ pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32
         }
     }
     let work = limits.files.to_string();
-    // bubblewrap makes `/` and `/dev` of memory without a limit; they are shut again once everything is in its place.
-    // What can be written below /proc is the memory of processes, and who ends first where memory runs out.
+    // bubblewrap makes `/` and `/dev` of memory without a limit; they are shut again once
+    // everything is in its place. What can be written below /proc is the memory of processes, and
+    // who ends first where memory runs out.
     line.all(&[
         "--proc",
         "/proc",
@@ -76,7 +105,17 @@ pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32
         "--tmpfs",
         "/dev/shm",
     ]);
-    line.all(&["--remount-ro", "/dev", "--size", &work, "--tmpfs", "/work", "--symlink", "work", "/tmp"]);
+    line.all(&[
+        "--remount-ro",
+        "/dev",
+        "--size",
+        &work,
+        "--tmpfs",
+        "/work",
+        "--symlink",
+        "work",
+        "/tmp",
+    ]);
     line.all(&["--remount-ro", "/", "--chdir", "/work"]);
     if let Some(descriptor) = filter {
         line.all(&["--seccomp", &descriptor.to_string()]);
@@ -116,18 +155,27 @@ mod tests {
     use super::*;
 
     fn parts(tops: Vec<(PathBuf, Top)>) -> Parts {
-        let [bwrap, prlimit, python] = ["bwrap", "prlimit", "python3"].map(|name| Path::new("/usr/bin").join(name));
+        let [bwrap, prlimit, python] =
+            ["bwrap", "prlimit", "python3"].map(|name| Path::new("/usr/bin").join(name));
         Parts { bwrap, prlimit, python, tops, as_nobody: false }
     }
 
     fn line(tops: Vec<(PathBuf, Top)>, filter: Option<i32>) -> String {
         let arguments = arguments(&parts(tops), &PythonLimits::default(), filter);
-        arguments.join(OsStr::new(" ")).into_string().unwrap().replace(PRELUDE, "PRELUDE").replace(" --", "\n--")
+        arguments
+            .join(OsStr::new(" "))
+            .into_string()
+            .unwrap()
+            .replace(PRELUDE, "PRELUDE")
+            .replace(" --", "\n--")
     }
 
     #[test]
     fn the_command_line_is_the_one_that_was_verified() {
-        let tops = vec![("/lib".into(), Top::Link("usr/lib".into())), ("/sbin".into(), Top::Link("usr/sbin".into()))];
+        let tops = vec![
+            ("/lib".into(), Top::Link("usr/lib".into())),
+            ("/sbin".into(), Top::Link("usr/sbin".into())),
+        ];
         insta::assert_snapshot!(line(tops, Some(9)), @"
         --unshare-all
         --unshare-user

@@ -1,5 +1,6 @@
-//! Watches what all processes of a sandbox hold together, because limits of processes count each by itself. Sees the sandbox through
-//! the view that its first process has of it, so no process in it can be missed.
+//! Watches what all processes of a sandbox hold together, because limits of processes count each by
+//! itself. Sees the sandbox through the view that its first process has of it, so no process in it
+//! can be missed.
 use super::PythonLimits;
 use super::cgroup::ControlGroup;
 use fs_err as fs;
@@ -37,7 +38,8 @@ pub(super) struct Inside {
     pub(super) group: Option<ControlGroup>,
 }
 
-/// Memory beyond what programs hold that a control group counts: files, and what the kernel needs for processes.
+/// Memory beyond what programs hold that a control group counts: files, and what the kernel needs
+/// for processes.
 const BESIDES: u64 = 64 << 20;
 /// Processes of a sandbox besides those that are limited: bubblewrap outside.
 const OUTSIDE: u64 = 1;
@@ -49,13 +51,13 @@ pub(super) fn control_group(limits: &PythonLimits) -> Option<ControlGroup> {
 }
 
 impl Inside {
-    /// Finds the sandbox of a bubblewrap whose program has not begun, and lets its processes be the first that end when the
-    /// machine runs out of memory, and puts them into a control group where it can; what they start inherits both. None when it
-    /// has ended.
+    /// Finds the sandbox of a bubblewrap whose program has not begun, and lets its processes be the
+    /// first that end when the machine runs out of memory, and puts them into a control group where
+    /// it can; what they start inherits both. None when it has ended.
     pub(super) fn mark(bubblewrap: u32, limits: &PythonLimits) -> Option<Self> {
         let first = child(bubblewrap)?;
-        let group =
-            control_group(limits).filter(|group| group.take(first).and_then(|()| group.take(bubblewrap)).is_ok());
+        let group = control_group(limits)
+            .filter(|group| group.take(first).and_then(|()| group.take(bubblewrap)).is_ok());
         for process in [bubblewrap, first] {
             // Where this is refused, the probe says so.
             let _ = fs::write(format!("/proc/{process}/oom_score_adj"), "1000");
@@ -69,8 +71,10 @@ impl Inside {
         loop {
             sleep(GLANCE).await;
             let root = Arc::clone(&root);
-            // Reading may take a while on a busy machine, and others wait on the threads of this one.
-            if let Ok(Some(excess)) = tokio::task::spawn_blocking(move || look(&root, bounds)).await {
+            // Reading may take a while on a busy machine, and others wait on the threads of this
+            // one.
+            if let Ok(Some(excess)) = tokio::task::spawn_blocking(move || look(&root, bounds)).await
+            {
                 return excess;
             }
         }
@@ -85,7 +89,10 @@ fn child(parent: u32) -> Option<u32> {
     // Some kernels keep no such list.
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let mut ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    ids.find(|id| number(&Path::new("/proc").join(id.to_string()).join("status"), "PPid:") == Some(u64::from(parent)))
+    ids.find(|id| {
+        number(&Path::new("/proc").join(id.to_string()).join("status"), "PPid:")
+            == Some(u64::from(parent))
+    })
 }
 
 fn look(root: &Path, bounds: Bounds) -> Option<Excess> {
@@ -99,15 +106,20 @@ fn look(root: &Path, bounds: Bounds) -> Option<Excess> {
     }
     let processes = fs::read_dir(root.join("proc")).ok()?.flatten();
     let is_process = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
+        path.file_name()
+            .is_some_and(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
     };
     let processes: Vec<PathBuf> = processes.map(|entry| entry.path()).filter(is_process).collect();
     let sum = |file: &str, names: [&str; 2]| -> u64 {
-        let held = |process: &PathBuf| fs::read_to_string(process.join(file)).map_or(0, |text| held(&text, names));
+        let held = |process: &PathBuf| {
+            fs::read_to_string(process.join(file)).map_or(0, |text| held(&text, names))
+        };
         processes.iter().map(held).fold(0, u64::saturating_add)
     };
-    // The first counts pages that processes share once for each, and costs little; the second counts them once.
-    let is_more = sum("status", IN_ALL) > bounds.memory && sum("smaps_rollup", IN_PARTS) > bounds.memory;
+    // The first counts pages that processes share once for each, and costs little; the second
+    // counts them once.
+    let is_more =
+        sum("status", IN_ALL) > bounds.memory && sum("smaps_rollup", IN_PARTS) > bounds.memory;
     is_more.then_some(Excess::Memory)
 }
 
@@ -118,7 +130,8 @@ const IN_PARTS: [&str; 2] = ["Pss:", "SwapPss:"];
 
 /// The bytes behind these names together.
 fn held(text: &str, names: [&str; 2]) -> u64 {
-    let kilobytes = names.into_iter().filter_map(|name| number_in(text, name)).fold(0, u64::saturating_add);
+    let kilobytes =
+        names.into_iter().filter_map(|name| number_in(text, name)).fold(0, u64::saturating_add);
     kilobytes.saturating_mul(1 << 10)
 }
 

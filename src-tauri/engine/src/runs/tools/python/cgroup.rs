@@ -1,5 +1,6 @@
-//! A control group for a sandbox, where this user may make one: the kernel itself holds all processes in it to their memory then, and
-//! ends them as one. Only version 2 is used, because ordinary users are given no part of version 1.
+//! A control group for a sandbox, where this user may make one: the kernel itself holds all
+//! processes in it to their memory then, and ends them as one. Only version 2 is used, because
+//! ordinary users are given no part of version 1.
 use fs_err as fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,18 +15,23 @@ pub(super) struct ControlGroup {
 }
 
 impl ControlGroup {
-    /// Makes one that holds at most so much memory and so many processes. None where this user may not, or where the kernel does
-    /// not keep count of both.
+    /// Makes one that holds at most so much memory and so many processes. None where this user may
+    /// not, or where the kernel does not keep count of both.
     pub(super) fn make(memory: u64, processes: u64) -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-        parents(&mounts, &own).iter().find_map(|parent| Self::make_in(parent, memory, processes).ok())
+        parents(&mounts, &own)
+            .iter()
+            .find_map(|parent| Self::make_in(parent, memory, processes).ok())
     }
 
     fn make_in(parent: &Path, memory: u64, processes: u64) -> io::Result<Self> {
         static TURN: AtomicU64 = AtomicU64::new(0);
         let passed_on = fs::read_to_string(parent.join("cgroup.subtree_control"))?;
-        if !["memory", "pids"].iter().all(|wanted| passed_on.split_whitespace().any(|word| word == *wanted)) {
+        if !["memory", "pids"]
+            .iter()
+            .all(|wanted| passed_on.split_whitespace().any(|word| word == *wanted))
+        {
             return Err(io::ErrorKind::Unsupported.into());
         }
         remove_left_over(parent);
@@ -66,13 +72,16 @@ impl Drop for ControlGroup {
     }
 }
 
-/// Where a group may be made: below our own group, or beside it, for one that has processes of its own passes nothing on.
+/// Where a group may be made: below our own group, or beside it, for one that has processes of its
+/// own passes nothing on.
 fn parents(mounts: &str, own: &str) -> Vec<PathBuf> {
     let root = mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         // The whole of it, not a part that was put elsewhere.
         let mut fields = place.split(' ').skip(3);
-        (kind.starts_with("cgroup2 ") && fields.next() == Some("/")).then(|| fields.next()).flatten()
+        (kind.starts_with("cgroup2 ") && fields.next() == Some("/"))
+            .then(|| fields.next())
+            .flatten()
     });
     let path = own.lines().find_map(|line| line.strip_prefix("0::/"));
     let (Some(root), Some(path)) = (root, path) else { return Vec::new() };
@@ -86,7 +95,9 @@ fn remove_left_over(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(NAME)?.strip_prefix('-')?.split_once('-'));
+        let process = name
+            .to_str()
+            .and_then(|name| name.strip_prefix(NAME)?.strip_prefix('-')?.split_once('-'));
         if process.is_some_and(|(process, _)| !Path::new("/proc").join(process).exists()) {
             let _ = fs::remove_dir(entry.path());
         }
@@ -108,10 +119,17 @@ mod tests {
         assert_eq!(parents(MOUNTS, "0::/\n"), [Path::new("/sys/fs/cgroup")]);
         // Version 1, a part of a tree, none at all.
         assert_eq!(
-            parents("31 24 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n").len(),
+            parents(
+                "31 24 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
+                "4:memory:/a\n"
+            )
+            .len(),
             0
         );
-        assert_eq!(parents("31 24 0:27 /part /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", own).len(), 0);
+        assert_eq!(
+            parents("31 24 0:27 /part /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", own).len(),
+            0
+        );
         assert_eq!(parents("", "").len(), 0);
     }
 
@@ -138,7 +156,9 @@ mod tests {
         assert!(make().unwrap().folder != group.folder, "each has one of its own");
         group.take(77).unwrap();
         assert_eq!(read("cgroup.procs"), "77");
-        for (events, ended) in [("low 0\noom 1\noom_kill 3\n", true), ("oom 1\noom_kill 0\n", false), ("", false)] {
+        for (events, ended) in
+            [("low 0\noom 1\noom_kill 3\n", true), ("oom 1\noom_kill 0\n", false), ("", false)]
+        {
             fs::write(group.folder.join("memory.events"), events).unwrap();
             assert_eq!(group.ran_out_of_memory(), ended, "{events}");
         }

@@ -18,7 +18,10 @@ pub struct Places {
 impl Default for Places {
     fn default() -> Self {
         let pythons = ["/usr/bin/python3", "/usr/local/bin/python3"];
-        let python = pythons.into_iter().find(|python| program(Path::new(python)).is_some()).unwrap_or(pythons[0]);
+        let python = pythons
+            .into_iter()
+            .find(|python| program(Path::new(python)).is_some())
+            .unwrap_or(pythons[0]);
         Self { path: std::env::var_os("PATH").unwrap_or_default(), python: python.into() }
     }
 }
@@ -29,12 +32,16 @@ pub(super) fn parts(places: &Places) -> Result<Parts, Unusable> {
         return Err(advice::only_linux());
     }
     let mut folders = std::env::split_paths(&places.path).filter(|folder| folder.is_absolute());
-    let bwrap = folders.find_map(|folder| program(&folder.join("bwrap"))).ok_or_else(advice::no_bubblewrap)?;
+    let bwrap = folders
+        .find_map(|folder| program(&folder.join("bwrap")))
+        .ok_or_else(advice::no_bubblewrap)?;
     let mut folders = ["/usr/bin", "/usr/local/bin"].iter();
     let prlimit = folders.find_map(|folder| program(&Path::new(folder).join("prlimit")));
     let prlimit = prlimit.ok_or_else(advice::no_prlimit)?;
     let python = program(&places.python).ok_or_else(|| advice::no_python(&places.python))?;
-    if !fs::canonicalize(&python).is_ok_and(|real| real.starts_with("/usr")) || !python.starts_with("/usr") {
+    if !fs::canonicalize(&python).is_ok_and(|real| real.starts_with("/usr"))
+        || !python.starts_with("/usr")
+    {
         return Err(advice::python_elsewhere(&python));
     }
     let as_nobody = rustix::process::geteuid().is_root();
@@ -45,7 +52,8 @@ fn tops() -> Vec<(PathBuf, Top)> {
     let tops = TOPS.iter().chain(&ETC).map(PathBuf::from);
     let known = tops.filter_map(|top| {
         let found = fs::symlink_metadata(&top).ok()?;
-        let kind = if found.is_symlink() { Top::Link(fs::read_link(&top).ok()?) } else { Top::Real };
+        let kind =
+            if found.is_symlink() { Top::Link(fs::read_link(&top).ok()?) } else { Top::Real };
         Some((top, kind))
     });
     known.collect()

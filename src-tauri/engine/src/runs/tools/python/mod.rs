@@ -1,5 +1,6 @@
-//! The `python` tool: runs a program that a model wrote, in a sandbox that was seen to hold. Owns what the model is told of it and
-//! what it gets back; how the sandbox is built, started and verified lies in the files beside this one.
+//! The `python` tool: runs a program that a model wrote, in a sandbox that was seen to hold. Owns
+//! what the model is told of it and what it gets back; how the sandbox is built, started and
+//! verified lies in the files beside this one.
 mod advice;
 mod argv;
 mod bounds;
@@ -74,7 +75,10 @@ impl PythonLimits {
                 self.total >> 20
             ),
             Excess::Files => {
-                format!("\n[The program was ended: it made more than {} files and folders.]\n", self.names)
+                format!(
+                    "\n[The program was ended: it made more than {} files and folders.]\n",
+                    self.names
+                )
             }
         }
     }
@@ -90,14 +94,18 @@ pub struct PythonTool {
 const LONGEST_PROGRAM: usize = 1 << 20;
 
 impl PythonTool {
-    /// The tool, once its sandbox is verified: found in the cache for this boot and these binaries, else probed now. No sandbox, no
-    /// tool.
+    /// The tool, once its sandbox is verified: found in the cache for this boot and these binaries,
+    /// else probed now. No sandbox, no tool.
     pub async fn open(cache: &Path, limits: PythonLimits) -> Result<PythonTool, Unusable> {
         Self::open_in(cache, limits, &Places::default()).await
     }
 
     /// The same, with bubblewrap and python looked for in other places.
-    pub async fn open_in(cache: &Path, limits: PythonLimits, places: &Places) -> Result<PythonTool, Unusable> {
+    pub async fn open_in(
+        cache: &Path,
+        limits: PythonLimits,
+        places: &Places,
+    ) -> Result<PythonTool, Unusable> {
         let parts = find::parts(places)?;
         let sandbox = probe::verified(cache, parts, limits).await?;
         Ok(Self { sandbox })
@@ -109,14 +117,17 @@ impl PythonTool {
         Offer::python((limits.wall.as_secs(), limits.memory >> 20))
     }
 
-    /// Runs a program and says how it ended. When `stop` is cancelled the outcome is `killed`: whoever cancelled it knows that this
-    /// says nothing about the program.
+    /// Runs a program and says how it ended. When `stop` is cancelled the outcome is `killed`:
+    /// whoever cancelled it knows that this says nothing about the program.
     pub async fn call(&self, params: &Value, stop: &CancellationToken) -> Called {
         let program = params.get(PARAMETER).and_then(Value::text);
-        let program = program.ok_or_else(|| ToolFailure::new(format!("{NAME} needs {PARAMETER}, a string.")))?;
+        let program = program
+            .ok_or_else(|| ToolFailure::new(format!("{NAME} needs {PARAMETER}, a string.")))?;
         if program.len() > LONGEST_PROGRAM {
             let longest = LONGEST_PROGRAM >> 20;
-            return Err(ToolFailure::new(format!("The program is longer than {longest} MiB. Write a shorter one.")));
+            return Err(ToolFailure::new(format!(
+                "The program is longer than {longest} MiB. Write a shorter one."
+            )));
         }
         self.run(program, stop).await
     }

@@ -1,4 +1,5 @@
-//! **Pure.** How a program ended, told from what was seen of it, and the result that the model gets.
+//! **Pure.** How a program ended, told from what was seen of it, and the result that the model
+//! gets.
 use super::bounds::Excess;
 use touchstone_formats::value::Value;
 
@@ -59,7 +60,8 @@ impl Outcome {
 }
 
 const SIGXCPU: i32 = 24;
-/// Signals that end a program and that it cannot mean by an exit status of its own, with their names.
+/// Signals that end a program and that it cannot mean by an exit status of its own, with their
+/// names.
 const SIGNALS: [(i32, &str); 12] = [
     (2, "SIGINT"),
     (3, "SIGQUIT"),
@@ -74,7 +76,8 @@ const SIGNALS: [(i32, &str); 12] = [
     (SIGXCPU, "SIGXCPU"),
     (31, "SIGSYS"),
 ];
-/// What the sandbox ends with when the time of the program is over: after SIGTERM, and without waiting for its end.
+/// What the sandbox ends with when the time of the program is over: after SIGTERM, and without
+/// waiting for its end.
 const OUT_OF_TIME: [i32; 2] = [124, 137];
 
 /// The outcome, and the exit status when the program chose one.

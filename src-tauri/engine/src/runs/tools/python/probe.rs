@@ -1,5 +1,5 @@
-//! Verifies the sandbox by what it does, not by what is installed: a program inside tries everything that must not work, once
-//! against the namespaces alone and once against the whole.
+//! Verifies the sandbox by what it does, not by what is installed: a program inside tries
+//! everything that must not work, once against the namespaces alone and once against the whole.
 use super::advice;
 use super::argv::{self, Parts};
 use super::bounds::{self, Excess};
@@ -37,7 +37,11 @@ struct Told {
 type Found = BTreeMap<String, Option<String>>;
 
 /// A sandbox that was verified in this boot with these binaries and limits, or is verified now.
-pub(super) async fn verified(cache: &Path, parts: Parts, limits: PythonLimits) -> Result<Sandbox, Unusable> {
+pub(super) async fn verified(
+    cache: &Path,
+    parts: Parts,
+    limits: PythonLimits,
+) -> Result<Sandbox, Unusable> {
     static ONE_AT_A_TIME: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
     let filter = seccomp::filter().map_err(|why| advice::refused(&why))?;
     let sandbox = Sandbox { parts, limits, filter: Some(filter) };
@@ -47,7 +51,8 @@ pub(super) async fn verified(cache: &Path, parts: Parts, limits: PythonLimits) -
         return Ok(sandbox);
     }
     let (verified, found) = look(&sandbox).await?;
-    let holes: Vec<(String, String)> = found.into_iter().filter_map(|(name, hole)| Some((name, hole?))).collect();
+    let holes: Vec<(String, String)> =
+        found.into_iter().filter_map(|(name, hole)| Some((name, hole?))).collect();
     if !holes.is_empty() {
         return Err(advice::leaky(&holes));
     }
@@ -83,14 +88,21 @@ async fn checks_in(cache: &Path, places: &Places) -> Vec<(String, Result<String,
     let limits = &sandbox.limits;
     let (total, files) = (limits.total >> 20, limits.names);
     let kernel = match bounds::control_group(limits) {
-        Some(_) => "The kernel holds them to their memory, too: there is a control group for each program.",
-        None => "This user may make no control groups (version 2), so nothing else holds them to it.",
+        Some(_) => {
+            "The kernel holds them to their memory, too: there is a control group for each program."
+        }
+        None => {
+            "This user may make no control groups (version 2), so nothing else holds them to it."
+        }
     };
     let together = format!(
         "The processes of a program are watched and have {total} MiB of memory and {files} files together. {kernel}"
     );
     let mut checks = vec![
-        named("Sandbox", Ok(format!("{} at {at}; it can begin namespaces of its own.", verified.bubblewrap))),
+        named(
+            "Sandbox",
+            Ok(format!("{} at {at}; it can begin namespaces of its own.", verified.bubblewrap)),
+        ),
         named("Python in the sandbox", Ok(format!("Python {}.", verified.python))),
         named("Bounds of the sandbox", Ok(together)),
     ];
@@ -123,8 +135,8 @@ async fn look(sandbox: &Sandbox) -> Result<(Verified, Found), Unusable> {
     Ok((Verified { bubblewrap, python: told.python }, found))
 }
 
-/// What of a sandbox is bounded as a whole is watched from outside: whether that ends a program, within bounds that are small
-/// enough to be exceeded here. None when it does.
+/// What of a sandbox is bounded as a whole is watched from outside: whether that ends a program,
+/// within bounds that are small enough to be exceeded here. None when it does.
 async fn ended_for(sandbox: &Sandbox, excess: Excess) -> Result<Option<String>, Unusable> {
     let limits = PythonLimits { total: 64 << 20, names: 1000, ..sandbox.limits.clone() };
     let program = match excess {
@@ -132,22 +144,31 @@ async fn ended_for(sandbox: &Sandbox, excess: Excess) -> Result<Option<String>, 
         Excess::Files => MAKING_FOLDERS,
     };
     let sandbox = Sandbox { limits, ..sandbox.clone() };
-    let ran = sandbox.run(program, &CancellationToken::new()).await.map_err(|not_run| match not_run {
-        NotRun::Refused(said) => advice::refused(&said),
-        NotRun::Failed(why) => advice::leaky(&[("the probe".to_owned(), why)]),
-    })?;
-    Ok((ran.by != By::Excess(excess)).then(|| format!("a program that took more was not ended ({:?})", ran.code)))
+    let ran =
+        sandbox.run(program, &CancellationToken::new()).await.map_err(|not_run| match not_run {
+            NotRun::Refused(said) => advice::refused(&said),
+            NotRun::Failed(why) => advice::leaky(&[("the probe".to_owned(), why)]),
+        })?;
+    Ok((ran.by != By::Excess(excess))
+        .then(|| format!("a program that took more was not ended ({:?})", ran.code)))
 }
 
 /// Each process holds less than the bound, all of them more.
 const HOLDING_MEMORY: &str = "import os, time\nfor _ in range(3):\n    if os.fork() == 0: break\n\
     held = bytearray(b'x') * (32 << 20)\ntime.sleep(20)";
-const MAKING_FOLDERS: &str = "import os, time\nfor number in range(1100): os.mkdir(f'/work/{number}')\ntime.sleep(20)";
+const MAKING_FOLDERS: &str =
+    "import os, time\nfor number in range(1100): os.mkdir(f'/work/{number}')\ntime.sleep(20)";
 
 async fn version(bwrap: &Path) -> Result<String, Unusable> {
-    let asked = tokio::process::Command::new(bwrap).arg("--version").env_clear().kill_on_drop(true).output();
+    let asked = tokio::process::Command::new(bwrap)
+        .arg("--version")
+        .env_clear()
+        .kill_on_drop(true)
+        .output();
     match tokio::time::timeout(PATIENCE, asked).await {
-        Ok(Ok(said)) if said.status.success() => Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned()),
+        Ok(Ok(said)) if said.status.success() => {
+            Ok(String::from_utf8_lossy(&said.stdout).trim().to_owned())
+        }
         Ok(Ok(said)) => Err(advice::refused(&String::from_utf8_lossy(&said.stderr))),
         Ok(Err(error)) => Err(advice::refused(&error.to_string())),
         Err(_) => Err(advice::refused("it did not answer")),
@@ -158,20 +179,28 @@ async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
     let broken = |why: String| advice::leaky(&[("the probe".to_owned(), why)]);
     let outside = Outside::new().map_err(|error| broken(error.to_string()))?;
     let asked = asked(sandbox, &outside);
-    let program = format!("import json\nASKED = json.loads({})\n{CANARY}", json!(asked.to_string()));
-    let ran = sandbox.run(&program, &CancellationToken::new()).await.map_err(|not_run| match not_run {
-        NotRun::Refused(said) => advice::refused(&said),
-        NotRun::Failed(why) => broken(why),
-    })?;
+    let program =
+        format!("import json\nASKED = json.loads({})\n{CANARY}", json!(asked.to_string()));
+    let ran =
+        sandbox.run(&program, &CancellationToken::new()).await.map_err(
+            |not_run| match not_run {
+                NotRun::Refused(said) => advice::refused(&said),
+                NotRun::Failed(why) => broken(why),
+            },
+        )?;
     let stdout = ran.stdout.text();
-    let Ok(mut told) = serde_json::from_str::<Told>(stdout.lines().next_back().unwrap_or_default()) else {
+    let Ok(mut told) = serde_json::from_str::<Told>(stdout.lines().next_back().unwrap_or_default())
+    else {
         let said = ran.stderr.text();
         let said = said.lines().next_back().unwrap_or("no word");
         return Err(broken(format!("it ended early ({:?}): {said}", ran.by)));
     };
     // That the call returned says it: it waits for every process that keeps the output open.
     told.found.insert("nothing lives on".to_owned(), None);
-    told.found.insert("UDP to this machine".to_owned(), outside.was_heard().then(|| "a word arrived".to_owned()));
+    told.found.insert(
+        "UDP to this machine".to_owned(),
+        outside.was_heard().then(|| "a word arrived".to_owned()),
+    );
     let missing = EXPECTED.iter().filter(|name| !told.found.contains_key(**name));
     let missing: Vec<(String, Option<String>)> =
         missing.map(|name| ((*name).to_owned(), Some("it was not looked at".to_owned()))).collect();
@@ -179,7 +208,8 @@ async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
     Ok(told)
 }
 
-/// What must have been looked at: a probe that is skipped proves nothing. `system calls` only where there is a filter.
+/// What must have been looked at: a probe that is skipped proves nothing. `system calls` only where
+/// there is a filter.
 const EXPECTED: [&str; 21] = [
     "environment",
     "other processes",
@@ -208,7 +238,9 @@ fn asked(sandbox: &Sandbox, outside: &Outside) -> serde_json::Value {
     let limits = &sandbox.limits;
     let cpu = limits.cpu.as_secs();
     let kinds = ["user", "pid", "net", "ipc", "uts", "mnt"];
-    let own = |kind: &str| fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default().display().to_string();
+    let own = |kind: &str| {
+        fs::read_link(format!("/proc/self/ns/{kind}")).unwrap_or_default().display().to_string()
+    };
     let refused: BTreeMap<&str, _> = seccomp::REFUSED.iter().copied().collect();
     json!({
         "environment": argv::ENVIRONMENT.into_iter().collect::<BTreeMap<_, _>>(),

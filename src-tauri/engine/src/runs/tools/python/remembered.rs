@@ -1,5 +1,5 @@
-//! Remembers for which boot, binaries and limits the sandbox was verified: in memory, and in one small file of the cache. Only what
-//! holds is remembered; what does not is looked at again.
+//! Remembers for which boot, binaries and limits the sandbox was verified: in memory, and in one
+//! small file of the cache. Only what holds is remembered; what does not is looked at again.
 use super::argv;
 use super::sandbox::Sandbox;
 use fs_err as fs;

@@ -1,5 +1,5 @@
-//! Starts a program in the sandbox, reads what it writes, and ends it. Owns the process from its first to its last moment: when a
-//! call returns or is dropped, nothing of the program lives on.
+//! Starts a program in the sandbox, reads what it writes, and ends it. Owns the process from its
+//! first to its last moment: when a call returns or is dropped, nothing of the program lives on.
 use super::PythonLimits;
 use super::argv::{self, NOBODY, Parts, READY};
 use super::bounds::{Bounds, Excess, Inside};
@@ -55,21 +55,29 @@ const LAST_BREATH: Duration = Duration::from_secs(5);
 impl Sandbox {
     /// Runs a program to its end.
     pub(super) async fn run(&self, program: &str, stop: &CancellationToken) -> Result<Ran, NotRun> {
-        // Before it is there: on a busy machine the clock inside may run for a while until this is told of its start.
+        // Before it is there: on a busy machine the clock inside may run for a while until this is
+        // told of its start.
         let began = Instant::now();
         let mut child = start(self.clone()).await?;
         let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
         let (ready, is_ready) = oneshot::channel();
-        let mut feeding = Box::pin(feed(child.stdin.take(), program, is_ready, (child.id(), &self.limits)));
+        let mut feeding =
+            Box::pin(feed(child.stdin.take(), program, is_ready, (child.id(), &self.limits)));
         let (mut fed, mut watching, mut in_group) = (false, None, None);
         let bounds = Bounds { memory: self.limits.total, files: self.limits.names };
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let reading =
-            async { tokio::join!(drain(out, self.limits.output, None), drain(err, self.limits.output, Some(ready))) };
+        let reading = async {
+            tokio::join!(
+                drain(out, self.limits.output, None),
+                drain(err, self.limits.output, Some(ready))
+            )
+        };
         let mut reading = std::pin::pin!(reading);
         let mut read = None;
-        // The first process of the sandbox ends the program; this is for one that does not come to it.
-        let mut over = std::pin::pin!(sleep(self.limits.wall + self.limits.grace + Duration::from_secs(1)));
+        // The first process of the sandbox ends the program; this is for one that does not come to
+        // it.
+        let mut over =
+            std::pin::pin!(sleep(self.limits.wall + self.limits.grace + Duration::from_secs(1)));
         let (mut by, status) = loop {
             tokio::select! {
                 biased;
@@ -88,7 +96,8 @@ impl Sandbox {
             }
         };
         let late = began.elapsed() >= self.limits.wall;
-        // bubblewrap that is ended while it starts may leave its child behind. Without the program, the child ends.
+        // bubblewrap that is ended while it starts may leave its child behind. Without the program,
+        // the child ends.
         drop(feeding);
         if status.is_none() {
             group.end();
@@ -96,8 +105,10 @@ impl Sandbox {
             gone.map_err(|_| NotRun::Failed("The sandbox could not be ended.".to_owned()))??;
         }
         group.0 = None;
-        // The pipes close with the last process that holds them: this waits for all, and notices one that lives on.
-        let outlived = |_| NotRun::Failed("A process of the program outlived the sandbox.".to_owned());
+        // The pipes close with the last process that holds them: this waits for all, and notices
+        // one that lives on.
+        let outlived =
+            |_| NotRun::Failed("A process of the program outlived the sandbox.".to_owned());
         let (stdout, mut stderr) = match read {
             Some(both) => both,
             None => timeout(LAST_BREATH, &mut reading).await.map_err(outlived)?,
@@ -105,7 +116,8 @@ impl Sandbox {
         if !stderr.take_off(READY) && by == By::Itself {
             return Err(NotRun::Refused(stderr.text()));
         }
-        if by == By::Itself && in_group.is_some_and(|group: ControlGroup| group.ran_out_of_memory()) {
+        if by == By::Itself && in_group.is_some_and(|group: ControlGroup| group.ran_out_of_memory())
+        {
             by = By::Excess(Excess::Memory);
         }
         let code = status.and_then(|status| status.code());
@@ -119,7 +131,8 @@ impl From<io::Error> for NotRun {
     }
 }
 
-/// Hands the program over once the sandbox stands and is found. Dropped before, it hands nothing over, and nothing runs.
+/// Hands the program over once the sandbox stands and is found. Dropped before, it hands nothing
+/// over, and nothing runs.
 async fn feed(
     stdin: Option<ChildStdin>,
     program: &str,
@@ -127,7 +140,8 @@ async fn feed(
     (bubblewrap, limits): (Option<u32>, &PythonLimits),
 ) -> Option<Inside> {
     let (Some(mut stdin), Ok(())) = (stdin, is_ready.await) else { return None };
-    // Not found means that it has ended, which is noticed where it is waited for. What cannot be watched is handed nothing.
+    // Not found means that it has ended, which is noticed where it is waited for. What cannot be
+    // watched is handed nothing.
     let inside = Inside::mark(bubblewrap?, limits)?;
     let framed = format!("{}\n{program}", program.len());
     // Broken when the sandbox has ended meanwhile.
@@ -149,7 +163,8 @@ struct Group(Option<Pid>);
 impl Group {
     fn end(&mut self) {
         if let Some(pid) = self.0.take() {
-            // bubblewrap leads a group of its own, so that a sandbox that is only half built ends too. Gone already: fine.
+            // bubblewrap leads a group of its own, so that a sandbox that is only half built ends
+            // too. Gone already: fine.
             let _ = rustix::process::kill_process_group(pid, Signal::KILL);
         }
     }
@@ -161,7 +176,11 @@ impl Drop for Group {
     }
 }
 
-async fn drain(stream: Option<impl AsyncRead + Unpin>, cap: usize, mut ready: Option<oneshot::Sender<()>>) -> Kept {
+async fn drain(
+    stream: Option<impl AsyncRead + Unpin>,
+    cap: usize,
+    mut ready: Option<oneshot::Sender<()>>,
+) -> Kept {
     let mut kept = Kept::new(cap);
     let Some(mut stream) = stream else { return kept };
     let mut chunk = vec![0; 64 * 1024];
@@ -186,22 +205,29 @@ fn sealed(filter: &[u8]) -> io::Result<OwnedFd> {
         rest = &rest[rustix::io::write(&file, rest)?..];
     }
     rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))?;
-    rustix::fs::fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    rustix::fs::fcntl_add_seals(
+        &file,
+        SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL,
+    )?;
     Ok(file)
 }
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One thread starts all sandboxes. They end when the thread that started them ends (`--die-with-parent`), so it must be one that
-/// lives as long as this process; threads of tokio do not.
+/// One thread starts all sandboxes. They end when the thread that started them ends
+/// (`--die-with-parent`), so it must be one that lives as long as this process; threads of tokio do
+/// not.
 fn starter() -> io::Result<&'static mpsc::Sender<Job>> {
     static STARTER: OnceLock<mpsc::Sender<Job>> = OnceLock::new();
     if let Some(starter) = STARTER.get() {
         return Ok(starter);
     }
     let (sender, jobs) = mpsc::channel::<Job>();
-    std::thread::Builder::new().name("sandboxes".to_owned()).spawn(move || jobs.into_iter().for_each(|job| job()))?;
-    // Of two that are made at once one is dropped, and its thread ends before it has started anything.
+    std::thread::Builder::new()
+        .name("sandboxes".to_owned())
+        .spawn(move || jobs.into_iter().for_each(|job| job()))?;
+    // Of two that are made at once one is dropped, and its thread ends before it has started
+    // anything.
     Ok(STARTER.get_or_init(|| sender))
 }
 
@@ -218,12 +244,15 @@ async fn start(sandbox: Sandbox) -> io::Result<Child> {
 }
 
 fn spawn(sandbox: &Sandbox) -> io::Result<Child> {
-    // bubblewrap must inherit this one. Other processes that are started in this moment inherit it too, which harms nobody: it says
-    // the same in every copy of this program and cannot be changed.
+    // bubblewrap must inherit this one. Other processes that are started in this moment inherit it
+    // too, which harms nobody: it says the same in every copy of this program and cannot be
+    // changed.
     let filter = sandbox.filter.as_deref().map(sealed).transpose()?;
-    let arguments = argv::arguments(&sandbox.parts, &sandbox.limits, filter.as_ref().map(AsRawFd::as_raw_fd));
+    let arguments =
+        argv::arguments(&sandbox.parts, &sandbox.limits, filter.as_ref().map(AsRawFd::as_raw_fd));
     let mut command = Command::new(&sandbox.parts.bwrap);
-    // An empty environment: bubblewrap is process 1 of the sandbox, and programs can read its environment.
+    // An empty environment: bubblewrap is process 1 of the sandbox, and programs can read its
+    // environment.
     command.args(arguments).env_clear().current_dir("/").process_group(0).kill_on_drop(true);
     if sandbox.parts.as_nobody {
         command.uid(NOBODY).gid(NOBODY);

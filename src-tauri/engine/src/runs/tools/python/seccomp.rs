@@ -1,9 +1,10 @@
-//! **Pure.** The second layer: which system calls a program may not make, as the bytes that bubblewrap hands to the kernel. The
-//! namespaces are the first layer; each is verified without the other.
+//! **Pure.** The second layer: which system calls a program may not make, as the bytes that
+//! bubblewrap hands to the kernel. The namespaces are the first layer; each is verified without the
+//! other.
 use libc::c_long;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch, sock_filter,
 };
 use std::collections::BTreeMap;
 
@@ -30,7 +31,8 @@ pub(super) const REFUSED: &[(&str, c_long)] = &[
     ("fanotify_init", libc::SYS_fanotify_init),
     ("name_to_handle_at", libc::SYS_name_to_handle_at),
     ("open_by_handle_at", libc::SYS_open_by_handle_at),
-    // Anything that reaches another process by a socket; pairs of sockets inside the program still work.
+    // Anything that reaches another process by a socket; pairs of sockets inside the program still
+    // work.
     ("connect", libc::SYS_connect),
     ("bind", libc::SYS_bind),
     ("listen", libc::SYS_listen),
@@ -101,7 +103,8 @@ const NAMESPACES: [u64; 7] =
     [0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000, 0x0002_0000];
 /// `TIOCSTI` and `TIOCLINUX` put words into a terminal as if a person had typed them.
 const TERMINAL: [u64; 2] = [0x5412, 0x541C];
-/// From here on the numbers of the x32 ABI begin: other numbers for the same calls, past every rule.
+/// From here on the numbers of the x32 ABI begin: other numbers for the same calls, past every
+/// rule.
 const X32: u32 = 0x4000_0000;
 
 #[cfg(target_arch = "x86_64")]
@@ -126,8 +129,10 @@ fn program() -> Result<BpfProgram, String> {
     let arch = ARCH.ok_or("there is no filter of system calls for this processor")?;
     let refuse = SeccompAction::Errno(EPERM);
     let rules = rules().map_err(|error| error.to_string())?;
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch).map_err(|error| error.to_string())?;
-    let body: BpfProgram = filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)
+        .map_err(|error| error.to_string())?;
+    let body: BpfProgram =
+        filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
     let mut program = before();
     program.extend(body);
     Ok(program)
@@ -143,17 +148,23 @@ fn rules() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, seccompiler::BackendErr
         rules.insert(call, vec![condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, AF_UNIX)?]);
     }
     // Python's `send` is `sendto` without an address.
-    rules.insert(libc::SYS_sendto, vec![condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?]);
-    let flags =
-        NAMESPACES.iter().map(|flag| condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(*flag), *flag));
+    rules.insert(
+        libc::SYS_sendto,
+        vec![condition(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?],
+    );
+    let flags = NAMESPACES
+        .iter()
+        .map(|flag| condition(0, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(*flag), *flag));
     rules.insert(libc::SYS_clone, flags.collect::<Result<_, _>>()?);
-    let typed = TERMINAL.iter().map(|request| condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, *request));
+    let typed = TERMINAL
+        .iter()
+        .map(|request| condition(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, *request));
     rules.insert(libc::SYS_ioctl, typed.collect::<Result<_, _>>()?);
     Ok(rules)
 }
 
-/// What a list of rules cannot say: `clone3` hides its flags behind a pointer, so it is "not there" and the C library asks
-/// `clone` instead; and no number of x32 gets through.
+/// What a list of rules cannot say: `clone3` hides its flags behind a pointer, so it is "not there"
+/// and the C library asks `clone` instead; and no number of x32 gets through.
 fn before() -> BpfProgram {
     let step = |code: u16, jt: u8, jf: u8, k: u32| sock_filter { code, jt, jf, k };
     let (load, equal, at_least, give) = (0x20, 0x15, 0x35, 0x06);
@@ -214,9 +225,14 @@ mod tests {
         for (name, number) in REFUSED {
             assert_eq!(call(*number, [0; 6]), 0x0005_0001, "{name}");
         }
-        for number in
-            [libc::SYS_read, libc::SYS_write, libc::SYS_openat, libc::SYS_mmap, libc::SYS_execve, libc::SYS_recvfrom]
-        {
+        for number in [
+            libc::SYS_read,
+            libc::SYS_write,
+            libc::SYS_openat,
+            libc::SYS_mmap,
+            libc::SYS_execve,
+            libc::SYS_recvfrom,
+        ] {
             assert_eq!(call(number, [1; 6]), ALLOW, "{number}");
         }
     }

@@ -1,4 +1,5 @@
-//! **Pure.** What is kept of an output of any length: its beginning and its end, with a mark where something was left out.
+//! **Pure.** What is kept of an output of any length: its beginning and its end, with a mark where
+//! something was left out.
 
 /// Bytes of one stream, up to a cap.
 #[derive(Debug)]
@@ -63,7 +64,8 @@ impl Kept {
 /// Without a character that lost its end.
 fn whole_to_the_end(bytes: &[u8]) -> &[u8] {
     match bytes.utf8_chunks().last() {
-        // A chunk that is invalid and reaches the end, though more bytes could have made it a character.
+        // A chunk that is invalid and reaches the end, though more bytes could have made it a
+        // character.
         Some(chunk) if !chunk.invalid().is_empty() && is_begun(chunk.invalid()) => {
             &bytes[..bytes.len() - chunk.invalid().len()]
         }

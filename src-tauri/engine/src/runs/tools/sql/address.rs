@@ -1,5 +1,5 @@
-//! Where a database is: the address of the workspace file with its secrets put in, and what it must not hold.
-//! Touches no file, no net and no environment: whoever knows secrets is asked for them.
+//! Where a database is: the address of the workspace file with its secrets put in, and what it must
+//! not hold. Touches no file, no net and no environment: whoever knows secrets is asked for them.
 use crate::runs::secrets;
 use crate::runs::tools::Unusable;
 use std::collections::BTreeSet;
@@ -24,7 +24,8 @@ pub(super) struct Server {
     pub(super) tls: Tls,
 }
 
-/// Whether the connection is encrypted. There is nothing between: encryption that trusts anyone protects from nobody.
+/// Whether the connection is encrypted. There is nothing between: encryption that trusts anyone
+/// protects from nobody.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tls {
     /// No.
@@ -34,9 +35,13 @@ pub(super) enum Tls {
 }
 
 /// Reads an address; `${NAME}` in it is asked of `secret`.
-pub(super) fn read(written: &str, secret: &dyn Fn(&str) -> Option<String>) -> Result<Address, Unusable> {
+pub(super) fn read(
+    written: &str,
+    secret: &dyn Fn(&str) -> Option<String>,
+) -> Result<Address, Unusable> {
     let written = written.trim();
-    // The whole address may be one secret, as platforms hand it out; then its own parts are written as addresses are.
+    // The whole address may be one secret, as platforms hand it out; then its own parts are written
+    // as addresses are.
     if let Some(name) = whole(written) {
         let address = ask(name, secret)?;
         return if server(&address) { postgres(&address) } else { sqlite(&address) };
@@ -53,9 +58,12 @@ fn server(address: &str) -> bool {
 }
 
 fn sqlite(address: &str) -> Result<Address, Unusable> {
-    let path = address.strip_prefix("sqlite:").filter(|path| !path.is_empty() && !path.starts_with("//"));
+    let path =
+        address.strip_prefix("sqlite:").filter(|path| !path.is_empty() && !path.starts_with("//"));
     match path {
-        Some(":memory:") => Err(unusable("A database in memory is empty.", "Give a file: `sqlite:data/sales.db`.")),
+        Some(":memory:") => {
+            Err(unusable("A database in memory is empty.", "Give a file: `sqlite:data/sales.db`."))
+        }
         Some(path) => Ok(Address::Sqlite(PathBuf::from(path))),
         None => Err(unusable(
             "The address of the database is not understood.",
@@ -74,7 +82,10 @@ fn postgres(address: &str) -> Result<Address, Unusable> {
         )
     })?;
     if config.get_hosts().is_empty() {
-        return Err(unusable("The address of the PostgreSQL server has no host.", "Write it after the `@`."));
+        return Err(unusable(
+            "The address of the PostgreSQL server has no host.",
+            "Write it after the `@`.",
+        ));
     }
     let near = config.get_hosts().iter().all(|host| match host {
         Host::Unix(_) => true,
@@ -83,8 +94,15 @@ fn postgres(address: &str) -> Result<Address, Unusable> {
     let tls = match mode.as_deref() {
         Some("disable") => Tls::Off,
         None | Some("allow" | "prefer") if near => Tls::Off,
-        None | Some("allow" | "prefer" | "require" | "verify-ca" | "verify-full") => Tls::Verified(roots),
-        Some(_) => return Err(unusable("This `sslmode` is not known.", "Write `sslmode=verify-full` or `disable`.")),
+        None | Some("allow" | "prefer" | "require" | "verify-ca" | "verify-full") => {
+            Tls::Verified(roots)
+        }
+        Some(_) => {
+            return Err(unusable(
+                "This `sslmode` is not known.",
+                "Write `sslmode=verify-full` or `disable`.",
+            ));
+        }
     };
     config.ssl_mode(if tls == Tls::Off { SslMode::Disable } else { SslMode::Require });
     if config.get_application_name().is_none() {
@@ -95,7 +113,9 @@ fn postgres(address: &str) -> Result<Address, Unusable> {
 
 /// Takes out what the library does not know: the modes of trust, and the file of certificates.
 fn without_trust(address: &str) -> (String, Option<String>, Option<PathBuf>) {
-    let Some((before, query)) = address.split_once('?') else { return (address.to_owned(), None, None) };
+    let Some((before, query)) = address.split_once('?') else {
+        return (address.to_owned(), None, None);
+    };
     let (mut mode, mut roots, mut kept) = (None, None, Vec::new());
     for part in query.split('&') {
         match part.split_once('=') {
@@ -124,19 +144,25 @@ fn places(address: &str) -> Vec<&str> {
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
     let credentials = before.rsplit_once('@').map(|(credentials, _)| credentials);
-    let in_front = credentials.and_then(|credentials| credentials.split_once(':')).map(|(_, password)| password);
+    let in_front = credentials
+        .and_then(|credentials| credentials.split_once(':'))
+        .map(|(_, password)| password);
     let behind = query.split('&').filter_map(|part| part.split_once('='));
-    let behind = behind.filter(|(key, _)| unescaped(key) == "password").map(|(_, password)| password);
+    let behind =
+        behind.filter(|(key, _)| unescaped(key) == "password").map(|(_, password)| password);
     in_front.into_iter().chain(behind).filter(|password| !password.is_empty()).collect()
 }
 
-/// The passwords in an address with its secrets put in, as they are and as they are written there. Nothing else in it is secret.
+/// The passwords in an address with its secrets put in, as they are and as they are written there.
+/// Nothing else in it is secret.
 pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let written = written.trim();
     let address = match whole(written) {
         Some(name) => secret(name),
         // What is not set hides nothing that is.
-        None => filled(written, &|name| secret(name).or_else(|| Some(name.to_owned())), escaped).ok(),
+        None => {
+            filled(written, &|name| secret(name).or_else(|| Some(name.to_owned())), escaped).ok()
+        }
     };
     let address = address.unwrap_or_default();
     let mut found: Vec<String> =
@@ -179,7 +205,9 @@ fn filled(
                 out.push_str(&written_as(&ask(name, secret)?));
                 rest = after;
             }
-            None => return Err(unusable("`${` opens a name that is not closed.", "Write `${NAME}`.")),
+            None => {
+                return Err(unusable("`${` opens a name that is not closed.", "Write `${NAME}`."));
+            }
         }
     }
     out.push_str(rest);
@@ -212,7 +240,8 @@ fn unescaped(text: &str) -> String {
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
         let pair = after.get(..2).and_then(|pair| std::str::from_utf8(pair).ok());
-        let byte = pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).filter(|_| *first == b'%');
+        let byte =
+            pair.and_then(|pair| u8::from_str_radix(pair, 16).ok()).filter(|_| *first == b'%');
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &after[2..] } else { after };
     }
@@ -255,7 +284,10 @@ mod tests {
     fn the_name_of_a_variable_that_is_not_set_is_no_password_and_its_value_is_one_once_it_is() {
         let written = "postgres://reader:${SUCH_A_NAME}@db.example/shop";
         assert_eq!(passwords(written, &|_| None), Vec::<String>::new());
-        assert_eq!(passwords(written, &|_| Some("SUCH_A_NAME".to_owned())), ["SUCH%5FA%5FNAME", "SUCH_A_NAME"]);
+        assert_eq!(
+            passwords(written, &|_| Some("SUCH_A_NAME".to_owned())),
+            ["SUCH%5FA%5FNAME", "SUCH_A_NAME"]
+        );
     }
 
     #[test]
@@ -358,7 +390,8 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_its_password() {
-        let Address::Postgres(server) = read("postgres://me:${PASSWORD}@h/d", &secrets).unwrap() else {
+        let Address::Postgres(server) = read("postgres://me:${PASSWORD}@h/d", &secrets).unwrap()
+        else {
             panic!("a server")
         };
         assert!(!format!("{server:?}").contains("p@ss"), "{server:?}");

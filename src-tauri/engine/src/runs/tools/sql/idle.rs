@@ -1,5 +1,6 @@
-//! Connections to an SQLite file between two questions, so that not each has to open the file and read its schema. Owns when one
-//! may be asked again: it answers as a new one would, and the file is the one that it was opened on, untouched.
+//! Connections to an SQLite file between two questions, so that not each has to open the file and
+//! read its schema. Owns when one may be asked again: it answers as a new one would, and the file
+//! is the one that it was opened on, untouched.
 use crate::clock;
 use rusqlite::Connection;
 use std::ffi::OsString;
@@ -23,21 +24,27 @@ pub(super) struct Opened {
 
 impl Opened {
     /// Opens a file by its own path, without links.
-    pub(super) fn on<E>(path: PathBuf, open: impl FnOnce(&Path) -> Result<Connection, E>) -> Result<Self, E> {
+    pub(super) fn on<E>(
+        path: PathBuf,
+        open: impl FnOnce(&Path) -> Result<Connection, E>,
+    ) -> Result<Self, E> {
         let state = State::of(&path).filter(State::is_settled);
         Ok(Self { connection: open(&path)?, path, state, is_plain: false })
     }
 
-    /// True when nothing of a question that was answered is left in it, and it is in nobody's way. The answer waits for this, so no
-    /// lock is waited for.
+    /// True when nothing of a question that was answered is left in it, and it is in nobody's way.
+    /// The answer waits for this, so no lock is waited for.
     fn is_clean(&mut self) -> bool {
         let is_prompt = self.connection.busy_timeout(Duration::ZERO).is_ok();
         self.is_plain = self.is_plain || (is_prompt && has_no_virtual_tables(&self.connection));
-        self.is_plain && self.connection.is_autocommit() && !self.connection.is_busy() && !self.has_log()
+        self.is_plain
+            && self.connection.is_autocommit()
+            && !self.connection.is_busy()
+            && !self.has_log()
     }
 
-    /// True for a file whose writers put what they write into a log beside it. As long as a connection stood, nobody could clear
-    /// that log away.
+    /// True for a file whose writers put what they write into a log beside it. As long as a
+    /// connection stood, nobody could clear that log away.
     fn has_log(&self) -> bool {
         let mut log = OsString::from(&self.path);
         log.push("-wal");
@@ -45,14 +52,16 @@ impl Opened {
     }
 }
 
-/// Virtual tables keep things of their own in a connection: a full-text table counts the questions it was asked, and tells. None
-/// can be made without the word; who else has it in a schema is only taken for one.
+/// Virtual tables keep things of their own in a connection: a full-text table counts the questions
+/// it was asked, and tells. None can be made without the word; who else has it in a schema is only
+/// taken for one.
 fn has_no_virtual_tables(connection: &Connection) -> bool {
     let virtuals = "SELECT count(*) FROM sqlite_schema WHERE CAST(sql AS TEXT) LIKE '%virtual%'";
     connection.query_row(virtuals, [], |row| row.get(0)) == Ok(0)
 }
 
-/// What tells one state of a file from another: where it is, its length, its last change and that of what is said of it.
+/// What tells one state of a file from another: where it is, its length, its last change and that
+/// of what is said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
     place: [u64; 2],
@@ -64,15 +73,17 @@ struct State {
 impl State {
     fn of(path: &Path) -> Option<Self> {
         let meta = fs_err::metadata(path).ok()?;
-        let (written, changed) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
+        let (written, changed) =
+            ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
         Some(Self { place: [meta.dev(), meta.ino()], length: meta.len(), written, changed })
     }
 
-    /// Whether whoever writes to the file from now on leaves another state. Nobody can set the date that says so; one that lies ahead
-    /// is of another clock than ours.
+    /// Whether whoever writes to the file from now on leaves another state. Nobody can set the date
+    /// that says so; one that lies ahead is of another clock than ours.
     fn is_settled(&self) -> bool {
         let (seconds, ns) = self.changed;
-        let (changed, now) = (seconds.saturating_mul(1_000_000_000).saturating_add(ns), clock::now_ns());
+        let (changed, now) =
+            (seconds.saturating_mul(1_000_000_000).saturating_add(ns), clock::now_ns());
         changed < now && clock::is_settled(changed, now)
     }
 }

@@ -1,5 +1,6 @@
-//! Questions to a PostgreSQL server that change nothing. Owns its guards: a role that only reads, a read-only transaction whose
-//! snapshot is taken before anything untrusted runs, one statement of the extended protocol, and a connection for each call.
+//! Questions to a PostgreSQL server that change nothing. Owns its guards: a role that only reads, a
+//! read-only transaction whose snapshot is taken before anything untrusted runs, one statement of
+//! the extended protocol, and a connection for each call.
 use super::address::Server;
 use super::role;
 use super::schema::{self, Column, Table, quoted};
@@ -28,8 +29,9 @@ pub struct Postgres {
     judged: OnceCell<String>,
 }
 
-/// What precedes every untrusted statement: a transaction that cannot write, limits of its own, and a snapshot, after which the
-/// transaction cannot be made one that writes. All of it is ours, so it may go as one message.
+/// What precedes every untrusted statement: a transaction that cannot write, limits of its own, and
+/// a snapshot, after which the transaction cannot be made one that writes. All of it is ours, so it
+/// may go as one message.
 pub fn opening(time: Duration) -> String {
     let whole = time.as_millis().clamp(1, 86_400_000);
     let lock = whole.min(5000);
@@ -76,7 +78,10 @@ impl Postgres {
             let keys = client.query(KEYS, &[]).await.map_err(failed)?;
             let version: String = version.try_get(0).map_err(failed)?;
             let major = version.split_whitespace().next().unwrap_or_default();
-            Ok(schema::write(&format!("PostgreSQL {major}"), &tables(&columns, &keys).map_err(failed)?))
+            Ok(schema::write(
+                &format!("PostgreSQL {major}"),
+                &tables(&columns, &keys).map_err(failed)?,
+            ))
         })
         .await
     }
@@ -149,17 +154,21 @@ async fn ask(client: &Client, sql: &str, caps: &Caps, cancel: Cancel) -> Called 
     client.batch_execute(&opening(caps.time)).await.map_err(failed)?;
     let said = client.prepare(sql).await.map_err(failed)?;
     if !said.params().is_empty() {
-        return Err(ToolFailure::new("The query has places for values (`$1`), and there are none: write the values."));
+        return Err(ToolFailure::new(
+            "The query has places for values (`$1`), and there are none: write the values.",
+        ));
     }
     let names: Vec<String> = said.columns().iter().map(|column| column.name().to_owned()).collect();
     let mut shaped = Rows::new(caps, names.iter().map(String::as_str))?;
     let (statement, readings) = form(client, sql, said, caps).await.map_err(failed)?;
-    let mut stream = pin!(client.query_raw(&statement, std::iter::empty::<&str>()).await.map_err(failed)?);
+    let mut stream =
+        pin!(client.query_raw(&statement, std::iter::empty::<&str>()).await.map_err(failed)?);
     while let Some(row) = stream.try_next().await.map_err(failed)? {
         let cells: Result<Vec<Value>, _> =
             readings.iter().enumerate().map(|(at, reading)| reading.cell(&row, at)).collect();
         if !shaped.push(cells.map_err(failed)?) {
-            // The rest is not wanted; the connection ends with the call, and with it the transaction.
+            // The rest is not wanted; the connection ends with the call, and with it the
+            // transaction.
             cancel.now().await;
             return Ok(shaped.finish());
         }
@@ -173,9 +182,10 @@ async fn ask(client: &Client, sql: &str, caps: &Caps, cancel: Cancel) -> Called 
     Ok(shaped.finish())
 }
 
-/// The statement that is run, and how its columns are read. A query is put into one of ours, which asks for its values as text,
-/// cut to what can be shown and no more rows than wanted. What cannot stand there (EXPLAIN, SHOW) runs as it is. Nothing
-/// is safe because of this form: the transaction and the role guard both.
+/// The statement that is run, and how its columns are read. A query is put into one of ours, which
+/// asks for its values as text, cut to what can be shown and no more rows than wanted. What cannot
+/// stand there (EXPLAIN, SHOW) runs as it is. Nothing is safe because of this form: the transaction
+/// and the role guard both.
 async fn form(
     client: &Client,
     sql: &str,
@@ -187,7 +197,8 @@ async fn form(
         return Ok((said, kinds));
     }
     let names: Vec<String> = (1..=kinds.len()).map(|at| format!("c{at}")).collect();
-    let values: Vec<String> = kinds.iter().zip(&names).map(|(kind, name)| kind.asked(name, caps.cell + 1)).collect();
+    let values: Vec<String> =
+        kinds.iter().zip(&names).map(|(kind, name)| kind.asked(name, caps.cell + 1)).collect();
     let inner = sql.trim_end().trim_end_matches(';');
     let text = format!(
         "SELECT {} FROM (\n{inner}\n) AS asked ({}) LIMIT {}",
@@ -223,11 +234,20 @@ enum Reading {
 fn reading(kind: &Type) -> Reading {
     match (kind.kind(), kind) {
         (Kind::Domain(inner), _) => reading(inner),
-        (Kind::Array(_) | Kind::Composite(_), _) | (_, &Type::RECORD | &Type::RECORD_ARRAY) => Reading::Structured,
-        (_, &Type::BOOL) => Reading::Bool,
-        (_, &Type::INT2 | &Type::INT4 | &Type::INT8 | &Type::OID | &Type::NUMERIC | &Type::FLOAT4 | &Type::FLOAT8) => {
-            Reading::Number
+        (Kind::Array(_) | Kind::Composite(_), _) | (_, &Type::RECORD | &Type::RECORD_ARRAY) => {
+            Reading::Structured
         }
+        (_, &Type::BOOL) => Reading::Bool,
+        (
+            _,
+            &Type::INT2
+            | &Type::INT4
+            | &Type::INT8
+            | &Type::OID
+            | &Type::NUMERIC
+            | &Type::FLOAT4
+            | &Type::FLOAT8,
+        ) => Reading::Number,
         (_, &Type::JSON | &Type::JSONB) => Reading::Json,
         (_, &Type::BYTEA) => Reading::Bytes,
         _ => Reading::Text,
@@ -237,7 +257,9 @@ fn reading(kind: &Type) -> Reading {
 impl Reading {
     fn asked(self, name: &str, most: usize) -> String {
         match self {
-            Reading::Structured => format!("pg_catalog.left(pg_catalog.to_json({name})::pg_catalog.text, {most})"),
+            Reading::Structured => {
+                format!("pg_catalog.left(pg_catalog.to_json({name})::pg_catalog.text, {most})")
+            }
             Reading::Bytes => format!("pg_catalog.octet_length({name})::pg_catalog.text"),
             _ => format!("pg_catalog.left({name}::pg_catalog.text, {most})"),
         }
@@ -246,7 +268,9 @@ impl Reading {
     fn cell(self, row: &Row, at: usize) -> Result<Value, tokio_postgres::Error> {
         if self == Reading::Raw {
             let kind = row.columns().get(at).map_or(&Type::UNKNOWN, |column| column.type_());
-            return Ok(row.try_get::<_, Option<Sent<'_>>>(at)?.map_or(Value::Null, |sent| raw(kind, sent.0)));
+            return Ok(row
+                .try_get::<_, Option<Sent<'_>>>(at)?
+                .map_or(Value::Null, |sent| raw(kind, sent.0)));
         }
         let Some(text) = row.try_get::<_, Option<&str>>(at)? else { return Ok(Value::Null) };
         Ok(match self {
@@ -263,7 +287,10 @@ impl Reading {
 struct Sent<'a>(&'a [u8]);
 
 impl<'a> FromSql<'a> for Sent<'a> {
-    fn from_sql(_: &Type, bytes: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+    fn from_sql(
+        _: &Type,
+        bytes: &'a [u8],
+    ) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
         Ok(Sent(bytes))
     }
 
@@ -276,9 +303,15 @@ impl<'a> FromSql<'a> for Sent<'a> {
 fn raw(kind: &Type, bytes: &[u8]) -> Value {
     let text = || String::from_utf8_lossy(bytes).into_owned();
     match (kind, bytes) {
-        (&Type::TEXT | &Type::VARCHAR | &Type::BPCHAR | &Type::NAME | &Type::XML | &Type::UNKNOWN, _) => {
-            Value::Text(text())
-        }
+        (
+            &Type::TEXT
+            | &Type::VARCHAR
+            | &Type::BPCHAR
+            | &Type::NAME
+            | &Type::XML
+            | &Type::UNKNOWN,
+            _,
+        ) => Value::Text(text()),
         (&Type::JSON, _) => shape::structured(&text()),
         (&Type::BOOL, &[truth]) => Value::Bool(truth != 0),
         (&Type::INT2 | &Type::INT4 | &Type::INT8, &[first, ..]) if bytes.len() <= 8 => {
@@ -303,9 +336,15 @@ fn failure(error: &tokio_postgres::Error, sql: &str, caps: &Caps) -> ToolFailure
                 Some(ErrorPosition::Original(place)) => usize::try_from(*place).ok(),
                 _ => None,
             };
-            ToolFailure::new(placed(&said, sql, place.filter(|place| *place <= sql.chars().count() + 1)))
+            ToolFailure::new(placed(
+                &said,
+                sql,
+                place.filter(|place| *place <= sql.chars().count() + 1),
+            ))
         }
-        None => ToolFailure::new(format!("The query broke off: {said}. Only queries can be run here.")),
+        None => {
+            ToolFailure::new(format!("The query broke off: {said}. Only queries can be run here."))
+        }
     }
 }
 
@@ -334,13 +373,21 @@ ORDER BY pg_catalog.strpos('puf', k.contype::text), k.conname COLLATE \"C\" LIMI
 fn tables(columns: &[Row], keys: &[Row]) -> Result<Vec<Table>, tokio_postgres::Error> {
     let name = |row: &Row| -> Result<String, tokio_postgres::Error> {
         let (schema, table): (String, String) = (row.try_get(0)?, row.try_get(1)?);
-        Ok(if schema == "public" { quoted(&table) } else { format!("{}.{}", quoted(&schema), quoted(&table)) })
+        Ok(if schema == "public" {
+            quoted(&table)
+        } else {
+            format!("{}.{}", quoted(&schema), quoted(&table))
+        })
     };
     let mut tables: Vec<Table> = Vec::new();
     for row in columns {
         let table = name(row)?;
         if tables.last().is_none_or(|last| last.name != table) {
-            let kind = if matches!(row.try_get::<_, String>(2)?.as_str(), "v" | "m") { "VIEW" } else { "TABLE" };
+            let kind = if matches!(row.try_get::<_, String>(2)?.as_str(), "v" | "m") {
+                "VIEW"
+            } else {
+                "TABLE"
+            };
             tables.push(Table { name: table, kind, note: row.try_get(3)?, ..Table::default() });
         }
         let (note, values): (Option<String>, Option<String>) = (row.try_get(7)?, row.try_get(8)?);

@@ -1,6 +1,7 @@
-//! Questions to SQLite files in a process of their own. A statement may need any amount of memory before its first row, and SQLite
-//! counts memory for a whole process, so whoever answers shares it with nobody: it has a bound of its own, writes nothing to a disk,
-//! and is ended when it takes too long. It is this program, begun again with `ARGUMENT`.
+//! Questions to SQLite files in a process of their own. A statement may need any amount of memory
+//! before its first row, and SQLite counts memory for a whole process, so whoever answers shares it
+//! with nobody: it has a bound of its own, writes nothing to a disk, and is ended when it takes too
+//! long. It is this program, begun again with `ARGUMENT`.
 use super::idle::Idle;
 use super::shape::Caps;
 use super::sqlite::{self, Watch};
@@ -27,7 +28,8 @@ pub const ARGUMENT: &str = "answer-sqlite-questions";
 /// Most memory that SQLite may take in one process, in MiB.
 const HEAP: u64 = 128;
 
-/// Most memory that a process may map beyond what it has when it begins, in MiB: what SQLite may take, rows on their way, and the rest.
+/// Most memory that a process may map beyond what it has when it begins, in MiB: what SQLite may
+/// take, rows on their way, and the rest.
 const MAPPED: u64 = 512;
 
 /// Questions that are answered at the same time; others wait for their turn.
@@ -57,8 +59,8 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 static TURNS: Semaphore = Semaphore::const_new(AT_A_TIME);
 static WAITING: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
-/// Names the program that answers when it is begun with `ARGUMENT`. Without one, questions are answered in this process, where
-/// nothing bounds the memory of a single one.
+/// Names the program that answers when it is begun with `ARGUMENT`. Without one, questions are
+/// answered in this process, where nothing bounds the memory of a single one.
 pub fn answer_with(program: PathBuf) {
     // The first word counts: a process has one program.
     let _ = PROGRAM.set(program);
@@ -81,8 +83,9 @@ pub(super) fn too_much_memory() -> String {
     )
 }
 
-/// Asks a process, and ends it when there is no answer by `deadline` or it was stopped. One that breaks off says nothing about the
-/// question, for somebody else may have ended it: another is asked, once.
+/// Asks a process, and ends it when there is no answer by `deadline` or it was stopped. One that
+/// breaks off says nothing about the question, for somebody else may have ended it: another is
+/// asked, once.
 pub(super) fn ask(
     path: &Path,
     question: &Question,
@@ -100,7 +103,9 @@ pub(super) fn ask(
             worker
         } else {
             let mut worker = Worker::start().map_err(|why| {
-                ToolFailure::new(format!("The process that reads databases could not be started: {why}."))
+                ToolFailure::new(format!(
+                    "The process that reads databases could not be started: {why}."
+                ))
             })?;
             if worker.send(&line).is_err() {
                 continue;
@@ -154,11 +159,14 @@ impl Worker {
         // No key of this process is in its surroundings. What its libraries are found by may be.
         command.arg(ARGUMENT).env_clear();
         command.envs(std::env::vars_os().filter(|(name, _)| name == "LD_LIBRARY_PATH"));
-        // In a process group of its own: a key of the terminal that asks us to stop ends no question that is under way.
+        // In a process group of its own: a key of the terminal that asks us to stop ends no
+        // question that is under way.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         match (child.stdin.take(), child.stdout.take()) {
-            (Some(questions), Some(answers)) => Ok(Self { child, questions, answers: BufReader::new(answers) }),
+            (Some(questions), Some(answers)) => {
+                Ok(Self { child, questions, answers: BufReader::new(answers) })
+            }
             _ => Err(std::io::Error::other("it has no pipes")),
         }
     }
@@ -245,8 +253,10 @@ fn read_request(line: &str) -> Option<(PathBuf, Question, Caps)> {
         _ => None,
     };
     let hex = text("path")?;
-    let path: Option<Vec<u8>> =
-        (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok()).collect();
+    let path: Option<Vec<u8>> = (0..hex.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(hex.get(at..at + 2)?, 16).ok())
+        .collect();
     let question = match text("question")? {
         "rows" => Question::Rows(text("sql")?.to_owned()),
         "schema" => Question::Schema,
@@ -294,36 +304,45 @@ pub fn answer_questions() -> ExitCode {
             Err(failure) => ("error", Value::Text(failure.message)),
         };
         let map = Value::Map(vec![(Value::from(answer.0), answer.1)]);
-        if answers.write_all(format!("{}\n", json::write(&map, false)).as_bytes()).is_err() || answers.flush().is_err()
+        if answers.write_all(format!("{}\n", json::write(&map, false)).as_bytes()).is_err()
+            || answers.flush().is_err()
         {
             return ExitCode::SUCCESS;
         }
     }
 }
 
-/// Watches whoever asks: when they are gone, however they ended, nobody wants the answer that is being looked for.
+/// Watches whoever asks: when they are gone, however they ended, nobody wants the answer that is
+/// being looked for.
 fn end_with_who_asks() -> std::io::Result<()> {
     let input = std::io::stdin();
     let watch = move || {
-        // Nothing is waited for but the other end of standard input being shut, which is always told.
+        // Nothing is waited for but the other end of standard input being shut, which is always
+        // told.
         let mut watched = [PollFd::new(&input, PollFlags::empty())];
         while poll(&mut watched, None).is_err() {}
         let _ = kill_process(getpid(), Signal::KILL);
     };
-    std::thread::Builder::new().name("who asks".to_owned()).stack_size(64 << 10).spawn(watch).map(drop)
+    std::thread::Builder::new()
+        .name("who asks".to_owned())
+        .stack_size(64 << 10)
+        .spawn(watch)
+        .map(drop)
 }
 
 /// Bounds the memory of this process. None when that cannot be done.
 fn bound() -> Option<()> {
     let heap = i64::try_from(HEAP << 20).ok()?;
     let connection = Connection::open_in_memory().ok()?;
-    let is_set = connection.query_row(&format!("PRAGMA hard_heap_limit = {heap}"), [], |row| row.get::<_, i64>(0));
+    let is_set = connection
+        .query_row(&format!("PRAGMA hard_heap_limit = {heap}"), [], |row| row.get::<_, i64>(0));
     if is_set != Ok(heap) {
         return None;
     }
     // The system's own bound, should memory be taken that SQLite does not count.
     let status = fs_err::read_to_string("/proc/self/status").ok()?;
-    let mapped = status.lines().find_map(|line| line.strip_prefix("VmSize:")?.trim().strip_suffix(" kB"))?;
+    let mapped =
+        status.lines().find_map(|line| line.strip_prefix("VmSize:")?.trim().strip_suffix(" kB"))?;
     let most = (mapped.parse::<u64>().ok()? << 10) + (MAPPED << 20);
     setrlimit(Resource::As, Rlimit { current: Some(most), maximum: Some(most) }).ok()
 }

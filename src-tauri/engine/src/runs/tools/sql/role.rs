@@ -1,8 +1,10 @@
-//! **Pure.** What a PostgreSQL role may do beyond reading: the question that finds it out, and the sentence for people.
+//! **Pure.** What a PostgreSQL role may do beyond reading: the question that finds it out, and the
+//! sentence for people.
 use crate::runs::tools::Unusable;
 
-/// Lists what the role may do beyond reading, one reason a row. Roles that it may become count as its own. The server's own
-/// catalogs do not: everyone may set what is there for their own session only.
+/// Lists what the role may do beyond reading, one reason a row. Roles that it may become count as
+/// its own. The server's own catalogs do not: everyone may set what is there for their own session
+/// only.
 pub(super) const QUESTION: &str = "
 WITH mine AS (
   SELECT oid, rolname, rolsuper, rolcreaterole, rolcreatedb, rolreplication
@@ -29,9 +31,10 @@ SELECT reason FROM (
     WHERE pg_catalog.has_database_privilege(mine.oid, pg_catalog.current_database(), 'CREATE')
 ) found ORDER BY rank, reason LIMIT 20";
 
-/// Lists functions that the role may run and whose effects a rollback does not undo: name with arguments, and the statement that
-/// takes the right away. Every database gives some of them to everyone. Advisory locks are not among them: those end with the
-/// connection, and each call has one of its own. Of a superuser none are listed, for no statement takes them away.
+/// Lists functions that the role may run and whose effects a rollback does not undo: name with
+/// arguments, and the statement that takes the right away. Every database gives some of them to
+/// everyone. Advisory locks are not among them: those end with the connection, and each call has
+/// one of its own. Of a superuser none are listed, for no statement takes them away.
 pub(super) const FUNCTIONS: &str = "
 WITH mine AS (
   SELECT oid FROM pg_catalog.pg_roles WHERE pg_catalog.pg_has_role(current_user, oid, 'MEMBER')
@@ -99,8 +102,9 @@ impl Powers {
     pub(super) fn clause(&self) -> String {
         let mut names: Vec<String> = self.functions.iter().map(|(name, _)| name.clone()).collect();
         names.dedup();
-        let functions = (!names.is_empty())
-            .then(|| format!("it may run functions that a rollback does not undo: {}", names.join(", ")));
+        let functions = (!names.is_empty()).then(|| {
+            format!("it may run functions that a rollback does not undo: {}", names.join(", "))
+        });
         let reasons = (!self.reasons.is_empty()).then(|| told(&self.reasons));
         reasons.into_iter().chain(functions).collect::<Vec<_>>().join("; ")
     }
@@ -109,7 +113,8 @@ impl Powers {
         let role = "Give the tool a role that only reads (CREATE ROLE reader LOGIN PASSWORD '…'; GRANT USAGE ON SCHEMA public TO \
                     reader; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader; REVOKE CREATE ON SCHEMA public FROM PUBLIC), \
                     or write `accept_writer: true` when this database may be changed.";
-        let statements: Vec<&str> = self.functions.iter().map(|(_, statement)| statement.as_str()).collect();
+        let statements: Vec<&str> =
+            self.functions.iter().map(|(_, statement)| statement.as_str()).collect();
         let functions = format!(
             "As a superuser, in the database {database}: {} Grant them to roles that need them (GRANT EXECUTE ON ROUTINE … TO …). \
              Where that cannot be done, name the functions under `accept_functions` of the tool.",
@@ -173,7 +178,9 @@ mod tests {
         );
         let fix = said.fix.unwrap();
         assert!(
-            fix.starts_with("As a superuser, in the database shop: REVOKE f(int); REVOKE f(text); REVOKE g();"),
+            fix.starts_with(
+                "As a superuser, in the database shop: REVOKE f(int); REVOKE f(text); REVOKE g();"
+            ),
             "{fix}"
         );
         assert!(powers.clone().without(&["f".to_owned(), "g".to_owned()]).is_empty());

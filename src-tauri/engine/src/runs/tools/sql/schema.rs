@@ -1,4 +1,5 @@
-//! **Pure.** Tables of a database as a text for the instructions of a model: what can be asked for, in the words of SQL.
+//! **Pure.** Tables of a database as a text for the instructions of a model: what can be asked for,
+//! in the words of SQL.
 use std::fmt::Write as _;
 
 /// Most bytes of a schema. More would crowd out the question.
@@ -42,7 +43,11 @@ pub(super) fn write(dialect: &str, tables: &[Table]) -> String {
         let text = written(table);
         if out.len() + text.len() > MOST {
             let left = tables.len() - at;
-            let _ = writeln!(out, "-- {left} more {} left out.", if left == 1 { "table is" } else { "tables are" });
+            let _ = writeln!(
+                out,
+                "-- {left} more {} left out.",
+                if left == 1 { "table is" } else { "tables are" }
+            );
             break;
         }
         out.push_str(&text);
@@ -58,7 +63,8 @@ fn written(table: &Table) -> String {
         lines.push((format!("{}{kind}{required}", column.name), column.note.as_deref()));
     }
     lines.extend(table.keys.iter().map(|key| (key.clone(), None)));
-    let mut out = format!("CREATE {} {} ({}\n", table.kind, table.name, remark(table.note.as_deref()));
+    let mut out =
+        format!("CREATE {} {} ({}\n", table.kind, table.name, remark(table.note.as_deref()));
     let last = lines.len().saturating_sub(1);
     for (at, (line, note)) in lines.iter().enumerate() {
         let comma = if at == last { "" } else { "," };
@@ -69,7 +75,8 @@ fn written(table: &Table) -> String {
 }
 
 fn remark(note: Option<&str>) -> String {
-    note.filter(|note| !note.trim().is_empty()).map_or_else(String::new, |note| format!(" -- {}", one_line(note)))
+    note.filter(|note| !note.trim().is_empty())
+        .map_or_else(String::new, |note| format!(" -- {}", one_line(note)))
 }
 
 /// What an owner wrote stays on its line, whatever it holds.
@@ -132,7 +139,10 @@ mod tests {
         let text = write("SQLite", &many);
         assert!(text.len() <= MOST + 60, "{}", text.len());
         let whole = text.matches("CREATE TABLE").count();
-        assert!(text.ends_with(&format!("-- {} more tables are left out.\n", 5000 - whole)), "{text}");
+        assert!(
+            text.ends_with(&format!("-- {} more tables are left out.\n", 5000 - whole)),
+            "{text}"
+        );
     }
 
     #[test]

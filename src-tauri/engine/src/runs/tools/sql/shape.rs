@@ -1,5 +1,5 @@
-//! **Pure.** Rows of a database as a result for a model: bounded in rows, bytes and cells, with numbers kept exactly. Owns no
-//! connection; both kinds of database shape what they read here.
+//! **Pure.** Rows of a database as a result for a model: bounded in rows, bytes and cells, with
+//! numbers kept exactly. Owns no connection; both kinds of database shape what they read here.
 use crate::runs::tools::ToolFailure;
 use std::collections::HashSet;
 use std::time::Duration;
@@ -23,7 +23,13 @@ pub struct Caps {
 
 impl Default for Caps {
     fn default() -> Self {
-        Caps { rows: 10_000, bytes: 1 << 20, cell: 64 << 10, columns: 200, time: Duration::from_secs(30) }
+        Caps {
+            rows: 10_000,
+            bytes: 1 << 20,
+            cell: 64 << 10,
+            columns: 200,
+            time: Duration::from_secs(30),
+        }
     }
 }
 
@@ -40,8 +46,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Starts with the names of the columns; the same name twice gets a number, so that no value hides another.
-    pub(super) fn new<'a>(caps: &Caps, names: impl IntoIterator<Item = &'a str>) -> Result<Self, ToolFailure> {
+    /// Starts with the names of the columns; the same name twice gets a number, so that no value
+    /// hides another.
+    pub(super) fn new<'a>(
+        caps: &Caps,
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, ToolFailure> {
         let names: Vec<&str> = names.into_iter().collect();
         if names.len() > caps.columns {
             return Err(ToolFailure::new(format!(
@@ -57,7 +67,8 @@ impl Rows {
     /// Takes a row. False when no more are wanted.
     pub(super) fn push(&mut self, cells: Vec<Value>) -> bool {
         if self.kept.len() == self.caps.rows {
-            self.full = Some(format!("Only the first {} here: there are more.", rows(self.caps.rows)));
+            self.full =
+                Some(format!("Only the first {} here: there are more.", rows(self.caps.rows)));
             return false;
         }
         let cells = cells.into_iter().map(|cell| self.bounded(cell));
@@ -68,7 +79,11 @@ impl Rows {
             self.full = Some(match self.kept.len() {
                 0 => format!("The first row alone is larger than {}.", size(self.caps.bytes)),
                 fit => {
-                    format!("Only the first {} here: more do not fit into {}.", rows(fit), size(self.caps.bytes))
+                    format!(
+                        "Only the first {} here: more do not fit into {}.",
+                        rows(fit),
+                        size(self.caps.bytes)
+                    )
                 }
             });
             return false;
@@ -86,7 +101,10 @@ impl Rows {
             notes.push("Ask for less: fewer columns, a condition, or an aggregate.".to_owned());
         }
         if self.cells_cut {
-            notes.push(format!("Values longer than {} are cut and end in `…`.", size(self.caps.cell)));
+            notes.push(format!(
+                "Values longer than {} are cut and end in `…`.",
+                size(self.caps.cell)
+            ));
         }
         let rows = Value::List(self.kept);
         if notes.is_empty() {
@@ -94,7 +112,11 @@ impl Rows {
         }
         let entry = |key: &str, value| (Value::from(key), value);
         let note = Value::Text(notes.join(" "));
-        Value::Map(vec![entry("rows", rows), entry("truncated", Value::Bool(true)), entry("note", note)])
+        Value::Map(vec![
+            entry("rows", rows),
+            entry("truncated", Value::Bool(true)),
+            entry("note", note),
+        ])
     }
 
     fn bounded(&mut self, cell: Value) -> Value {
@@ -135,7 +157,8 @@ fn distinct(names: &[&str]) -> Vec<String> {
     out
 }
 
-/// A number as a database writes it; what JSON does not know as a number (`NaN`, `Infinity`) is text.
+/// A number as a database writes it; what JSON does not know as a number (`NaN`, `Infinity`) is
+/// text.
 pub(super) fn number(text: &str) -> Value {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.starts_with(|c: char| c.is_ascii_digit()) {
@@ -161,7 +184,8 @@ pub(super) fn bytes(count: &str) -> Value {
     Value::Text(format!("<{count} {}>", if count == "1" { "byte" } else { "bytes" }))
 }
 
-/// A JSON text as what it holds; text that holds none, because it was cut or is too deep, stays text.
+/// A JSON text as what it holds; text that holds none, because it was cut or is too deep, stays
+/// text.
 pub(super) fn structured(text: &str) -> Value {
     json::embedded(text).or_else(|| json::read(text).ok()).unwrap_or_else(|| Value::from(text))
 }

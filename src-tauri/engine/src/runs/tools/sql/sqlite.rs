@@ -1,5 +1,6 @@
-//! Questions to an SQLite file that nobody can change by asking. Owns its guards: the file is opened for reading, an allow-list
-//! judges everything a statement would do, sizes are limited, and a clock stops what takes too long.
+//! Questions to an SQLite file that nobody can change by asking. Owns its guards: the file is
+//! opened for reading, an allow-list judges everything a statement would do, sizes are limited, and
+//! a clock stops what takes too long.
 use super::idle::{Idle, Opened};
 use super::process::{self, Question};
 use super::schema::{self, Column, Table, quoted};
@@ -25,7 +26,8 @@ const STEPS: i32 = 1000;
 /// How long after the deadline a call is still waited for: a single step may be a slow one.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Largest value that a statement may make or read. Some functions take the square of it in time, without a look at the clock.
+/// Largest value that a statement may make or read. Some functions take the square of it in time,
+/// without a look at the clock.
 const LARGEST: i32 = 1_000_000;
 
 /// Most steps of SQLite's machine for one question: work is bounded on a fast machine, too.
@@ -67,13 +69,17 @@ impl Sqlite {
             )),
             Err(failure) => Err(Unusable {
                 message: format!("{name}: {failure}"),
-                fix: Some("Check `database` in touchstone.yaml: a path is relative to that file.".to_owned()),
+                fix: Some(
+                    "Check `database` in touchstone.yaml: a path is relative to that file."
+                        .to_owned(),
+                ),
             }),
         }
     }
 
-    /// Answers a question, in a process with bounded memory where this program can start one. Whoever waits is free again at the
-    /// deadline, whatever the process or thread is at; dropping the future ends it.
+    /// Answers a question, in a process with bounded memory where this program can start one.
+    /// Whoever waits is free again at the deadline, whatever the process or thread is at; dropping
+    /// the future ends it.
     async fn answer(&self, question: Question, caps: &Caps, stop: &CancellationToken) -> Called {
         let permit = tokio::select! {
             biased;
@@ -108,7 +114,13 @@ impl Sqlite {
 }
 
 /// Answers a question about a file, on this thread.
-pub(super) fn answer(path: &Path, question: &Question, caps: &Caps, watch: Watch, idle: &Idle) -> Called {
+pub(super) fn answer(
+    path: &Path,
+    question: &Question,
+    caps: &Caps,
+    watch: Watch,
+    idle: &Idle,
+) -> Called {
     match question {
         Question::Rows(sql) => {
             let steps = Arc::clone(&watch.steps);
@@ -117,7 +129,8 @@ pub(super) fn answer(path: &Path, question: &Question, caps: &Caps, watch: Watch
                 None => open(path, watch),
             };
             let asked = asked?;
-            let rows = ask(&asked.connection, sql, caps).map_err(|failure| too_much_work(&steps).unwrap_or(failure))?;
+            let rows = ask(&asked.connection, sql, caps)
+                .map_err(|failure| too_much_work(&steps).unwrap_or(failure))?;
             // Only one that did what it should is asked again.
             idle.give(asked);
             Ok(rows)
@@ -165,7 +178,9 @@ impl Watch {
 
     fn begin(self, connection: &mut Connection) -> rusqlite::Result<()> {
         let Watch { deadline, stop, steps } = self;
-        connection.busy_timeout(deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5)))?;
+        connection.busy_timeout(
+            deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5)),
+        )?;
         let each = u64::try_from(STEPS).unwrap_or_default();
         let is_over = move || {
             let taken = steps.fetch_add(each, Ordering::Relaxed) + each;
@@ -178,11 +193,14 @@ impl Watch {
 /// Opens a file with every guard in place.
 fn open(path: &Path, watch: Watch) -> Result<Opened, ToolFailure> {
     // A link in the settings is followed here, once; SQLite itself follows none.
-    let path = fs_err::canonicalize(path).map_err(|_| ToolFailure::new("The database file is not there."))?;
+    let path = fs_err::canonicalize(path)
+        .map_err(|_| ToolFailure::new("The database file is not there."))?;
     if !path.is_file() {
         return Err(ToolFailure::new("The database is no file."));
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let guarded = Opened::on(path, |path| {
         let mut connection = Connection::open_with_flags(path, flags)?;
         guard(&mut connection, watch)?;
@@ -221,7 +239,8 @@ fn guard(connection: &mut Connection, watch: Watch) -> rusqlite::Result<()> {
     watch.begin(connection)?;
     // Else the file says how much of it is kept in memory.
     connection.pragma_update(None, "cache_size", CACHE)?;
-    // What a question needs on the way is never written to a disk. How much memory that may take is bounded by `process`.
+    // What a question needs on the way is never written to a disk. How much memory that may take is
+    // bounded by `process`.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.authorizer(Some(judge))
 }
@@ -238,7 +257,9 @@ fn judge(context: AuthContext<'_>) -> Authorization {
         AuthAction::Select
         | AuthAction::Recursive
         | AuthAction::Pragma { pragma_name: "data_version", pragma_value: None } => true,
-        AuthAction::Read { table_name, .. } => !HIDDEN.iter().any(|hidden| table_name.starts_with(hidden)),
+        AuthAction::Read { table_name, .. } => {
+            !HIDDEN.iter().any(|hidden| table_name.starts_with(hidden))
+        }
         AuthAction::Function { function_name } => {
             FUNCTIONS.split_whitespace().any(|known| known.eq_ignore_ascii_case(function_name))
         }
@@ -250,7 +271,8 @@ fn judge(context: AuthContext<'_>) -> Authorization {
 /// Tables that are none: they run pragmas or show raw pages.
 const HIDDEN: [&str; 3] = ["pragma_", "sqlite_dbpage", "fts3tokenize"];
 
-/// Functions that compute and touch nothing. What is not here cannot be called: `load_extension`, `fts3_tokenizer`, `readfile` …
+/// Functions that compute and touch nothing. What is not here cannot be called: `load_extension`,
+/// `fts3_tokenizer`, `readfile` …
 const FUNCTIONS: &str = "
     abs avg char coalesce concat concat_ws count format glob group_concat hex if ifnull iif instr last_insert_rowid length like
     likelihood likely lower ltrim max min nullif octet_length printf quote random randomblob replace round rtrim sign soundex
@@ -271,7 +293,9 @@ fn ask(connection: &Connection, sql: &str, caps: &Caps) -> Called {
         return Err(ToolFailure::new(ONLY_READS));
     }
     if statement.parameter_count() > 0 {
-        return Err(ToolFailure::new("The query has places for values (`?`), and there are none: write the values."));
+        return Err(ToolFailure::new(
+            "The query has places for values (`?`), and there are none: write the values.",
+        ));
     }
     let width = statement.column_count();
     if width == 0 {
@@ -298,14 +322,17 @@ fn cell(value: ValueRef<'_>) -> Value {
     }
 }
 
-const ONLY_READS: &str = "Only one query that reads can be run here: SELECT, WITH … SELECT, VALUES or EXPLAIN.";
+const ONLY_READS: &str =
+    "Only one query that reads can be run here: SELECT, WITH … SELECT, VALUES or EXPLAIN.";
 
 /// An error in the database's own words, without the path of its file.
 fn failure(error: &rusqlite::Error, sql: &str) -> ToolFailure {
     use rusqlite::Error::{MultipleStatement, SqlInputError, SqliteFailure};
     let code = error.sqlite_error_code();
     let words = match error {
-        MultipleStatement => return ToolFailure::new(format!("There is more than one statement. {ONLY_READS}")),
+        MultipleStatement => {
+            return ToolFailure::new(format!("There is more than one statement. {ONLY_READS}"));
+        }
         SqlInputError { msg, offset, .. } => {
             let before = usize::try_from(*offset).ok().and_then(|offset| sql.get(..offset));
             placed(msg, sql, before.map(|before| before.chars().count() + 1))
@@ -328,7 +355,8 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
         "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')
          AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name COLLATE BINARY LIMIT 5000",
     )?;
-    let named = list.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    let named =
+        list.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
     named
         .map(|named| {
             let named = named?;
@@ -351,14 +379,20 @@ fn left_out((name, kind): &(String, String), error: &rusqlite::Error) -> Option<
         )
     );
     let is_left_out = kind == "view" && !of_whole_file;
-    is_left_out.then(|| Table { name: quoted(name), kind: "VIEW", note: Some(note), ..Table::default() })
+    is_left_out.then(|| Table {
+        name: quoted(name),
+        kind: "VIEW",
+        note: Some(note),
+        ..Table::default()
+    })
 }
 
 fn table(connection: &Connection, (name, kind): &(String, String)) -> rusqlite::Result<Table> {
     let mut columns = Vec::new();
     let mut key: Vec<(i64, String)> = Vec::new();
-    let mut asked =
-        connection.prepare("SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1")?;
+    let mut asked = connection.prepare(
+        "SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1",
+    )?;
     let mut rows = asked.query([name])?;
     while let Some(row) = rows.next()? {
         let column: String = row.get(0)?;
@@ -366,11 +400,20 @@ fn table(connection: &Connection, (name, kind): &(String, String)) -> rusqlite::
         if place > 0 {
             key.push((place, quoted(&column)));
         }
-        columns.push(Column { name: quoted(&column), kind: row.get(1)?, required: row.get(2)?, note: None });
+        columns.push(Column {
+            name: quoted(&column),
+            kind: row.get(1)?,
+            required: row.get(2)?,
+            note: None,
+        });
     }
     key.sort();
     let names: Vec<String> = key.into_iter().map(|(_, name)| name).collect();
-    let mut keys = if names.is_empty() { Vec::new() } else { vec![format!("PRIMARY KEY ({})", names.join(", "))] };
+    let mut keys = if names.is_empty() {
+        Vec::new()
+    } else {
+        vec![format!("PRIMARY KEY ({})", names.join(", "))]
+    };
     keys.extend(references(connection, name)?);
     let kind = if kind == "view" { "VIEW" } else { "TABLE" };
     Ok(Table { name: quoted(name), kind, note: None, columns, keys })
@@ -410,7 +453,8 @@ mod tests {
         let asked = |most: u64| {
             let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000000) SELECT count(*) FROM \
                        (SELECT n FROM c LIMIT MOST)";
-            let watch = Watch::until(Instant::now() + Duration::from_hours(1), CancellationToken::new());
+            let watch =
+                Watch::until(Instant::now() + Duration::from_hours(1), CancellationToken::new());
             let question = Question::Rows(sql.replace("MOST", &most.to_string()));
             answer(&file, &question, &Caps::default(), watch, &Idle::default())
         };
@@ -432,7 +476,8 @@ mod tests {
         let watch = Watch::until(Instant::now() + Duration::from_mins(1), CancellationToken::new());
         let mut guarded = open(&path, watch).unwrap().connection;
         assert_eq!(
-            ask(&guarded, "SELECT count(*) AS n FROM t", &Caps::default()).map(|rows| rows.items().len()),
+            ask(&guarded, "SELECT count(*) AS n FROM t", &Caps::default())
+                .map(|rows| rows.items().len()),
             Ok(1)
         );
         lift(&mut guarded).unwrap();

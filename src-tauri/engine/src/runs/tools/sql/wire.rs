@@ -1,5 +1,5 @@
-//! A connection to a PostgreSQL server. Owns how it is made, how much may come over it and how a running query is cancelled;
-//! knows nothing of what is asked.
+//! A connection to a PostgreSQL server. Owns how it is made, how much may come over it and how a
+//! running query is cancelled; knows nothing of what is asked.
 use super::address::{Server, Tls};
 use super::shape::size;
 use rustls::pki_types::CertificateDer;
@@ -19,7 +19,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{CancelToken, Client, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Most bytes that a server may send in one call. The library would collect a single value of a gigabyte before anyone could cut it.
+/// Most bytes that a server may send in one call. The library would collect a single value of a
+/// gigabyte before anyone could cut it.
 const MOST: usize = 32 << 20;
 
 /// How long a server is waited for.
@@ -53,14 +54,18 @@ pub(super) struct Cancel {
 }
 
 impl Session {
-    /// Connects to the first host that answers. The reason why none does is a sentence without addresses and passwords.
+    /// Connects to the first host that answers. The reason why none does is a sentence without
+    /// addresses and passwords.
     pub(super) async fn open(server: &Server) -> Result<Self, String> {
         let mut reason = "The server has no address.".to_owned();
         for at in 0..server.config.get_hosts().len() {
             match tokio::time::timeout(PATIENCE, Self::open_at(server, at)).await {
                 Ok(Ok(session)) => return Ok(session),
                 Ok(Err(why)) => reason = why,
-                Err(_) => reason = format!("The server did not answer within {} seconds.", PATIENCE.as_secs()),
+                Err(_) => {
+                    reason =
+                        format!("The server did not answer within {} seconds.", PATIENCE.as_secs());
+                }
             }
         }
         Err(reason)
@@ -71,12 +76,17 @@ impl Session {
         let flooded = Arc::clone(&stream.flooded);
         let (client, driver) = match connector(&server.tls)? {
             None => {
-                let made = server.config.connect_raw(stream, NoTls).await.map_err(|error| words(&error))?;
+                let made = server
+                    .config
+                    .connect_raw(stream, NoTls)
+                    .await
+                    .map_err(|error| words(&error))?;
                 (made.0, tokio::spawn(driven(made.1)))
             }
             Some(mut tls) => {
                 let Ok(tls) = MakeTlsConnect::<Metered>::make_tls_connect(&mut tls, &name);
-                let made = server.config.connect_raw(stream, tls).await.map_err(|error| words(&error))?;
+                let made =
+                    server.config.connect_raw(stream, tls).await.map_err(|error| words(&error))?;
                 (made.0, tokio::spawn(driven(made.1)))
             }
         };
@@ -146,7 +156,10 @@ fn connector(tls: &Tls) -> Result<Option<MakeRustlsConnect>, String> {
         Tls::Off => Ok(None),
         Tls::Verified(None) => match MakeRustlsConnect::with_native_certs() {
             Ok((connector, _)) => Ok(Some(connector)),
-            Err(_) => Err("No certificates are installed here, so the server cannot be verified.".to_owned()),
+            Err(_) => {
+                Err("No certificates are installed here, so the server cannot be verified."
+                    .to_owned())
+            }
         },
         Tls::Verified(Some(file)) => trusting(file).map(Some),
     }
@@ -162,11 +175,13 @@ fn trusting(file: &Path) -> Result<MakeRustlsConnect, String> {
     if roots.is_empty() {
         return Err(unread());
     }
-    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|_| unread())?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(
+        rustls::crypto::ring::default_provider(),
+    ))
+    .with_safe_default_protocol_versions()
+    .map_err(|_| unread())?
+    .with_root_certificates(roots)
+    .with_no_client_auth();
     Ok(MakeRustlsConnect::new(config))
 }
 
@@ -181,7 +196,8 @@ pub(super) fn words(error: &tokio_postgres::Error) -> String {
         }
         return words;
     }
-    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    let cause =
+        std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
     format!("{error}{cause}")
 }
 
@@ -197,7 +213,11 @@ struct Metered {
 }
 
 impl AsyncRead for Metered {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if self.left == 0 {
             self.flooded.store(true, Ordering::Release);
             return Poll::Ready(Err(io::Error::other("too much")));
@@ -210,7 +230,11 @@ impl AsyncRead for Metered {
 }
 
 impl AsyncWrite for Metered {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
         self.inner.as_mut().poll_write(cx, buf)
     }
 

@@ -1,5 +1,5 @@
-//! Calls that are under way: whoever asks for the same waits for the same reply, so that it is bought once. Knows no call and no reply
-//! but by name.
+//! Calls that are under way: whoever asks for the same waits for the same reply, so that it is
+//! bought once. Knows no call and no reply but by name.
 use super::Reply;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,8 +14,13 @@ type Awaited = HashMap<Which, watch::Receiver<Option<Reply>>>;
 pub(super) struct Flights(Arc<Mutex<Awaited>>);
 
 impl Flights {
-    /// The reply to a call that is under way, or that of `make`, which is carried to its end whoever still waits.
-    pub(super) async fn join(&self, which: Which, make: impl Future<Output = Reply> + Send + 'static) -> Reply {
+    /// The reply to a call that is under way, or that of `make`, which is carried to its end
+    /// whoever still waits.
+    pub(super) async fn join(
+        &self,
+        which: Which,
+        make: impl Future<Output = Reply> + Send + 'static,
+    ) -> Reply {
         let mut reply = {
             let mut under_way = lock(&self.0);
             if let Some(reply) = under_way.get(&which) {

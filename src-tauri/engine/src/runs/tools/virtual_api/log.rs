@@ -1,4 +1,5 @@
-//! A file with a line for every call. Owns that no key is in it; a line that cannot be written is no reason not to answer.
+//! A file with a line for every call. Owns that no key is in it; a line that cannot be written is
+//! no reason not to answer.
 use super::Reply;
 use crate::clock;
 use crate::runs::http::redact::Redactor;
@@ -48,7 +49,8 @@ impl Log {
     }
 
     pub(super) fn end(&self, line: Line, reply: &Reply, redactor: &Redactor) {
-        let time = jiff::Timestamp::from_millisecond(clock::now_ms()).unwrap_or_default().to_string();
+        let time =
+            jiff::Timestamp::from_millisecond(clock::now_ms()).unwrap_or_default().to_string();
         let mut entries = vec![
             ("time".into(), time.as_str().into()),
             ("type".into(), reply.from.word().into()),

@@ -1,4 +1,5 @@
-//! Whether virtual APIs could be used here: the cache, the tools and the simulator. Sends nothing that costs.
+//! Whether virtual APIs could be used here: the cache, the tools and the simulator. Sends nothing
+//! that costs.
 use super::VirtualSettings;
 use crate::runs::setup::Setup;
 use crate::runs::tools::{Unusable, pool};
@@ -23,8 +24,13 @@ pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, U
             fix: None,
         };
         // A large folder takes its time, in which others go on.
-        let pool = tokio::task::spawn_blocking(move || pool::load(&dir)).await.map_err(broken)??;
-        said.push(format!("{} tools with {} APIs are known.", pool.tools().len(), pool.api_count()));
+        let pool =
+            tokio::task::spawn_blocking(move || pool::load(&dir)).await.map_err(broken)??;
+        said.push(format!(
+            "{} tools with {} APIs are known.",
+            pool.tools().len(),
+            pool.api_count()
+        ));
     }
     said.push(simulator(settings.simulator.as_deref(), setup).await?);
     if settings.url.is_some() {
@@ -63,12 +69,16 @@ fn files(dir: &Path, depth: usize) -> usize {
     counted.take(MOST).sum()
 }
 
-/// A model on this machine has to run; whether one elsewhere answers is only known by paying for it.
+/// A model on this machine has to run; whether one elsewhere answers is only known by paying for
+/// it.
 async fn simulator(name: Option<&str>, setup: &Setup) -> Result<String, Unusable> {
     let Some(name) = name else { return Ok("No simulator is set.".to_owned()) };
     let Some(model) = setup.model(name) else {
         let message = format!("There is no model named `{name}` to simulate APIs.");
-        return Err(Unusable { message, fix: Some("Add it under `models:` in touchstone.yaml.".to_owned()) });
+        return Err(Unusable {
+            message,
+            fix: Some("Add it under `models:` in touchstone.yaml.".to_owned()),
+        });
     };
     let address = reqwest::Url::parse(&model.base_url).ok().and_then(|url| {
         let host = url.host_str()?.to_owned();
@@ -77,12 +87,16 @@ async fn simulator(name: Option<&str>, setup: &Setup) -> Result<String, Unusable
     match address {
         Some((host, port)) if ["127.0.0.1", "localhost", "[::1]"].contains(&host.as_str()) => {
             let host = host.trim_matches(['[', ']']).to_owned();
-            let connected = tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
+            let connected =
+                tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
             if matches!(connected, Ok(Ok(_))) {
                 return Ok(format!("The simulator {name} can be reached."));
             }
             let message = format!("The simulator {name} does not answer at {}.", model.base_url);
-            Err(Unusable { message, fix: Some("Start its server, or correct its `base_url`.".to_owned()) })
+            Err(Unusable {
+                message,
+                fix: Some("Start its server, or correct its `base_url`.".to_owned()),
+            })
         }
         _ => Ok(format!("The simulator is {name}.")),
     }

@@ -1,5 +1,6 @@
-//! Virtual APIs: calls of APIs that are answered from a cache, by a model that simulates them, or by the real ones, in an order that
-//! is chosen. Owns that order and that a call is made once; the cache, the simulator and the way to real APIs lie beside it.
+//! Virtual APIs: calls of APIs that are answered from a cache, by a model that simulates them, or
+//! by the real ones, in an order that is chosen. Owns that order and that a call is made once; the
+//! cache, the simulator and the way to real APIs lie beside it.
 mod flights;
 mod log;
 mod look;
@@ -91,7 +92,10 @@ impl Reply {
     }
 
     fn of(from: Origin, error: &str, response: &str) -> Self {
-        Self::new(from, Py::Map(vec![("error".into(), error.into()), ("response".into(), response.into())]))
+        Self::new(
+            from,
+            Py::Map(vec![("error".into(), error.into()), ("response".into(), response.into())]),
+        )
     }
 
     fn broken_off() -> Self {
@@ -103,7 +107,8 @@ impl Reply {
         self
     }
 
-    /// The whole reply: an object with `error` and `response`, or what a simulator said in its place.
+    /// The whole reply: an object with `error` and `response`, or what a simulator said in its
+    /// place.
     pub fn whole(&self) -> Cow<'_, Py> {
         match &self.body {
             Body::Kept(text) => Cow::Owned(python_json::read(text).unwrap_or(Py::Null)),
@@ -113,7 +118,10 @@ impl Reply {
 
     /// What `error` says; empty when nothing.
     pub fn error(&self) -> String {
-        self.whole().get("error").map(|error| error.text().unwrap_or_else(|| error.str())).unwrap_or_default()
+        self.whole()
+            .get("error")
+            .map(|error| error.text().unwrap_or_else(|| error.str()))
+            .unwrap_or_default()
     }
 
     /// `response`; the whole reply where there is none.
@@ -126,7 +134,9 @@ impl Reply {
     pub fn json(&self) -> Cow<'_, str> {
         match &self.body {
             // JSON has no word for what is no number.
-            Body::Kept(text) if !text.contains("NaN") && !text.contains("Infinity") => Cow::Borrowed(text),
+            Body::Kept(text) if !text.contains("NaN") && !text.contains("Infinity") => {
+                Cow::Borrowed(text)
+            }
             _ => Cow::Owned(self.whole().dumps(Layout::Wire)),
         }
     }
@@ -188,22 +198,43 @@ struct Call {
 
 impl VirtualApis {
     /// Opens them. Nothing is sent yet. `pool` has the definitions of the APIs.
-    pub fn open(settings: VirtualSettings, setup: &Setup, pool: Arc<Pool>, wires: Wires) -> Result<Self, Unusable> {
-        let simulator =
-            settings.simulator.as_deref().map(|name| Simulator::open(name, &settings, setup, wires.clone()));
+    pub fn open(
+        settings: VirtualSettings,
+        setup: &Setup,
+        pool: Arc<Pool>,
+        wires: Wires,
+    ) -> Result<Self, Unusable> {
+        let simulator = settings
+            .simulator
+            .as_deref()
+            .map(|name| Simulator::open(name, &settings, setup, wires.clone()));
         let real = settings.url.as_deref().map(|url| Real::open(url, &settings, &wires));
         let cached = !matches!(settings.order, Order::MainMirror | Order::MainMirrorCache);
         let store = settings.cache.clone().filter(|_| cached).map(Store::new);
         let log = settings.log.as_deref().map(Log::open).transpose()?;
         let (simulator, real) = (simulator.transpose()?, real.transpose()?);
         let (redactor, payer) = (wires.redactor, wires.payer);
-        let inside =
-            Inside { settings, pool, store, simulator, real, flights: Flights::default(), log, redactor, payer };
+        let inside = Inside {
+            settings,
+            pool,
+            store,
+            simulator,
+            real,
+            flights: Flights::default(),
+            log,
+            redactor,
+            payer,
+        };
         let closing = CancellationToken::new();
-        Ok(Self { inside: Arc::new(inside), closing: closing.clone(), _closed: closing.drop_guard() })
+        Ok(Self {
+            inside: Arc::new(inside),
+            closing: closing.clone(),
+            _closed: closing.drop_guard(),
+        })
     }
 
-    /// Calls an API by the names of requests: raw ones and standard ones mean the same. None when it was stopped.
+    /// Calls an API by the names of requests: raw ones and standard ones mean the same. None when
+    /// it was stopped.
     #[expect(clippy::too_many_arguments, reason = "a call has that many parts")]
     pub async fn call(
         &self,
@@ -216,15 +247,28 @@ impl VirtualApis {
     ) -> Option<Reply> {
         let named = |text: &str| text.to_owned();
         let (category, tool, api, strip) = (named(category), named(tool), named(api), named(strip));
-        // The server of the original passes names on as they came; what came from its runs were standard names.
-        let tool = if self.inside.settings.order == Order::Main { names::standardize(&tool) } else { tool };
-        let asked = Request { category, tool, api, input: request::input(input), strip, key: String::new() };
+        // The server of the original passes names on as they came; what came from its runs were
+        // standard names.
+        let tool = if self.inside.settings.order == Order::Main {
+            names::standardize(&tool)
+        } else {
+            tool
+        };
+        let asked = Request {
+            category,
+            tool,
+            api,
+            input: request::input(input),
+            strip,
+            key: String::new(),
+        };
         self.answer(asked, stop).await
     }
 
     /// Answers a request. None when it was stopped.
     pub async fn answer(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {
-        let (line, key) = (self.inside.log.as_ref().map(|log| (log, Line::begin(&asked))), asked.key.clone());
+        let (line, key) =
+            (self.inside.log.as_ref().map(|log| (log, Line::begin(&asked))), asked.key.clone());
         let mut reply = self.reply(asked, stop).await?;
         for note in &mut reply.notes {
             *note = self.inside.plain(note, &key);
@@ -251,7 +295,9 @@ impl VirtualApis {
             return Some(Reply::of(Origin::Said, "", "Chat with user."));
         }
         let order = self.inside.settings.order;
-        if matches!(order, Order::MainMirror | Order::MainMirrorCache) && !matches!(input, Py::Map(_)) {
+        if matches!(order, Order::MainMirror | Order::MainMirrorCache)
+            && !matches!(input, Py::Map(_))
+        {
             return Some(Reply::broken_off());
         }
         let mut keys = cache_file::keys(&input);
@@ -259,10 +305,14 @@ impl VirtualApis {
             // These servers know no other.
             keys.truncate(1);
         }
-        // A secret among the arguments is looked up and kept without it; replies that are there under the whole key are still found.
+        // A secret among the arguments is looked up and kept without it; replies that are there
+        // under the whole key are still found.
         let hidden = keys.iter().map(|(form, key)| (*form, self.inside.known(key, &asked.key)));
-        let mut all: Vec<_> =
-            hidden.zip(&keys).filter(|(hidden, key)| hidden != *key).map(|(hidden, _)| hidden).collect();
+        let mut all: Vec<_> = hidden
+            .zip(&keys)
+            .filter(|(hidden, key)| hidden != *key)
+            .map(|(hidden, _)| hidden)
+            .collect();
         all.append(&mut keys);
         let call = Arc::new(Call {
             place: Place::of(&asked.category, &asked.tool, &asked.api),
@@ -284,14 +334,17 @@ impl VirtualApis {
     /// From the cache, or made; by one of all who ask for the same at the same time.
     async fn made(&self, call: &Arc<Call>) -> Reply {
         let inside = &self.inside;
-        let Some(store) = &inside.store else { return inside.make(call, &self.closing, Vec::new()).await };
+        let Some(store) = &inside.store else {
+            return inside.make(call, &self.closing, Vec::new()).await;
+        };
         let (hit, notes) = store.find(&call.place, &call.keys).await;
         if let Some(hit) = hit {
             return hit.with(notes);
         }
         let key = call.keys.first().map(|(_, key)| key.clone()).unwrap_or_default();
         let (again, call, closing) = (Arc::clone(inside), Arc::clone(call), self.closing.clone());
-        let which = (call.place.category.clone(), call.place.tool.clone(), call.place.api.clone(), key);
+        let which =
+            (call.place.category.clone(), call.place.tool.clone(), call.place.api.clone(), key);
         // It goes on when the one who asked first no longer waits: it is paid for.
         inside.flights.join(which, async move { again.make(&call, &closing, notes).await }).await
     }
@@ -355,7 +408,9 @@ impl Inside {
         let Some(real) = &self.real else { return Made::Poor(None, None) };
         let asked = real.ask(call, stop).await.map(|reply| self.cleaned(reply, call));
         match asked {
-            Ok(reply) if check::accepts(&reply, self.settings.check) => Made::Good(Reply::new(Origin::Real, reply)),
+            Ok(reply) if check::accepts(&reply, self.settings.check) => {
+                Made::Good(Reply::new(Origin::Real, reply))
+            }
             Ok(reply) => Made::Poor(Some(Reply::new(Origin::Real, reply)), None),
             Err(real::NoReply::BreaksOff(_)) if self.settings.order.is_compat() => Made::BrokeOff,
             Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => {
@@ -369,7 +424,9 @@ impl Inside {
         let examples = self.examples(call, simulator).await;
         let failed = || Reply::of(Origin::Failed, FAILED, "");
         match simulator.ask(call, &self.pool, &examples, stop).await {
-            Simulated::Reply(reply) => Made::Good(Reply::new(Origin::Simulated, self.cleaned(reply, call))),
+            Simulated::Reply(reply) => {
+                Made::Good(Reply::new(Origin::Simulated, self.cleaned(reply, call)))
+            }
             Simulated::Spent(why) => Made::Unasked(Reply::of(Origin::Failed, &why, ""), why),
             Simulated::BreaksOff(_) if self.settings.order.is_compat() => Made::BrokeOff,
             Simulated::BreaksOff(why) => Made::Unasked(failed(), self.plain(&why, &call.key)),
@@ -381,7 +438,11 @@ impl Inside {
     fn cleaned(&self, reply: Py, call: &Call) -> Py {
         let text = reply.dumps(Layout::Wire);
         let clean = self.known(&text, &call.key);
-        if clean == text { reply } else { python_json::read(&clean).unwrap_or_else(|_| MARK.into()) }
+        if clean == text {
+            reply
+        } else {
+            python_json::read(&clean).unwrap_or_else(|_| MARK.into())
+        }
     }
 
     /// Text of a call without the secrets that are known; `key` came with the call.
@@ -397,7 +458,9 @@ impl Inside {
     /// Models read it, so nothing of this machine is in it.
     fn unanswered(&self, reason: Option<String>) -> Reply {
         let why = reason.unwrap_or_else(|| match self.settings.order {
-            Order::Real => "This call is not in the cache, and no address of real APIs is set.".to_owned(),
+            Order::Real => {
+                "This call is not in the cache, and no address of real APIs is set.".to_owned()
+            }
             _ => "This call is not in the cache, and no simulator is set.".to_owned(),
         });
         Reply::of(Origin::Failed, &why, "")
@@ -405,7 +468,9 @@ impl Inside {
 
     async fn examples(&self, call: &Call, simulator: &Simulator) -> Vec<(String, String)> {
         match &self.store {
-            Some(store) if simulator.wants_examples() => store.first(&call.place, simulator::EXAMPLES).await,
+            Some(store) if simulator.wants_examples() => {
+                store.first(&call.place, simulator::EXAMPLES).await
+            }
             _ => Vec::new(),
         }
     }
@@ -435,9 +500,13 @@ impl Inside {
             Some(Shorten::Always(mode)) => mode,
         };
         let Py::Map(mut entries) = reply.whole().into_owned() else { return reply };
-        let schema = self.pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
+        let schema =
+            self.pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
         let schema = schema.and_then(|(_, api)| api.schema.as_ref()).map(Py::from);
-        let coin = call.keys.first().is_some_and(|(_, key)| xxhash_rust::xxh3::xxh3_64(key.as_bytes()) & 1 == 1);
+        let coin = call
+            .keys
+            .first()
+            .is_some_and(|(_, key)| xxhash_rust::xxh3::xxh3_64(key.as_bytes()) & 1 == 1);
         for (key, value) in &mut entries {
             if key.shown() == "response" {
                 *value = strip::strip(value, mode, schema.as_ref(), coin).as_str().into();

@@ -1,4 +1,5 @@
-//! The real APIs behind their own server: one POST for a call, no redirects, no second try. Owns the shape of that request.
+//! The real APIs behind their own server: one POST for a call, no redirects, no second try. Owns
+//! the shape of that request.
 use super::{Call, Order, VirtualSettings, Wires};
 use crate::runs::http::client::{Client, Limits};
 use crate::runs::http::keys::ApiKey;
@@ -29,10 +30,17 @@ pub(super) enum NoReply {
 }
 
 impl Real {
-    pub(super) fn open(url: &str, settings: &VirtualSettings, wires: &Wires) -> Result<Self, Unusable> {
+    pub(super) fn open(
+        url: &str,
+        settings: &VirtualSettings,
+        wires: &Wires,
+    ) -> Result<Self, Unusable> {
         if !url.starts_with("https://") && !url.starts_with("http://") {
             let message = format!("`{url}` is no address of real APIs.");
-            return Err(Unusable { message, fix: Some("Give one such as http://127.0.0.1:8080/rapidapi.".to_owned()) });
+            return Err(Unusable {
+                message,
+                fix: Some("Give one such as http://127.0.0.1:8080/rapidapi.".to_owned()),
+            });
         }
         Ok(Self {
             client: Client::new(Limits { body: LARGEST, ..Limits::default() }),
@@ -45,13 +53,21 @@ impl Real {
 
     pub(super) async fn ask(&self, call: &Call, stop: &CancellationToken) -> Result<Py, NoReply> {
         let sent = self.client.send(&self.request(call), self.key(call).as_ref(), stop).await;
-        let reply = sent.map_err(|why| NoReply::BreaksOff(format!("The real API gave no reply: {why}")))?;
+        let reply =
+            sent.map_err(|why| NoReply::BreaksOff(format!("The real API gave no reply: {why}")))?;
         if reply.status != 200 {
-            return Err(NoReply::Status(format!("The real API answered with status {}.", reply.status)));
+            return Err(NoReply::Status(format!(
+                "The real API answered with status {}.",
+                reply.status
+            )));
         }
         let text = String::from_utf8_lossy(&reply.body);
         let read = python_json::read(text.trim_start_matches('\u{feff}'));
-        read.map_err(|why| NoReply::BreaksOff(format!("The real API answered with something that is no JSON: {why}")))
+        read.map_err(|why| {
+            NoReply::BreaksOff(format!(
+                "The real API answered with something that is no JSON: {why}"
+            ))
+        })
     }
 
     /// Our own key; where there is none, the one that the caller brought.
@@ -64,7 +80,8 @@ impl Real {
         let tool = if self.cuts_first {
             call.tool.split("_for_").next().unwrap_or_default()
         } else {
-            // By its standard name, however the caller wrote it: that is what the original's runs send.
+            // By its standard name, however the caller wrote it: that is what the original's runs
+            // send.
             call.place.tool_alone()
         };
         let body = Py::Map(vec![

@@ -1,4 +1,5 @@
-//! **Pure.** What the workspace file says of virtual APIs: where replies are kept, who makes new ones, in which order, and what is kept.
+//! **Pure.** What the workspace file says of virtual APIs: where replies are kept, who makes new
+//! ones, in which order, and what is kept.
 use crate::runs::tools::Unusable;
 use std::path::{Path, PathBuf};
 use touchstone_formats::nearest::nearest;
@@ -141,9 +142,14 @@ impl Default for VirtualSettings {
 }
 
 impl VirtualSettings {
-    /// Reads the settings of a tool. `base` is the folder of the workspace file. Keys that others own (how tools are offered) are theirs
-    /// to read: pass their names as `others`.
-    pub fn read(name: &str, settings: &Value, base: &Path, others: &[&str]) -> Result<Self, Unusable> {
+    /// Reads the settings of a tool. `base` is the folder of the workspace file. Keys that others
+    /// own (how tools are offered) are theirs to read: pass their names as `others`.
+    pub fn read(
+        name: &str,
+        settings: &Value,
+        base: &Path,
+        others: &[&str],
+    ) -> Result<Self, Unusable> {
         let reader = Reader { name, settings };
         reader.refuse_unknown(others)?;
         let path = |key: &str| Ok::<_, Unusable>(reader.text(key)?.map(|path| base.join(path)));
@@ -152,12 +158,15 @@ impl VirtualSettings {
             None | Some(Value::Bool(true)) => Some(Self::usual_cache(base)),
             Some(_) => path("cache")?,
         };
-        let mirror = reader.word("mirrorapi_cache", &[("true", Order::Mirror), ("false", Order::Real)])?;
+        let mirror =
+            reader.word("mirrorapi_cache", &[("true", Order::Mirror), ("false", Order::Real)])?;
         let order = reader.word("order", &ORDERS)?;
         if let (Some(mirror), Some(order)) = (mirror, order)
             && mirror != order
         {
-            return Err(reader.wrong("`mirrorapi_cache` and `order` contradict each other. Leave one of them out."));
+            return Err(reader.wrong(
+                "`mirrorapi_cache` and `order` contradict each other. Leave one of them out.",
+            ));
         }
         let order = order.or(mirror).unwrap_or_default();
         let saves = [
@@ -195,7 +204,9 @@ impl VirtualSettings {
                     ],
                 )?
                 .flatten(),
-            check: reader.word("check", &[("compat", Rules::Compat), ("strict", Rules::Strict)])?.unwrap_or_default(),
+            check: reader
+                .word("check", &[("compat", Rules::Compat), ("strict", Rules::Strict)])?
+                .unwrap_or_default(),
             seconds: reader.seconds()?,
             log: path("log")?,
         })
@@ -253,7 +264,9 @@ impl Reader<'_> {
         };
         let found = words.iter().find(|(known, _)| *known == word).map(|(_, meant)| *meant);
         let names: Vec<String> = words.iter().map(|(known, _)| format!("`{known}`")).collect();
-        found.map(Some).ok_or_else(|| self.wrong(&format!("`{key}` is one of {}.", names.join(", "))))
+        found
+            .map(Some)
+            .ok_or_else(|| self.wrong(&format!("`{key}` is one of {}.", names.join(", "))))
     }
 
     fn seconds(&self) -> Result<u64, Unusable> {
@@ -276,15 +289,22 @@ mod tests {
 
     fn read(text: &str) -> Result<VirtualSettings, String> {
         let settings = yaml::read(text).map_err(|why| why.to_string())?;
-        VirtualSettings::read("bench", &settings, Path::new("/w"), &["offer"]).map_err(|why| why.message)
+        VirtualSettings::read("bench", &settings, Path::new("/w"), &["offer"])
+            .map_err(|why| why.message)
     }
 
     #[test]
     fn without_a_word_replies_are_kept_beside_the_workspace_file_and_simulated() {
         let settings = read("{ kind: virtual, offer: search }").unwrap();
-        let usual = VirtualSettings { cache: Some("/w/tool_response_cache".into()), ..VirtualSettings::default() };
+        let usual = VirtualSettings {
+            cache: Some("/w/tool_response_cache".into()),
+            ..VirtualSettings::default()
+        };
         assert_eq!(settings, usual);
-        assert_eq!((settings.order, settings.check, settings.key_name()), (Order::Mirror, Rules::Compat, None));
+        assert_eq!(
+            (settings.order, settings.check, settings.key_name()),
+            (Order::Mirror, Rules::Compat, None)
+        );
     }
 
     #[test]
@@ -294,13 +314,21 @@ mod tests {
         assert_eq!(order("{ mirrorapi_cache: false }"), Ok((Order::Real, Save::Successes)));
         assert_eq!(order("{ order: main }"), Ok((Order::Main, Save::All)));
         assert_eq!(order("{ order: main, save: successes }"), Ok((Order::Main, Save::Successes)));
-        assert!(order("{ mirrorapi_cache: true, order: real }").unwrap_err().contains("contradict"));
+        assert!(
+            order("{ mirrorapi_cache: true, order: real }").unwrap_err().contains("contradict")
+        );
         let whole = read(
             "{ cache: false, url: 'http://127.0.0.1:1/v', strip: filter, check: strict, seconds: 5, save: false }",
         );
         let whole = whole.unwrap();
-        assert_eq!((whole.cache.clone(), whole.key_name(), whole.save), (None, Some("TOOLBENCH_KEY"), Save::Nothing));
-        assert_eq!((whole.strip, whole.check), (Some(Shorten::Always(Strip::Filter)), Rules::Strict));
+        assert_eq!(
+            (whole.cache.clone(), whole.key_name(), whole.save),
+            (None, Some("TOOLBENCH_KEY"), Save::Nothing)
+        );
+        assert_eq!(
+            (whole.strip, whole.check),
+            (Some(Shorten::Always(Strip::Filter)), Rules::Strict)
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! A model that stands in for APIs: what it is told, how often it is asked, and what its words mean. Owns the prompts.
+//! A model that stands in for APIs: what it is told, how often it is asked, and what its words
+//! mean. Owns the prompts.
 use super::{Call, Order, Style, VirtualSettings, Wires};
 use crate::runs::http::persist::{Attempt, Failed, Sending};
 use crate::runs::http::retry::Rules;
@@ -56,16 +57,27 @@ pub(super) enum Simulated {
 }
 
 impl Simulator {
-    pub(super) fn open(name: &str, settings: &VirtualSettings, setup: &Setup, wires: Wires) -> Result<Self, Unusable> {
+    pub(super) fn open(
+        name: &str,
+        settings: &VirtualSettings,
+        setup: &Setup,
+        wires: Wires,
+    ) -> Result<Self, Unusable> {
         let unusable = |message: String| {
             let names: Vec<&str> = setup.models.iter().map(|model| model.name.as_str()).collect();
-            let fix = format!("There are: {}. Others are added under `models:` in touchstone.yaml.", names.join(", "));
+            let fix = format!(
+                "There are: {}. Others are added under `models:` in touchstone.yaml.",
+                names.join(", ")
+            );
             Unusable { message, fix: Some(fix) }
         };
-        let model =
-            setup.model(name).ok_or_else(|| unusable(format!("There is no model named `{name}` to simulate APIs.")))?;
+        let model = setup.model(name).ok_or_else(|| {
+            unusable(format!("There is no model named `{name}` to simulate APIs."))
+        })?;
         if model.provider == Provider::Replay {
-            return Err(unusable(format!("The model `{name}` answers from recordings and cannot simulate APIs.")));
+            return Err(unusable(format!(
+                "The model `{name}` answers from recordings and cannot simulate APIs."
+            )));
         }
         let mut model = model.clone();
         let (most, temperature) = match settings.style {
@@ -94,25 +106,37 @@ impl Simulator {
         let (system, words) = match self.style {
             Style::MirrorApi => match self.mirror_words(call, pool) {
                 Some(words) => (MIRROR, words),
-                None => return Simulated::BreaksOff("There is no definition of this API.".to_owned()),
+                None => {
+                    return Simulated::BreaksOff("There is no definition of this API.".to_owned());
+                }
             },
             Style::Gpt => (GPT, gpt_words(call, pool, examples)),
         };
         // The servers that this order follows ask once.
-        let tries = if matches!(self.order, Order::MainMirror | Order::MainMirrorCache) { 1 } else { TRIES };
+        let tries = if matches!(self.order, Order::MainMirror | Order::MainMirrorCache) {
+            1
+        } else {
+            TRIES
+        };
         for turn in 0..tries {
             if let Some(why) = self.wires.payer.as_ref().and_then(|payer| payer.refuses()) {
                 return Simulated::Spent(why);
             }
             let text = match self.said(system, &words, turn, stop).await {
                 Ok(text) => text,
-                Err(why) => return Simulated::BreaksOff(format!("The simulator could not be asked: {why}")),
+                Err(why) => {
+                    return Simulated::BreaksOff(format!(
+                        "The simulator could not be asked: {why}"
+                    ));
+                }
             };
             if let Some(done) = self.understood(&text) {
                 return done;
             }
         }
-        Simulated::Nothing(format!("The simulator was asked {tries} times and wrote nothing that is a reply."))
+        Simulated::Nothing(format!(
+            "The simulator was asked {tries} times and wrote nothing that is a reply."
+        ))
     }
 
     /// What its words mean; none when it is to be asked again.
@@ -130,15 +154,27 @@ impl Simulator {
                 let empty = |key: &str| reply.get(key).is_some_and(|value| value.str().is_empty());
                 (!(empty("error") && empty("response"))).then_some(Simulated::Reply(reply))
             }
-            Written::Odd(_) if compat => Some(Simulated::BreaksOff("The simulator left out a part.".to_owned())),
+            Written::Odd(_) if compat => {
+                Some(Simulated::BreaksOff("The simulator left out a part.".to_owned()))
+            }
             Written::Odd(_) | Written::Nothing => None,
         }
     }
 
-    async fn said(&self, system: &str, words: &str, turn: u64, stop: &CancellationToken) -> Result<String, String> {
+    async fn said(
+        &self,
+        system: &str,
+        words: &str,
+        turn: u64,
+        stop: &CancellationToken,
+    ) -> Result<String, String> {
         let request = self.request(system, words, turn);
         let key = self.model.key.as_deref().and_then(|name| (self.wires.keys)(name));
-        let limiter = self.wires.limiters.of(self.model.provider, &self.model.model_id, self.model.key.as_deref());
+        let limiter = self.wires.limiters.of(
+            self.model.provider,
+            &self.model.model_id,
+            self.model.key.as_deref(),
+        );
         let rules = Rules::of(self.model.provider);
         let sending = Sending {
             client: &self.wires.client,
@@ -155,12 +191,16 @@ impl Simulator {
             // What broke off is judged by nobody.
             if let (Some(status), Some(_)) = (attempt.status, &attempt.error) {
                 let Attempt { headers, body, .. } = &*attempt;
-                self.lost(sent, &HttpReply { status, headers: headers.clone(), body: body.clone() });
+                self.lost(
+                    sent,
+                    &HttpReply { status, headers: headers.clone(), body: body.clone() },
+                );
             }
             async { Ok(()) }
         };
-        let decode =
-            |reply: &HttpReply| provider::decode(self.model.provider, reply).inspect_err(|_| self.lost(sent, reply));
+        let decode = |reply: &HttpReply| {
+            provider::decode(self.model.provider, reply).inspect_err(|_| self.lost(sent, reply))
+        };
         let reply = sending.persist(decode, kept, |_| {}).await;
         match reply {
             Ok(reply) => {
@@ -170,7 +210,8 @@ impl Simulator {
                 Ok(reply.text.filter(|_| !cut).unwrap_or_default())
             }
             Err(Failed::Fault { fault, .. }) => {
-                if let Some(payer) = self.wires.payer.as_ref().filter(|_| fault.kind.concerns_all()) {
+                if let Some(payer) = self.wires.payer.as_ref().filter(|_| fault.kind.concerns_all())
+                {
                     payer.stops(&fault.message);
                 }
                 Err(fault.message)
@@ -202,7 +243,8 @@ impl Simulator {
     /// The request, with what only simulators ask for.
     fn request(&self, system: &str, words: &str, turn: u64) -> HttpRequest {
         let turns = [Turn::User(words.to_owned())];
-        let request = provider::encode(&Ask { model: &self.model, system, turns: &turns, tools: &[] });
+        let request =
+            provider::encode(&Ask { model: &self.model, system, turns: &turns, tools: &[] });
         if self.model.provider != Provider::OpenAi {
             return request;
         }
@@ -217,7 +259,8 @@ impl Simulator {
         HttpRequest { body: json::write(&Value::Map(body), false).into_bytes(), ..request }
     }
 
-    /// Documentation and request in the form that these models were trained on. None where the original breaks off.
+    /// Documentation and request in the form that these models were trained on. None where the
+    /// original breaks off.
     fn mirror_words(&self, call: &Call, pool: &Pool) -> Option<String> {
         let found = pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
         if found.is_none() && self.order.is_compat() {
@@ -244,7 +287,10 @@ impl Simulator {
             ("api_description".into(), api.map_or("", |api| &api.description).into()),
             ("required_parameters".into(), parameters(api.map_or(&[], |api| &api.required))),
             ("optional_parameters".into(), parameters(api.map_or(&[], |api| &api.optional))),
-            ("tool_description".into(), tool.and_then(|tool| tool.description.as_deref()).map_or(Py::Null, Py::from)),
+            (
+                "tool_description".into(),
+                tool.and_then(|tool| tool.description.as_deref()).map_or(Py::Null, Py::from),
+            ),
             ("tool_name".into(), call.tool.as_str().into()),
             ("tool_category".into(), call.category.as_str().into()),
         ]);
@@ -287,8 +333,8 @@ fn gpt_words(call: &Call, pool: &Pool, examples: &[(String, String)]) -> String 
 fn examples_within(examples: &[(String, String)]) -> String {
     let mut shown = String::new();
     for (key, reply) in examples {
-        let compact =
-            touchstone_formats::stabletoolbench::python_json::read(reply).map_or_else(|_| reply.clone(), |py| py.str());
+        let compact = touchstone_formats::stabletoolbench::python_json::read(reply)
+            .map_or_else(|_| reply.clone(), |py| py.str());
         let line = format!("{key} -> {compact}\n");
         if !shown.is_empty() && shown.chars().count() + line.chars().count() > LONGEST_EXAMPLES {
             break;

@@ -1,6 +1,6 @@
-//! Replies on disk. Owns reading them again when a file changed, keeping what was read within bounds, and adding to a file without
-//! losing anything: whole files are put in place of old ones, under a lock that other processes respect, and a file that cannot be read
-//! is never touched.
+//! Replies on disk. Owns reading them again when a file changed, keeping what was read within
+//! bounds, and adding to a file without losing anything: whole files are put in place of old ones,
+//! under a lock that other processes respect, and a file that cannot be read is never touched.
 use super::{Body, Origin, Reply};
 use crate::clock;
 use crate::runs::disk::{DiskError, Folder, PUBLIC};
@@ -88,15 +88,28 @@ impl Store {
         Self(Arc::new(Disk { root, held, cleared: Mutex::default(), queues: Mutex::default() }))
     }
 
-    /// The reply to an input, from the first file that has one, and what is wrong with files that may have had it.
-    pub(super) async fn find(&self, place: &Place, keys: &[(KeyForm, String)]) -> (Option<Reply>, Vec<String>) {
+    /// The reply to an input, from the first file that has one, and what is wrong with files that
+    /// may have had it.
+    pub(super) async fn find(
+        &self,
+        place: &Place,
+        keys: &[(KeyForm, String)],
+    ) -> (Option<Reply>, Vec<String>) {
         let mut notes = Vec::new();
         for name in &place.files {
             match self.file(name).await {
                 Some(Ok(file)) => {
                     if let Some((form, reply)) = file.find(keys) {
                         let body = Body::Kept(reply.to_owned());
-                        return (Some(Reply { status: 200, from: Origin::Hit(form), notes: Vec::new(), body }), notes);
+                        return (
+                            Some(Reply {
+                                status: 200,
+                                from: Origin::Hit(form),
+                                notes: Vec::new(),
+                                body,
+                            }),
+                            notes,
+                        );
                     }
                 }
                 Some(Err(why)) => notes.push(why),
@@ -112,7 +125,10 @@ impl Store {
             if let Some(Ok(file)) = self.file(name).await
                 && !file.is_empty()
             {
-                return file.first(most).map(|(key, reply)| (key.to_owned(), reply.to_owned())).collect();
+                return file
+                    .first(most)
+                    .map(|(key, reply)| (key.to_owned(), reply.to_owned()))
+                    .collect();
             }
         }
         Vec::new()
@@ -131,9 +147,17 @@ impl Store {
     }
 
     /// Adds a reply. When this returns it is durable. What the person should know is said.
-    pub(super) async fn keep(&self, place: &Place, key: &str, reply: Arc<Py>) -> Result<Option<String>, String> {
+    pub(super) async fn keep(
+        &self,
+        place: &Place,
+        key: &str,
+        reply: Arc<Py>,
+    ) -> Result<Option<String>, String> {
         let Some(name) = place.files.first() else {
-            return Ok(Some("The names of this call cannot stand in a path, so its reply was not kept.".to_owned()));
+            return Ok(Some(
+                "The names of this call cannot stand in a path, so its reply was not kept."
+                    .to_owned(),
+            ));
         };
         let queue = Arc::clone(lock(&self.0.queues).entry(name.clone()).or_default());
         let (done, kept) = oneshot::channel();
@@ -148,7 +172,8 @@ impl Store {
         }
         drop(turn);
         self.0.forget(name, queue);
-        kept.await.unwrap_or_else(|_| Err("The reply could not be kept: writing broke off.".to_owned()))
+        kept.await
+            .unwrap_or_else(|_| Err("The reply could not be kept: writing broke off.".to_owned()))
     }
 }
 
@@ -185,10 +210,12 @@ impl Disk {
         // The stamp is older than what is read, so a change in between is seen the next time.
         let stamp = self.stamp(name)?;
         let read = self.text(name).transpose()?.and_then(|text| {
-            let file = CacheFile::read(text).map_err(|why| unreadable(&self.root, name, &why.to_string()))?;
+            let file = CacheFile::read(text)
+                .map_err(|why| unreadable(&self.root, name, &why.to_string()))?;
             Ok(Arc::new(file))
         });
-        // Clocks of files are coarse: what was written just now may be written again under the same time.
+        // Clocks of files are coarse: what was written just now may be written again under the same
+        // time.
         let age = clock::now_ms() - (stamp.1 * 1000 + stamp.2 / 1_000_000);
         let held = if age < SETTLES_MS { (stamp.0, stamp.1, stamp.2, 0) } else { stamp };
         lock(&self.held).put(name, held, read.clone());
@@ -197,15 +224,19 @@ impl Disk {
 
     fn text(&self, name: &Name) -> Result<Option<String>, String> {
         let said = |why: DiskError| format!("A file of the cache cannot be read: {why}");
-        let Some(folder) = Folder::find(&self.root, &[&name[0], &name[1]]).map_err(said)? else { return Ok(None) };
+        let Some(folder) = Folder::find(&self.root, &[&name[0], &name[1]]).map_err(said)? else {
+            return Ok(None);
+        };
         let Some(bytes) = folder.read(&name[2], LARGEST).map_err(said)? else { return Ok(None) };
-        let text = String::from_utf8(bytes).map_err(|_| unreadable(&self.root, name, "it is not UTF-8 text."))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| unreadable(&self.root, name, "it is not UTF-8 text."))?;
         Ok(Some(text))
     }
 
     /// Writes all that waits for a file, and tells everybody.
     fn write_all(&self, name: &Name, batch: Vec<Waiting>) {
-        let replies: Vec<(&str, &Py)> = batch.iter().map(|one| (one.key.as_str(), &*one.reply)).collect();
+        let replies: Vec<(&str, &Py)> =
+            batch.iter().map(|one| (one.key.as_str(), &*one.reply)).collect();
         let written = self.write(name, &replies);
         for one in batch {
             // Nobody may wait any more.
@@ -230,9 +261,14 @@ impl Disk {
                 let stem = name[2].trim_end_matches(".json");
                 let beside = [name[0].clone(), name[1].clone(), format!("{stem}.beside.json")];
                 match self.add(&folder, &beside, replies) {
-                    Ok(()) => Ok(Some(format!("{why} It was left as it is, and the reply is kept in {}.", beside[2]))),
+                    Ok(()) => Ok(Some(format!(
+                        "{why} It was left as it is, and the reply is kept in {}.",
+                        beside[2]
+                    ))),
                     Err(Refused::Disk(why)) => Err(said(why)),
-                    Err(Refused::Unreadable(other)) => Err(format!("The reply could not be kept. {why} {other}")),
+                    Err(Refused::Unreadable(other)) => {
+                        Err(format!("The reply could not be kept. {why} {other}"))
+                    }
                 }
             }
         }
@@ -277,11 +313,15 @@ fn locked(folder: &Folder) -> Result<(), String> {
             Ok(false) if begun.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
             Ok(false) => {
                 let path = folder.path.display();
-                return Err(format!("The reply could not be kept: another process holds the lock of {path}."));
+                return Err(format!(
+                    "The reply could not be kept: another process holds the lock of {path}."
+                ));
             }
             Err(error) => {
                 let path = folder.path.display();
-                return Err(format!("The reply could not be kept: {path} cannot be locked ({error})."));
+                return Err(format!(
+                    "The reply could not be kept: {path} cannot be locked ({error})."
+                ));
             }
         }
     }
@@ -305,7 +345,9 @@ impl HeldFiles {
         self.files.insert(name.clone(), Held { stamp, read, bytes, used: self.clock });
         // What was just put stays: it is about to be used.
         while self.bytes > self.most && self.files.len() > 1 {
-            let Some(oldest) = self.files.iter().min_by_key(|(_, held)| held.used).map(|(name, _)| name.clone()) else {
+            let Some(oldest) =
+                self.files.iter().min_by_key(|(_, held)| held.used).map(|(name, _)| name.clone())
+            else {
                 return;
             };
             self.remove(&oldest);
@@ -340,7 +382,9 @@ mod tests {
 
     #[test]
     fn what_was_used_least_recently_is_let_go_first() {
-        let file = || Ok(Arc::new(CacheFile::read(format!("{{\"k\": \"{}\"}}", "x".repeat(1000))).unwrap()));
+        let file = || {
+            Ok(Arc::new(CacheFile::read(format!("{{\"k\": \"{}\"}}", "x".repeat(1000))).unwrap()))
+        };
         let mut held = HeldFiles::new(3500);
         for which in ["a", "b", "c"] {
             held.put(&name(which), (0, 0, 0, 0), file());

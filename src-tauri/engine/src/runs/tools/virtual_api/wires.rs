@@ -1,4 +1,5 @@
-//! What virtual APIs are given of the world around them: connections, keys, and who pays. Owns none of it.
+//! What virtual APIs are given of the world around them: connections, keys, and who pays. Owns none
+//! of it.
 use crate::runs::http::client::Client;
 use crate::runs::http::keys::ApiKey;
 use crate::runs::http::limiter::Limiters;
@@ -28,7 +29,8 @@ pub trait Payer: Send + Sync {
     fn refuses(&self) -> Option<String>;
     /// A reply was bought.
     fn pays(&self, model: &Model, usage: Usage, cost: Option<f64>);
-    /// A reply was bought that nobody can read: it may say what it took, or not; then there is a guess.
+    /// A reply was bought that nobody can read: it may say what it took, or not; then there is a
+    /// guess.
     fn loses(&self, usage: Usage, cost: Option<f64>, guess: Option<f64>);
     /// Every further call would fail the same.
     fn stops(&self, why: &str);
