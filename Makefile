@@ -34,13 +34,13 @@ fuzz: setup-test ## fuzz the readers of files (a minute for each target; FUZZ_SE
 	@scripts/fuzz.sh
 
 bench: setup-test ui/node_modules/.built ## measure the engine, the page and the window on generated folders (some minutes)
-	@cargo bench --package touchstone-engine --bench results
-	@cargo bench --package touchstone-engine --bench runs
+	@cargo bench --package touchstone-app --bench results
+	@cargo bench --package touchstone-app --bench runs
 	@cargo bench --package touchstone-formats --bench stabletoolbench
 	@cargo bench --package touchstone-scoring --bench stats
 	@cargo bench --package touchstone-scoring --bench align
 	@cargo bench --package touchstone-scoring --bench diff
-	@cargo bench --package touchstone-engine --bench metrics
+	@cargo bench --package touchstone-app --bench metrics
 	@cargo bench --package touchstone-formats --bench answers
 	@cargo build --release
 	@node benches/page/measure.mjs target/release/touchstone target/corpus/100000x700 target/corpus/10000x21000 target/corpus/matrix200x5x12x8

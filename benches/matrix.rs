@@ -5,11 +5,11 @@ use crate::measures::{Home, LONG, ms, spread};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use touchstone_engine::app::App;
-use touchstone_engine::results::filter::Filter;
-use touchstone_engine::results::overview::Matrix;
-use touchstone_engine::results::query::ScoredRun;
-use touchstone_engine::rows::{Overview, OverviewRequest, RunState, ScoreStanding, Span};
+use touchstone_api::{Overview, OverviewRequest, RunState, ScoreStanding, Span};
+use touchstone_app::app::App;
+use touchstone_store::filter::Filter;
+use touchstone_store::overview::Matrix;
+use touchstone_store::query::ScoredRun;
 
 /// Rows that the page asks for at a time.
 const PAGE: u32 = 60;

@@ -4,8 +4,8 @@ use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use touchstone_engine::app::{App, AppConfig};
-use touchstone_engine::rows::{Column, ListRequest, RunPage, Sort, Span, Stale};
+use touchstone_api::{Column, ListRequest, RunPage, Sort, Span, Stale};
+use touchstone_app::app::{App, AppConfig};
 
 /// On 10,000 transcripts.
 pub(crate) const LARGE: [&str; 7] =
@@ -309,7 +309,7 @@ impl Home {
             cache_dir: self.cache.clone(),
             state_dir: self.cache.join("state"),
             demo_dir: None,
-            limits: touchstone_engine::results::limits::Limits::default(),
+            limits: touchstone_store::limits::Limits::default(),
         };
         let app = App::new(config);
         app.open(&self.folder).unwrap_or_else(|e| panic!("{e}"));

@@ -5,8 +5,8 @@ use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, ms, page};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use touchstone_engine::app::App;
-use touchstone_engine::rows::{Column, ReportFormat, ReportRequest};
+use touchstone_api::{Column, ReportFormat, ReportRequest};
+use touchstone_app::app::App;
 
 /// Eleven of the 200 tasks.
 const SOME: &str = "task:group0/task00*,group0/task010";

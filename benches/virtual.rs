@@ -12,8 +12,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use touchstone_engine::app::virtual_apis::VirtualWish;
-use touchstone_engine::app::{App, AppConfig};
+use touchstone_app::app::virtual_apis::VirtualWish;
+use touchstone_app::app::{App, AppConfig};
 
 /// Entries of a file.
 const SIZES: [usize; 4] = [1, 100, 2_000, 20_000];

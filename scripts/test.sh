@@ -86,7 +86,7 @@ if [ "$what" = all ]; then
   step "browser tests" browser_tests
   step "window tests" cargo test --test desktop
 else
-  step "layers and types" cargo test --quiet --package touchstone-engine --lib --test engine -- layers export
+  step "layers and types" cargo test --quiet --package touchstone-app --lib --test engine -- layers export
 fi
 step "generated types" generated_types
 

@@ -8,19 +8,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
-use touchstone_engine::app::{App, AppConfig};
-use touchstone_engine::results::limits::Limits;
-use touchstone_engine::rows::{LaunchRequest, Span};
-use touchstone_engine::runs::drive::{Crew, Doors, Job, Purse, Toolbox};
-use touchstone_engine::runs::http::client::Client;
-use touchstone_engine::runs::http::limiter::Limiters;
-use touchstone_engine::runs::http::redact::Redactor;
-use touchstone_engine::runs::launch::{Launch, Stops, Teller};
-use touchstone_engine::runs::log;
-use touchstone_engine::runs::plan::{self, Wish};
-use touchstone_engine::runs::secrets::Secrets;
-use touchstone_engine::runs::setup::Setup;
+use touchstone_api::{LaunchRequest, Span};
+use touchstone_app::app::{App, AppConfig};
 use touchstone_formats::{suite, workspace};
+use touchstone_runner::drive::{Crew, Doors, Job, Purse, Toolbox};
+use touchstone_runner::http::client::Client;
+use touchstone_runner::http::limiter::Limiters;
+use touchstone_runner::http::redact::Redactor;
+use touchstone_runner::launch::{Launch, Stops, Teller};
+use touchstone_runner::log;
+use touchstone_runner::plan::{self, Wish};
+use touchstone_runner::secrets::Secrets;
+use touchstone_runner::setup::Setup;
+use touchstone_store::limits::Limits;
 
 const PATIENCE: Duration = Duration::from_mins(5);
 /// A provider takes so many requests of one model at first, so with so many models a thousand are
@@ -103,7 +103,7 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
         let begun = Instant::now();
         Ok((begun, app.start_launch(&request)?.launch))
     };
-    let launched: Result<_, touchstone_engine::error::AppError> = launch();
+    let launched: Result<_, touchstone_app::error::AppError> = launch();
     let (begun, id) = launched.unwrap_or_else(|why| panic!("no launch: {}", why.message));
     if measure.held {
         while provider.stats().asked < u64::from(measure.conversations) {

@@ -3,14 +3,14 @@
 use crate::commands::{Access, COMMANDS};
 use crate::surroundings::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use touchstone_engine::{
+use touchstone_api::{
+    DataFile, DiffRequest, EvaluateRequest, JudgeRequest, LaunchRequest, ListRequest,
+    OverviewRequest, PublishedRequest, ReportRequest, Review, RowRequest, Sort, Span, StepRef,
+    TaskRequest,
+};
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{
-        DataFile, DiffRequest, EvaluateRequest, JudgeRequest, LaunchRequest, ListRequest,
-        OverviewRequest, PublishedRequest, ReportRequest, Review, RowRequest, Sort, Span, StepRef,
-        TaskRequest,
-    },
 };
 
 #[derive(Deserialize)]

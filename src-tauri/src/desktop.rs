@@ -14,17 +14,16 @@ use tauri::{
     WebviewWindowBuilder, WindowEvent, Wry, ipc::Invoke, webview::NewWindowResponse,
 };
 use tauri_plugin_dialog::DialogExt as _;
-use touchstone_engine::{
+use touchstone_api::{
+    Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState,
+    LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview,
+    OverviewRequest, Place, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
+    Review, RowPiece, RowRequest, RunPage, RunScores, RunView, RunsAround, Sort, Span, Status,
+    StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
+};
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{
-        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState,
-        LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest, Matches,
-        Overview, OverviewRequest, Place, ProblemPage, Published, PublishedRequest, Report,
-        ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, RunsAround, Sort,
-        Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
-        TreeView,
-    },
 };
 
 /// The one event that all of the engine's events travel in; `ui/src/backend/tauri.ts` listens to

@@ -3,7 +3,7 @@
 //! server decide what a wish is.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use touchstone_engine::app::App;
+use touchstone_app::app::App;
 
 /// How often it is looked whether another wish came, or a launch that began meanwhile has to be
 /// stopped, too.

@@ -16,7 +16,7 @@ mod agreement;
 pub use surroundings::Surroundings;
 
 use std::{ffi::OsString, process::ExitCode};
-use touchstone_engine::runs::tools::sql::process;
+use touchstone_runner::tools::sql::process;
 
 /// Runs the program with these arguments, the first being its own name.
 pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Surroundings) -> ExitCode {

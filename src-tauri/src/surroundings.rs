@@ -5,9 +5,9 @@ use rustix::process::{
 };
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use touchstone_engine::app::{App, AppConfig};
-use touchstone_engine::rows::Check;
-use touchstone_engine::runs::http::keys::keep_environment;
+use touchstone_api::Check;
+use touchstone_app::app::{App, AppConfig};
+use touchstone_runner::http::keys::keep_environment;
 use tracing_subscriber::EnvFilter;
 
 /// Read once, in `main`.

@@ -4,9 +4,9 @@ use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
 use super::scripted::{Reply, Scripted, Seen};
-use touchstone_engine::app::App;
-use touchstone_engine::error::Code;
-use touchstone_engine::rows::{JudgeRequest, Review, Trust, Verdict};
+use touchstone_api::{JudgeRequest, Review, Trust, Verdict};
+use touchstone_app::app::App;
+use touchstone_app::error::Code;
 
 const TASK: &str = "tool_calling_prompt: How many plans are there?\n";
 

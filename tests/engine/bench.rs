@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
-use touchstone_engine::app::{App, AppConfig, Subscription};
-use touchstone_engine::error::AppError;
-use touchstone_engine::results::limits::Limits;
-use touchstone_engine::rows::{
+use touchstone_api::{
     AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status,
 };
-use touchstone_engine::runs::http::keys::{KeyError, Keys, Vault};
+use touchstone_app::app::{App, AppConfig, Subscription};
+use touchstone_app::error::AppError;
+use touchstone_runner::http::keys::{KeyError, Keys, Vault};
+use touchstone_store::limits::Limits;
 use zeroize::Zeroizing;
 
 /// How long a condition may take to come true on a busy machine.

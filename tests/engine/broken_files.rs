@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixListener;
 use std::time::Duration;
-use touchstone_engine::rows::{ProblemKind, RunState};
+use touchstone_api::{ProblemKind, RunState};
 
 #[test]
 fn a_damaged_file_is_a_row_with_place_and_reason_and_hides_no_other() {

@@ -2,9 +2,9 @@
 //! happens when a run cannot be read or is not what it was.
 use crate::bench::{Bench, answered, beside_the_project, broken};
 use std::fmt::Write as _;
-use touchstone_engine::app::App;
-use touchstone_engine::error::Code;
-use touchstone_engine::rows::{Comparison, DiffKind, PartDiff, Relation, Span, StepRef};
+use touchstone_api::{Comparison, DiffKind, PartDiff, Relation, Span, StepRef};
+use touchstone_app::app::App;
+use touchstone_app::error::Code;
 
 /// What one comparison, and what two steps, may weigh as JSON.
 const MAX_REPLY: usize = 3 << 20;
@@ -279,7 +279,7 @@ fn real_runs_part_where_a_person_would_say() {
     let rows = bench.rows();
     let find = |name: &str| {
         let (system, repeat) = name.split_once(' ').unwrap();
-        let is = |row: &&touchstone_engine::rows::RunRow| {
+        let is = |row: &&touchstone_api::RunRow| {
             let model = row.model.as_deref() == Some("claude");
             model && row.system.as_deref() == Some(system) && row.repeat.to_string() == repeat
         };

@@ -6,8 +6,8 @@ use fs_err::os::unix::fs::symlink;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use touchstone_engine::app::App;
-use touchstone_engine::error::Code;
+use touchstone_app::app::App;
+use touchstone_app::error::Code;
 
 /// A small sample in the folder of a bench.
 fn sample() -> Bench {

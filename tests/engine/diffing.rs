@@ -1,8 +1,8 @@
 //! Rules of comparing answers: which values, by which rules, and how much of it is sent.
 use crate::bench::{Bench, wait_until};
 use std::fmt::Write as _;
-use touchstone_engine::error::Code;
-use touchstone_engine::rows::{DiffKind, DiffLine, DiffRequest, DiffRow, DiffView, Span};
+use touchstone_api::{DiffKind, DiffLine, DiffRequest, DiffRow, DiffView, Span};
+use touchstone_app::error::Code;
 
 /// What one reply may weigh as JSON.
 const MAX_VIEW: usize = 1 << 20;
@@ -72,9 +72,9 @@ fn told(row: &DiffRow) -> String {
 }
 
 fn lines(view: &DiffView) -> String {
-    let side = |side: &Option<touchstone_engine::rows::DiffSide>| {
+    let side = |side: &Option<touchstone_api::DiffSide>| {
         let Some(side) = side else { return String::new() };
-        let piece = |piece: &touchstone_engine::rows::TextChange| match piece.change {
+        let piece = |piece: &touchstone_api::TextChange| match piece.change {
             DiffKind::Same => piece.text.clone(),
             _ => format!("[{}]", piece.text),
         };

@@ -8,8 +8,8 @@ use super::running::stage::refuses;
 use super::scripted::{Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
-use touchstone_engine::app::{App, FileRequest, typed_evaluators};
-use touchstone_engine::rows::{EvaluateAgain, EvaluateRequest, EvaluationView, LaunchState};
+use touchstone_api::{EvaluateAgain, EvaluateRequest, EvaluationView, LaunchState};
+use touchstone_app::app::{App, FileRequest, typed_evaluators};
 
 /// A request with a shell program as the target, which notes each time that it is asked.
 fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> FileRequest {

@@ -6,11 +6,11 @@ use super::running::stage::{refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
-use touchstone_engine::app::{App, FileRequest};
-use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::rows::{
+use touchstone_api::{
     DataFile, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
+use touchstone_app::app::{App, FileRequest};
+use touchstone_app::error::{AppError, Code};
 
 pub(super) const ROWS: &str = r#"{"query": "When?", "response": "At seven.", "ground_truth": "At seven."}
 {"query": "Where?", "response": "Over there.", "ground_truth": "Here."}

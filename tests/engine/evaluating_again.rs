@@ -10,7 +10,7 @@ use super::running::stage::{chat, refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::{Value, json};
-use touchstone_engine::rows::{EvaluateAgain, EvaluateRequest, EvaluatorRequest, LaunchState};
+use touchstone_api::{EvaluateAgain, EvaluateRequest, EvaluatorRequest, LaunchState};
 
 fn says_of(seen: &Seen, words: &str) -> bool {
     String::from_utf8_lossy(&seen.body).contains(words)

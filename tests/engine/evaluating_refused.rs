@@ -6,8 +6,8 @@ use super::evaluating::{ROWS, cosine, ended, evaluate, offered, refused, request
 use super::judging::workspace;
 use super::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::app::FileRequest;
-use touchstone_engine::rows::{EvaluateRequest, EvaluatorRequest, LaunchState};
+use touchstone_api::{EvaluateRequest, EvaluatorRequest, LaunchState};
+use touchstone_app::app::FileRequest;
 
 fn python(source: &str) -> EvaluatorRequest {
     let options = serde_json::json!({ "source": source }).to_string();

@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use super::evaluating::{ended, evaluate, offered, one_at_a_time, refused, request, scored};
 use super::scripted::{Latch, Scripted, Seen};
-use touchstone_engine::rows::{EvaluateAgain, EvaluateRequest, EvaluateUnfinished, LaunchState};
+use touchstone_api::{EvaluateAgain, EvaluateRequest, EvaluateUnfinished, LaunchState};
 
 #[test]
 fn the_plan_says_what_the_start_would_refuse() {

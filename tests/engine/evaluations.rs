@@ -6,10 +6,10 @@ use crate::running::stage::says;
 use crate::scripted::Scripted;
 use fs_err as fs;
 use serde_json::{Value, json};
-use touchstone_engine::app::evaluation_file::{Choice, Part};
-use touchstone_engine::rows::{
+use touchstone_api::{
     OverviewRequest, Report, ReportFormat, ReportRequest, RunRow, RunState, Span,
 };
+use touchstone_app::app::evaluation_file::{Choice, Part};
 
 fn fixture(name: &str) -> String {
     fs::read_to_string(beside_the_project("tests/fixtures/azure/rows").join(name)).unwrap()

@@ -7,9 +7,7 @@ use crate::running::stage::says;
 use crate::scripted::Scripted;
 use fs_err as fs;
 use std::time::Instant;
-use touchstone_engine::rows::{
-    EvaluateRequest, Report, ReportFormat, ReportRequest, StoredVerdict,
-};
+use touchstone_api::{EvaluateRequest, Report, ReportFormat, ReportRequest, StoredVerdict};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 

@@ -4,7 +4,7 @@ use super::bench::{Bench, wait_until};
 use super::judging::{judge, request, workspace};
 use super::running::stage::says;
 use super::scripted::Scripted;
-use touchstone_engine::rows::{JudgeRequest, RunScore, ScoreStanding};
+use touchstone_api::{JudgeRequest, RunScore, ScoreStanding};
 
 const RUN: &str = "results/count-tool_calling-o1-variation0.yaml";
 const NAME: &str = "count-tool_calling-o1-variation0.yaml";

@@ -3,11 +3,11 @@ use proptest::prelude::*;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
-use touchstone_engine::results::filter::{
+use touchstone_api::StoredResult;
+use touchstone_store::filter::{
     Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, StoredAsk, Takes, Token, Wanted,
     key_rule,
 };
-use touchstone_engine::rows::StoredResult;
 
 fn printed(typed: &str) -> String {
     let (filter, misread) = Filter::parse(typed);

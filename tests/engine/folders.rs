@@ -2,8 +2,8 @@
 //! cannot be opened says why.
 use crate::bench::{Bench, DEADLINE, wait_until};
 use fs_err as fs;
-use touchstone_engine::error::Code;
-use touchstone_engine::rows::{Phase, Span, Stale};
+use touchstone_api::{Phase, Span, Stale};
+use touchstone_app::error::Code;
 
 #[test]
 fn recent_folders_are_listed_newest_first_and_opened_by_id() {
@@ -12,7 +12,7 @@ fn recent_folders_are_listed_newest_first_and_opened_by_id() {
     for name in ["one", "two", "one"] {
         app.open(&bench.path(name)).unwrap();
     }
-    let names = |app: &touchstone_engine::app::App| -> Vec<String> {
+    let names = |app: &touchstone_app::app::App| -> Vec<String> {
         app.folders(false, true).recent.into_iter().map(|folder| folder.name).collect()
     };
     assert_eq!(names(&app), ["one", "two"]);

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::http::client::{Client, Limits, SendError, SendFault};
-use touchstone_engine::runs::http::keys::ApiKey;
-use touchstone_engine::runs::provider::{Auth, HttpReply, HttpRequest};
+use touchstone_runner::http::client::{Client, Limits, SendError, SendFault};
+use touchstone_runner::http::keys::ApiKey;
+use touchstone_runner::provider::{Auth, HttpReply, HttpRequest};
 
 const KEY: &str = "canary/key+0123456789";
 const SECOND: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, DEADLINE, answered, rows, wait_until};
 use proptest::prelude::*;
 use std::time::Duration;
-use touchstone_engine::rows::{Phase, RunRow, RunState};
+use touchstone_api::{Phase, RunRow, RunState};
 
 const RUN: &str = "results/plans-tool_calling-o3-mini-variation1-run2.yaml";
 
@@ -320,18 +320,18 @@ proptest! {
         // Nothing is ever taken for being written, so that the clock plays no part.
         let bench = Bench::new().limit(|limits| limits.settle = std::time::Duration::ZERO).open();
         let bench = events.iter().fold(bench, happen);
-        let anew = touchstone_engine::app::App::new(touchstone_engine::app::AppConfig {
+        let anew = touchstone_app::app::App::new(touchstone_app::app::AppConfig {
             cache_dir: bench.path("../fresh-cache"),
             state_dir: bench.path("../fresh-state"),
             demo_dir: None,
-            limits: touchstone_engine::results::limits::Limits { settle: std::time::Duration::ZERO, ..Default::default() },
+            limits: touchstone_store::limits::Limits { settle: std::time::Duration::ZERO, ..Default::default() },
         });
         anew.open(&bench.path("")).unwrap();
         anew.wait_ready(DEADLINE).unwrap();
         let fresh = rows(&anew);
         wait_until("both show the same", || (bench.rows() == fresh).then_some(()));
         for row in &fresh {
-            let scores = |app: &touchstone_engine::app::App| app.run_scores(&row.id).unwrap();
+            let scores = |app: &touchstone_app::app::App| app.run_scores(&row.id).unwrap();
             prop_assert_eq!(scores(bench.app()), scores(&anew));
         }
         for word in ["w1", "w2", "w3", "w4"] {

@@ -6,11 +6,11 @@ use super::running::stage::{refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
 use super::{canary, running};
 use fs_err as fs;
-use touchstone_engine::app::App;
-use touchstone_engine::error::AppError;
-use touchstone_engine::rows::{
+use touchstone_api::{
     FailureClass, JudgeRequest, JudgingView, LaunchState, RunScore, RunScores, ScoreStanding,
 };
+use touchstone_app::app::App;
+use touchstone_app::error::AppError;
 use touchstone_formats::judgement::Sheet;
 
 const RUN: &str = "results/count-tool_calling-o1-variation0.yaml";

@@ -6,7 +6,7 @@ use super::running::stage::says;
 use super::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
-use touchstone_engine::rows::{
+use touchstone_api::{
     EvaluateRequest, EvaluatorRequest, JudgeRequest, Judged, LaunchRequest, LaunchState,
     ReportFormat, ReportRequest,
 };

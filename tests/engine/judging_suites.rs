@@ -4,7 +4,7 @@ use super::bench::{Bench, wait_until};
 use super::judging::{judge, request};
 use super::running::stage::says;
 use super::scripted::Scripted;
-use touchstone_engine::rows::{
+use touchstone_api::{
     Column, JudgeChoice, JudgeRequest, ListRequest, OverviewRequest, ReportFormat, ReportRequest,
     ScoreStanding, Sort, Span,
 };

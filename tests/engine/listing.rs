@@ -1,6 +1,6 @@
 //! Rules of the list over real files: the index and the questions agree.
 use crate::bench::{Bench, rows};
-use touchstone_engine::rows::{Column, ListRequest, RunPage, Sort, Span};
+use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
 
 fn list(bench: &Bench, filter: &str, column: Column, descending: bool) -> RunPage {
     let span = Span { offset: 0, limit: 100 };
@@ -95,7 +95,7 @@ fn a_list_of_before_does_not_outlive_a_change() {
     let bench = bench();
     let before = list(&bench, "three", Column::Path, false);
     bench.put("results/new.yaml", crate::bench::answered("Three again."));
-    bench.wait_state("new.yaml", touchstone_engine::rows::RunState::Answered);
+    bench.wait_state("new.yaml", touchstone_api::RunState::Answered);
     let after = list(&bench, "three", Column::Path, false);
     assert_eq!((before.total, after.total), (1, 2));
     assert!(after.generation > before.generation);

@@ -2,9 +2,7 @@
 //! others.
 use crate::bench::{Bench, answered, beside_the_project, wait_until};
 use fs_err as fs;
-use touchstone_engine::rows::{
-    LaunchRequest, OverviewRequest, Review, RunState, Span, Stale, Verdict,
-};
+use touchstone_api::{LaunchRequest, OverviewRequest, Review, RunState, Span, Stale, Verdict};
 
 const FILE: &str = "results/lantern_cot/G1_instruction.json";
 
@@ -78,7 +76,7 @@ fn every_run_of_a_file_is_a_row_with_its_place() {
         .file("results/preference.json", r#"{"1": {"a": 0, "b": 3, "round_0": "complete"}}"#)
         .file("results/other.json", "{\"rows\": []}")
         .open();
-    let shown = |row: touchstone_engine::rows::RunRow| {
+    let shown = |row: touchstone_api::RunRow| {
         let word = |word: Option<String>| word.unwrap_or_else(|| "-".to_owned());
         let place = [row.task, row.system, row.model].map(word).join(" ");
         format!(

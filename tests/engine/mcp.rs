@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::mcp::McpTool;
-use touchstone_engine::runs::tools::{Called, Unusable};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
+use touchstone_runner::tools::mcp::McpTool;
+use touchstone_runner::tools::{Called, Unusable};
 
 /// Runs a test to its end, or fails after the deadline instead of hanging.
 fn run<T>(test: impl Future<Output = T>) -> T {

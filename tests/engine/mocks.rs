@@ -11,14 +11,14 @@
 //! ```
 use crate::running::{self, folder_of, request, run};
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::http::client::{Client, SendError, SendFault};
-use touchstone_engine::runs::http::keys::ApiKey;
-use touchstone_engine::runs::provider::{
+use touchstone_formats::{json, value::Value};
+use touchstone_runner::http::client::{Client, SendError, SendFault};
+use touchstone_runner::http::keys::ApiKey;
+use touchstone_runner::provider::{
     Ask, Auth, Fault, FaultKind, HttpReply, HttpRequest, Offer, Reply, Stop, decode, encode,
 };
-use touchstone_engine::runs::spec::{Model, Provider};
-use touchstone_engine::runs::talk::{Outcome, Said, Turn};
-use touchstone_formats::{json, value::Value};
+use touchstone_runner::spec::{Model, Provider};
+use touchstone_runner::talk::{Outcome, Said, Turn};
 
 fn model(provider: Provider, base_url: String, stream: bool) -> Model {
     Model {
@@ -36,7 +36,7 @@ fn model(provider: Provider, base_url: String, stream: bool) -> Model {
         price: None,
         reasoning: false,
         keeps_system: false,
-        way: touchstone_engine::runs::way::Way::default(),
+        way: touchstone_runner::way::Way::default(),
         settings: vec![("stream".to_owned(), Value::Bool(stream))],
     }
 }

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, answered, beside_the_project};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
-use touchstone_engine::rows::{Problem, Review, RunState, Span, TaskRequest, Verdict};
+use touchstone_api::{Problem, Review, RunState, Span, TaskRequest, Verdict};
 
 /// Mutants of each file.
 const EACH: u64 = 24;

@@ -6,8 +6,8 @@ use super::running::stage::{NAME, RUN, calls_then_answers, fact, says, workspace
 use super::running::{document, folder_of, request as launch, run};
 use super::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::app::evaluation_file::Choice;
-use touchstone_engine::rows::{JudgeRequest, RunRow, RunState};
+use touchstone_api::{JudgeRequest, RunRow, RunState};
+use touchstone_app::app::evaluation_file::Choice;
 
 const FIVE: &str =
     r#"{"chain_of_thought": "Right.", "tool_calls_success_level": 5, "details": {}}"#;

@@ -2,10 +2,10 @@
 //! not what it was.
 use crate::bench::{Bench, answered};
 use std::time::Duration;
-use touchstone_engine::app::App;
-use touchstone_engine::error::Code;
-use touchstone_engine::results::limits::Limits;
-use touchstone_engine::rows::{Body, RowRequest, RunState, RunView, Span, StepKind};
+use touchstone_api::{Body, RowRequest, RunState, RunView, Span, StepKind};
+use touchstone_app::app::App;
+use touchstone_app::error::Code;
+use touchstone_store::limits::Limits;
 
 /// What one opened run may weigh as JSON.
 const MAX_VIEW: usize = 600 << 10;

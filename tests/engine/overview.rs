@@ -1,7 +1,7 @@
 //! Rules of the overview on a real folder: it says what list, scores and suites say, and follows
 //! the files.
 use crate::bench::{Bench, answered, wait_until};
-use touchstone_engine::rows::{
+use touchstone_api::{
     Column, FailureClass, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest,
     OverviewRow, ReportFormat, ReportRequest, Sort, Span, Stats, StatsRequest,
 };

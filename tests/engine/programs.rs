@@ -2,9 +2,9 @@
 //! sandbox, once for each question. Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap cannot
 //! work: then these tests say so and do nothing.
 use crate::bench::{Bench, answered, wait_until};
-use touchstone_engine::app::FileScores;
-use touchstone_engine::error::AppError;
-use touchstone_engine::rows::{FailureClass, RunRow, RunScore, ScoreStanding};
+use touchstone_api::{FailureClass, RunRow, RunScore, ScoreStanding};
+use touchstone_app::app::FileScores;
+use touchstone_app::error::AppError;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
 const STRICT: &str = "strict-tool_calling-claude-variation0.yaml";

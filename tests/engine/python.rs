@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::python::{PythonLimits, PythonTool, checks};
 use touchstone_formats::value::Value;
+use touchstone_runner::tools::python::{PythonLimits, PythonTool, checks};
 
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 
@@ -418,7 +418,7 @@ async fn many_programs_run_at_once_and_none_sees_another() {
     }
 }
 
-/// `cargo test -p touchstone-engine --test engine python::how_long -- --ignored --nocapture`
+/// `cargo test -p touchstone-app --test engine python::how_long -- --ignored --nocapture`
 #[tokio::test]
 #[ignore = "a measurement"]
 async fn how_long_a_call_takes() {

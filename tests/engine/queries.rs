@@ -3,8 +3,8 @@
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use std::path::Path;
-use touchstone_engine::app::virtual_apis::VirtualWish;
-use touchstone_engine::rows::Span;
+use touchstone_api::Span;
+use touchstone_app::app::virtual_apis::VirtualWish;
 
 const G1: &str =
     include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
@@ -205,7 +205,7 @@ fn a_task_is_read_whole_by_any_of_its_names() {
             && churn.scorers.is_some()
     );
     let gone = bench.app().read_task("test_instruction/G1_instruction/103").unwrap_err();
-    assert_eq!(gone.code, touchstone_engine::error::Code::NotFound);
+    assert_eq!(gone.code, touchstone_app::error::Code::NotFound);
 }
 
 #[test]

@@ -5,10 +5,10 @@ use crate::judging;
 use crate::running::stage::says;
 use crate::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::app::answers::score_answers;
-use touchstone_engine::rows::{
+use touchstone_api::{
     FailureClass, PublishedRequest, Report, ReportFormat, ReportRequest, RunState, ScoreStanding,
 };
+use touchstone_app::app::answers::score_answers;
 use touchstone_formats::stabletoolbench::ResultFile;
 
 /// A query with two gold APIs.
@@ -58,7 +58,7 @@ fn a_query_is_scored_by_what_was_called_without_an_expected_output_and_without_a
             "whatever is not judged waits"
         );
         assert!(scores.iter().all(|score| score.standing == ScoreStanding::Scored), "{scores:?}");
-        let line = |score: &touchstone_engine::rows::RunScore| {
+        let line = |score: &touchstone_api::RunScore| {
             let verdict = if score.passed == Some(true) { "passed" } else { "failed" };
             format!(
                 "{} v{} {:.2} {verdict}: {}",

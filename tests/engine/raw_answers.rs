@@ -2,7 +2,7 @@
 //! its steps.
 use crate::bench::Bench;
 use std::path::Path;
-use touchstone_engine::rows::{RunState, RunView, TreeRowKind, TreeView};
+use touchstone_api::{RunState, RunView, TreeRowKind, TreeView};
 
 const FOLDER: &str = "../../tests/fixtures/stabletoolbench/answers/harbour-model/G1_harbour";
 

@@ -1,7 +1,7 @@
 //! Rules over whole folders: the sample data, a benchmark folder of our own, and real ones where
 //! they lie beside the project.
 use crate::bench::{Bench, beside_the_project};
-use touchstone_engine::rows::{FailureClass, RunState, RunView, ScoreStanding, Span, StepKind};
+use touchstone_api::{FailureClass, RunState, RunView, ScoreStanding, Span, StepKind};
 
 /// What the published benchmark gives its runs, computed elsewhere (`scripts/order-oracle.py
 /// runs`).

@@ -4,8 +4,8 @@ use super::bench::Bench;
 use super::evaluating::{OUT, ROWS, bench, evaluate, refused, request, scored};
 use super::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::app::FileRequest;
-use touchstone_engine::rows::EvaluateRequest;
+use touchstone_api::EvaluateRequest;
+use touchstone_app::app::FileRequest;
 
 /// Files below a folder whose names begin so, oldest first.
 fn copies(bench: &Bench, folder: &str, stem: &str) -> Vec<String> {

@@ -2,9 +2,9 @@
 //! wherever the run is, and is never lost.
 use crate::bench::{Bench, answered, find_in, rows, wait_until};
 use fs_err as fs;
-use touchstone_engine::app::App;
-use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::rows::{ProblemKind, ReportFormat, ReportRequest, Review, Stale, Verdict};
+use touchstone_api::{ProblemKind, ReportFormat, ReportRequest, Review, Stale, Verdict};
+use touchstone_app::app::App;
+use touchstone_app::error::{AppError, Code};
 
 const RUN: &str = "t-tool_calling-o1-variation0.yaml";
 const FILE: &str = "results/.touchstone/reviews/t-tool_calling-o1-variation0.yaml";

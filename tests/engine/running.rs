@@ -27,7 +27,7 @@ use super::conversation::{Conversation, Wire};
 use super::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
-use touchstone_engine::rows::{Act, LaunchRequest, LaunchState, LaunchView, Span};
+use touchstone_api::{Act, LaunchRequest, LaunchState, LaunchView, Span};
 use touchstone_formats::transcript::Document;
 
 /// A task that wants one tool used, and a database to use it on.

@@ -10,8 +10,8 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::Unusable;
-use touchstone_engine::runs::tools::python::{Places, PythonLimits, PythonTool, checks};
+use touchstone_runner::tools::Unusable;
+use touchstone_runner::tools::python::{Places, PythonLimits, PythonTool, checks};
 
 /// Runs a program without a sandbox. Only programs that harm nobody are given to it.
 fn outside(program: &str) -> String {

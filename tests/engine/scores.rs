@@ -2,7 +2,7 @@
 //! no transcript is read twice for them.
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
-use touchstone_engine::rows::{
+use touchstone_api::{
     Column, FailureClass, ListRequest, ProblemKind, Review, RunRow, RunScores, RunState,
     ScoreStanding, Sort, Span, Verdict,
 };

@@ -1,6 +1,6 @@
 //! Rules of free text over real files.
 use crate::bench::Bench;
-use touchstone_engine::rows::Span;
+use touchstone_api::Span;
 
 #[test]
 fn what_is_found_does_not_change_when_the_full_text_index_is_complete() {

@@ -3,9 +3,9 @@
 use crate::postgres::{Database, PASSWORD, server};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::sql::{SqlTool, postgres::opening};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
+use touchstone_runner::tools::sql::{SqlTool, postgres::opening};
 
 fn tool_at(address: &str, more: &str) -> SqlTool {
     let settings =

@@ -2,8 +2,8 @@
 //! the schema that a model is told.
 use crate::postgres::{Database, PASSWORD, server};
 use crate::sql_postgres::{everywhere, said, tool_as};
-use touchstone_engine::runs::tools::sql::SqlTool;
 use touchstone_formats::json;
+use touchstone_runner::tools::sql::SqlTool;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_come_back_exactly() {

@@ -4,7 +4,7 @@
 use crate::postgres::{Database, server};
 use crate::sql_postgres::{said, tool_as};
 use std::time::Duration;
-use touchstone_engine::runs::tools::sql::postgres::opening;
+use touchstone_runner::tools::sql::postgres::opening;
 
 /// The statements of a fix.
 fn statements(fix: &str) -> Vec<String> {

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::sql::SqlTool;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
+use touchstone_runner::tools::sql::SqlTool;
 
 mod kept;
 

@@ -5,8 +5,8 @@ use super::conversation::{Conversation, Wire};
 use super::running::{folder, request};
 use super::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
-use touchstone_engine::error::Code;
-use touchstone_engine::rows::{Check, LaunchRequest, LaunchState, LaunchView, Span};
+use touchstone_api::{Check, LaunchRequest, LaunchState, LaunchView, Span};
+use touchstone_app::error::Code;
 
 const WHY: &str = "Said by the test.";
 

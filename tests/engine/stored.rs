@@ -3,7 +3,7 @@
 use super::bench::{Bench, beside_the_project, wait_until};
 use fs_err as fs;
 use serde_json::{Value, json};
-use touchstone_engine::rows::{
+use touchstone_api::{
     Column, ListRequest, ReportFormat, ReportRequest, Sort, Span, StoredResult, Trust,
 };
 

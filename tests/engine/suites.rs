@@ -1,8 +1,8 @@
 //! Rules for what suites say about runs: names of variations, expected tool calls, and what is
 //! wrong with a suite.
 use crate::bench::{Bench, answered, wait_until};
-use touchstone_engine::results::limits::Held;
-use touchstone_engine::rows::ProblemKind;
+use touchstone_api::ProblemKind;
+use touchstone_store::limits::Held;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
 const RUN_PATH: &str = "plans-tool_calling-claude-variation0.yaml";
@@ -266,7 +266,7 @@ fn an_expected_tool_that_no_tool_set_has_is_a_warning_unless_only_the_tools_know
             .file("touchstone.yaml", workspace(more))
             .file("tasks/plans.yaml", suite("query_plans, query_plan, execute_python_program"))
             .open();
-        bench.problems().iter().map(touchstone_engine::rows::Problem::told).collect::<Vec<_>>()
+        bench.problems().iter().map(touchstone_api::Problem::told).collect::<Vec<_>>()
     };
     let expected = "tasks/plans.yaml, line 2: `query_plan` is not a tool of touchstone.yaml, so no run can call it. Did you mean `query_plans`?";
     assert_eq!(warned(""), [expected]);

@@ -4,8 +4,8 @@ use crate::bench::{Bench, DEADLINE, answered, find_in, rows, try_rows, wait_unti
 use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use touchstone_engine::app::App;
-use touchstone_engine::rows::{Phase, RunRow, Span};
+use touchstone_api::{Phase, RunRow, Span};
+use touchstone_app::app::App;
 
 type Harm = fn(&PathBuf);
 

@@ -4,7 +4,7 @@ use crate::bench::{Bench, DEADLINE, wait_until};
 use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use touchstone_engine::rows::ProblemKind;
+use touchstone_api::ProblemKind;
 
 fn bench() -> Bench {
     Bench::new().answered("results/a.yaml", "Fine")

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, DEADLINE, answered, wait_until};
 use fs_err as fs;
 use std::time::{Duration, Instant};
-use touchstone_engine::rows::{Phase, RunState, Stale, WatchMeans};
+use touchstone_api::{Phase, RunState, Stale, WatchMeans};
 
 /// The bound is for a quiet machine; a test machine is not one.
 const SOON: Duration = Duration::from_secs(2);

@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use touchstone_engine::runs::provider::{self, Auth, HttpRequest};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
+use touchstone_runner::provider::{self, Auth, HttpRequest};
 
 /// Runs at the same time: so many requests may be under way when the program is killed.
 pub(crate) const AT_ONCE: usize = 4;

@@ -8,11 +8,9 @@ use crate::Surroundings;
 use clap::Args;
 use serde_json::json;
 use std::io::{self, BufWriter, Write};
-use touchstone_engine::written::fixed;
-use touchstone_engine::{
-    error::{AppError, Code},
-    rows::{Agreement, Rater, Trust},
-};
+use touchstone_api::{Agreement, Rater, Trust};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::written::fixed;
 
 /// What `agreement` takes.
 #[derive(Debug, Args)]

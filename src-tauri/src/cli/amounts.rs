@@ -1,5 +1,5 @@
 //! **Pure.** Numbers of things and of money, as sentences have them.
-use touchstone_engine::written::fixed;
+use touchstone_app::written::fixed;
 
 /// A word for so many.
 pub(super) fn of(many: u64, word: &str) -> String {

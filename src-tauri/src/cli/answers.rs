@@ -3,9 +3,9 @@ use super::{Ended, Outcome, terminal::one_line};
 use clap::{Args, ValueEnum};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use touchstone_engine::app::answers::{AnswerScore, AnswerScores, score_answers};
-use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::written::fixed;
+use touchstone_app::app::answers::{AnswerScore, AnswerScores, score_answers};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::written::fixed;
 
 /// What `stabletoolbench score` takes.
 #[derive(Debug, Args)]

@@ -3,8 +3,8 @@ use super::{Ended, Outcome, Where, folder};
 use crate::Surroundings;
 use clap::Args;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
-use touchstone_engine::app::leftovers::{Leftovers, in_words};
-use touchstone_engine::error::{AppError, Code};
+use touchstone_app::app::leftovers::{Leftovers, in_words};
+use touchstone_app::error::{AppError, Code};
 
 /// What `clear` takes.
 #[derive(Debug, Args)]

@@ -12,14 +12,14 @@ use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
-use touchstone_engine::written::fixed;
-use touchstone_engine::{
+use touchstone_api::{
+    Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span,
+    StepRef, TextChange,
+};
+use touchstone_app::written::fixed;
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{
-        Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span,
-        StepRef, TextChange,
-    },
 };
 
 /// Rows of one kind that are folded when there are so many in a row.

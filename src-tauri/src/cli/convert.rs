@@ -8,7 +8,7 @@ use std::{
     io::{self, BufWriter, Write as _},
     path::PathBuf,
 };
-use touchstone_engine::{
+use touchstone_app::{
     app::converting::Conversion,
     error::{AppError, Code},
 };

@@ -9,7 +9,7 @@ use std::{
     io::{self, BufWriter, Read as _, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_engine::{
+use touchstone_app::{
     app::{App, DiffWish, Given, Style},
     error::{AppError, Code},
 };

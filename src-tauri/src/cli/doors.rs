@@ -14,7 +14,7 @@ use std::{
     sync::Arc,
 };
 use tauri::{Context, Wry};
-use touchstone_engine::{
+use touchstone_app::{
     app::{App, Subscription},
     error::{AppError, Code},
 };

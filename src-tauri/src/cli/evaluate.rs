@@ -12,12 +12,12 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 use told::{list, numbers, plan, summary};
-use touchstone_engine::app::{App, FileRequest, typed_evaluators};
-use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::rows::{
+use touchstone_api::{
     EvaluateAgain, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
-use touchstone_engine::written::fixed;
+use touchstone_app::app::{App, FileRequest, typed_evaluators};
+use touchstone_app::error::{AppError, Code};
+use touchstone_app::written::fixed;
 
 /// How often signals and the progress are looked at.
 const GLANCE: Duration = Duration::from_millis(100);

@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
     time::Duration,
 };
-use touchstone_engine::{
+use touchstone_api::{ListRequest, RunRow, Sort, Span};
+use touchstone_app::{
     app::{App, SuiteTrouble},
     error::{AppError, Code},
-    rows::{ListRequest, RunRow, Sort, Span},
 };
 
 /// How long a folder may take; a very large one on a slow disk.

@@ -9,12 +9,12 @@ use clap::Args;
 use serde_json::json;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::time::Duration;
-use touchstone_engine::app::App;
-use touchstone_engine::rows::{
+use touchstone_api::{
     Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState,
     ListRequest, RunRow, Sort, Span, forks_left_out,
 };
-use touchstone_engine::written::fixed;
+use touchstone_app::app::App;
+use touchstone_app::written::fixed;
 
 /// How often signals and the progress are looked at.
 const GLANCE: Duration = Duration::from_millis(200);

@@ -9,12 +9,9 @@ use std::{
     io::{self, Write},
     path::Path,
 };
-use touchstone_engine::written::fixed;
-use touchstone_engine::{
-    app::App,
-    error::AppError,
-    rows::{Judged, JudgedRound},
-};
+use touchstone_api::{Judged, JudgedRound};
+use touchstone_app::written::fixed;
+use touchstone_app::{app::App, error::AppError};
 
 /// What judges said of a run, newest first, and why that cannot be read.
 pub(super) type Said = (Vec<Judged>, Option<String>);

@@ -5,7 +5,7 @@ use std::{
     num::NonZero,
     thread,
 };
-use touchstone_engine::error::{AppError, Code};
+use touchstone_app::error::{AppError, Code};
 
 /// A line that is longer is left out, so that one without an end does not take all memory.
 const LONGEST: u64 = 64 << 20;

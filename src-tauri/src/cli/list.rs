@@ -8,10 +8,10 @@ use clap::Args;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write as _};
-use touchstone_engine::app::App;
-use touchstone_engine::rows::{Column, RunRow, RunState, Sort};
-use touchstone_engine::written;
-use touchstone_engine::written::fixed;
+use touchstone_api::{Column, RunRow, RunState, Sort};
+use touchstone_app::app::App;
+use touchstone_app::written;
+use touchstone_app::written::fixed;
 
 /// A reason is one sentence; longer ones are for `show`.
 const LONGEST_REASON: usize = 80;

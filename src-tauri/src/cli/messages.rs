@@ -9,7 +9,7 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
 };
-use touchstone_engine::app::{
+use touchstone_app::app::{
     App,
     evaluation_file::{Choice, EvaluatorRows, Part, rows_of_file},
     keep_text,

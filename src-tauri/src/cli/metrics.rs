@@ -2,7 +2,7 @@
 //! line for a line.
 use super::{Outcome, lines};
 use clap::Args;
-use touchstone_engine::app::metrics::{Nltk, measure_line};
+use touchstone_app::app::metrics::{Nltk, measure_line};
 
 /// What `metrics` takes.
 #[derive(Debug, Args)]

@@ -43,7 +43,7 @@ use std::{
     path::PathBuf,
     process::ExitCode,
 };
-use touchstone_engine::error::AppError;
+use touchstone_app::error::AppError;
 
 /// Explore evaluations of agent systems.
 #[derive(Debug, Parser)]
@@ -164,7 +164,7 @@ impl From<io::Error> for Stop {
             return Self::NobodyReads;
         }
         Self::Why(AppError::new(
-            touchstone_engine::error::Code::Failed,
+            touchstone_app::error::Code::Failed,
             format!("The output could not be written: {error}."),
         ))
     }

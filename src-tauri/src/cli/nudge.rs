@@ -3,7 +3,7 @@ use super::{Dirs, Outcome, Where, folder, watch};
 use crate::Surroundings;
 use clap::Args;
 use std::path::{Path, PathBuf};
-use touchstone_engine::error::{AppError, Code};
+use touchstone_app::error::{AppError, Code};
 
 /// What `nudge` takes.
 #[derive(Debug, Args)]

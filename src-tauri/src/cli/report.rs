@@ -11,10 +11,10 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
 };
-use touchstone_engine::{
+use touchstone_api::{self as rows, ReportFormat, ReportRequest};
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{self, ReportFormat, ReportRequest},
 };
 
 /// What `report` takes.

@@ -9,10 +9,10 @@ use std::{
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
-use touchstone_engine::{
+use touchstone_api::{self as rows, Verdict};
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{self, Verdict},
 };
 
 /// What `review` takes. What is left out stays as it was said.

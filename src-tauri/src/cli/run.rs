@@ -11,13 +11,13 @@ use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
-use touchstone_engine::written::fixed;
-use touchstone_engine::{
+use touchstone_api::{
+    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Trouble,
+};
+use touchstone_app::written::fixed;
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{
-        Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Trouble,
-    },
 };
 
 /// Which runs.

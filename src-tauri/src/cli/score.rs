@@ -10,9 +10,9 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use touchstone_engine::app::{App, FileScores, SuiteTrouble};
-use touchstone_engine::rows::{RunScore, RunState, ScoreDetail, ScoreStanding};
-use touchstone_engine::written::fixed;
+use touchstone_api::{RunScore, RunState, ScoreDetail, ScoreStanding};
+use touchstone_app::app::{App, FileScores, SuiteTrouble};
+use touchstone_app::written::fixed;
 
 /// A reason is one sentence; longer ones are for `show`.
 const LONGEST_REASON: usize = 100;
@@ -345,7 +345,7 @@ fn heads() -> Vec<Head> {
 /// One row for each scorer of a run.
 fn rows(run: &FileScores) -> Vec<Vec<String>> {
     let file = |reason: &str| {
-        let label = run.lineage.map(touchstone_engine::rows::Lineage::label);
+        let label = run.lineage.map(touchstone_api::Lineage::label);
         let said = label.into_iter().chain(Some(reason).filter(|reason| !reason.is_empty()));
         let reason = said.collect::<Vec<_>>().join("; ");
         let reason = one_line(&reason);

@@ -6,8 +6,8 @@ use super::{
 use crate::Surroundings;
 use clap::Args;
 use std::io::{self, BufWriter, Write as _};
-use touchstone_engine::app::App;
-use touchstone_engine::rows::{Hit, SnippetPiece, Span};
+use touchstone_api::{Hit, SnippetPiece, Span};
+use touchstone_app::app::App;
 
 /// What `search` takes.
 #[derive(Debug, Args)]

@@ -12,14 +12,14 @@ use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
-use touchstone_engine::written::fixed;
-use touchstone_engine::{
+use touchstone_api::{
+    Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort, Step,
+    StepKind,
+};
+use touchstone_app::written::fixed;
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{
-        Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort,
-        Step, StepKind,
-    },
 };
 
 /// What `show` takes.

@@ -3,7 +3,7 @@
 use super::{Outcome, answers, convert, lines, virtual_apis};
 use crate::Surroundings;
 use clap::{Args, Subcommand};
-use touchstone_engine::app::stabletoolbench::{function_name_line, key_line};
+use touchstone_app::app::stabletoolbench::{function_name_line, key_line};
 
 /// What `stabletoolbench` takes.
 #[derive(Debug, Args)]

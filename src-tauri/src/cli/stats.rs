@@ -7,12 +7,12 @@ use super::{
 use crate::Surroundings;
 use clap::Args;
 use std::io::{self, BufWriter, Write};
-use touchstone_engine::app::App;
-use touchstone_engine::rows::{
+use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries,
     forks_left_out,
 };
-use touchstone_engine::written::fixed;
+use touchstone_app::app::App;
+use touchstone_app::written::fixed;
 
 /// What stands where nothing is known.
 const NONE: &str = "–";

@@ -5,8 +5,8 @@ use std::{
     fmt::Write as _,
     io::{self, Write},
 };
-use touchstone_engine::error::AppError;
-pub(super) use touchstone_engine::visible::{lines, one_line};
+use touchstone_app::error::AppError;
+pub(super) use touchstone_app::visible::{lines, one_line};
 
 /// Says on standard error what went wrong, and the next step.
 pub(super) fn complain(error: &AppError) {

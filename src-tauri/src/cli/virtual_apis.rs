@@ -11,7 +11,7 @@ use crate::{
 use clap::Args;
 use std::{io, path::PathBuf};
 use tokio::sync::watch;
-use touchstone_engine::{
+use touchstone_app::{
     app::virtual_apis::VirtualWish,
     error::{AppError, Code},
 };

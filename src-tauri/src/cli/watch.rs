@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use touchstone_engine::{
+use touchstone_api::{LaunchState, LaunchView, Launched, PlannedRun, Span};
+use touchstone_app::{
     app::App,
     error::{AppError, Code},
-    rows::{LaunchState, LaunchView, Launched, PlannedRun, Span},
-    runs::{
-        event::{Ending, RunEvent, What},
-        launch::Listener,
-    },
+};
+use touchstone_runner::{
+    event::{Ending, RunEvent, What},
+    launch::Listener,
 };
 
 /// How often the signal is looked at.

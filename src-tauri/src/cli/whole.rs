@@ -1,10 +1,7 @@
 //! A run as it is read piece by piece, put together again: every step, every text to its end, every
 //! row.
-use touchstone_engine::{
-    app::App,
-    error::AppError,
-    rows::{Body, Part, RowRequest, RunView, Span, Step},
-};
+use touchstone_api::{Body, Part, RowRequest, RunView, Span, Step};
+use touchstone_app::{app::App, error::AppError};
 
 /// Bytes of text and rows asked for at once; the engine may give fewer.
 const PIECE: u64 = 1 << 20;

@@ -3,12 +3,12 @@
 use super::{Engine, Reply, not_a_path, run};
 use tauri::AppHandle;
 use tauri_plugin_dialog::DialogExt as _;
-use touchstone_engine::app::App;
-use touchstone_engine::rows::{
+use touchstone_api::{
     Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest,
     EvaluateUnfinished, Evaluating, EvaluationView, JudgeOptions, JudgePlan, JudgeRequest, Judging,
     JudgingView, RowsMade, Trust,
 };
+use touchstone_app::app::App;
 
 #[tauri::command]
 pub(super) async fn judge_options(app: Engine<'_>) -> Reply<JudgeOptions> {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use touchstone_engine::error::{AppError, Code};
+use touchstone_app::error::{AppError, Code};
 
 #[tauri::command]
 pub(super) async fn reveal_file(app: Engine<'_>, id: String, file: u32) -> Reply<()> {

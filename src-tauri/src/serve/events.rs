@@ -11,7 +11,7 @@ use std::{
 };
 use tokio::sync::broadcast;
 use tokio_stream::{Stream, StreamExt as _, wrappers::BroadcastStream};
-use touchstone_engine::rows::{AppEvent, Stale};
+use touchstone_api::{AppEvent, Stale};
 
 /// Events that wait for a slow reader before it loses them.
 const WAITING: usize = 256;

@@ -29,7 +29,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::net::TcpListener;
-use touchstone_engine::error::{AppError, Code};
+use touchstone_app::error::{AppError, Code};
 
 pub(crate) use events::Events;
 pub(crate) use invites::Invites;

@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::Instant,
 };
-use touchstone_engine::rows::{AppEvent, Stale};
+use touchstone_api::{AppEvent, Stale};
 
 /// A server on a free port, over commands that only echo.
 struct Served {

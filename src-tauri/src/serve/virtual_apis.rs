@@ -13,7 +13,7 @@ use axum::{
 };
 use std::{io, net::Ipv4Addr, sync::Arc};
 use tokio::{net::TcpListener, sync::watch};
-use touchstone_engine::app::virtual_apis::VirtualDoor;
+use touchstone_app::app::virtual_apis::VirtualDoor;
 
 /// Inputs of calls are short; some carry a document.
 const LONGEST_BODY: usize = 8 << 20;

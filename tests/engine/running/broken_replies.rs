@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use touchstone_engine::rows::{LaunchRequest, LaunchRunState};
-use touchstone_engine::runs::event::What;
+use touchstone_api::{LaunchRequest, LaunchRunState};
+use touchstone_runner::event::What;
 
 /// What is said in place of a good reply, which is given to it.
 type Breaks = fn(Reply) -> Reply;

@@ -3,7 +3,7 @@
 use super::run;
 use super::stage::{ANSWER, says, workspace};
 use crate::scripted::Scripted;
-use touchstone_engine::rows::{Act, LaunchCell, LaunchRequest};
+use touchstone_api::{Act, LaunchCell, LaunchRequest};
 
 const TASK: &str = "tool_calling_prompt: How many {what}?\nrepeat: 2\nvariations:\n  - what: stones\n  - what: trees\n";
 const BEGUN: &str = "conversation:\n- user_message: How many stones?\n";

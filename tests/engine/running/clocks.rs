@@ -6,9 +6,9 @@ use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
-use touchstone_engine::clock;
-use touchstone_engine::rows::{LaunchRequest, LaunchState, LaunchView, RunState, WatchMeans};
-use touchstone_engine::runs::event::What;
+use touchstone_api::{LaunchRequest, LaunchState, LaunchView, RunState, WatchMeans};
+use touchstone_clock as clock;
+use touchstone_runner::event::What;
 
 const HOUR: i64 = 3_600_000;
 

@@ -6,7 +6,7 @@ use super::{document, folder, request, run};
 use crate::conversation::{Conversation, Wire};
 use crate::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
-use touchstone_engine::rows::{LaunchRunState, LaunchState};
+use touchstone_api::{LaunchRunState, LaunchState};
 
 fn finished(mut completion: Value, finish: &str) -> Value {
     completion["choices"][0]["finish_reason"] = json!(finish);
@@ -146,7 +146,7 @@ fn what_was_thought_is_sent_back_word_for_word_also_when_the_run_goes_on() {
     }
     });
     let bench = folder(&server, Wire::Messages);
-    let only = touchstone_engine::rows::LaunchRequest { variations: vec![0], ..request() };
+    let only = touchstone_api::LaunchRequest { variations: vec![0], ..request() };
     assert_eq!(run(&bench, &only).failed, 1);
     let bench = bench.reopen();
     assert_eq!(run(&bench, &only).done, 1);
@@ -226,7 +226,7 @@ fn what_replies_used_is_added_up_and_a_price_that_is_not_known_is_no_price_of_no
     // Once a part is not known, the sum is not known: also when a price is there by the time the
     // run goes on.
     bench.write("touchstone.yaml", workspace(&server, "", ""));
-    let id = bench.wait_state(super::stage::NAME, touchstone_engine::rows::RunState::Answered).id;
+    let id = bench.wait_state(super::stage::NAME, touchstone_api::RunState::Answered).id;
     let launched = bench.app().nudge_run(&id, "again", true).unwrap();
     assert_eq!(super::ended(&bench, &launched.launch).unpriced, 0);
     assert_eq!(fact(&bench, RUN, "cost"), None);

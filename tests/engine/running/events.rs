@@ -1,9 +1,9 @@
 //! Progress is a fold over events: the same events, the same picture, and counts that agree with
 //! each other.
 use proptest::prelude::*;
-use touchstone_engine::runs::event::{Ending, RunEvent, What};
-use touchstone_engine::runs::progress::{Progress, Stage};
-use touchstone_engine::runs::provider::Usage;
+use touchstone_runner::event::{Ending, RunEvent, What};
+use touchstone_runner::progress::{Progress, Stage};
+use touchstone_runner::provider::Usage;
 
 const RUNS: [&str; 3] = ["a.yaml", "b.yaml", "c.yaml"];
 

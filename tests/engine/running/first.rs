@@ -3,7 +3,7 @@ use super::{FIRST, TASK, folder_of, request, run, scripted, workspace};
 use crate::bench::{Bench, wait_until};
 use crate::conversation::Wire;
 use fs_err as fs;
-use touchstone_engine::rows::{LaunchState, Phase, WatchMeans};
+use touchstone_api::{LaunchState, Phase, WatchMeans};
 
 fn bench(url: &str) -> Bench {
     let bench = folder_of(&workspace(url, "openai").replace("input_dir: tasks\n", ""), TASK);

@@ -4,7 +4,7 @@ use super::stage::{ANSWER, QUERY, RUN, calls, fact, plain, says};
 use super::{request, run};
 use crate::scripted::{Reply, Scripted};
 use serde_json::json;
-use touchstone_engine::rows::LaunchRequest;
+use touchstone_api::LaunchRequest;
 
 /// A completion without a choice: two dollars for nothing.
 fn shapeless() -> Reply {

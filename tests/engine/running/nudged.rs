@@ -7,7 +7,7 @@ use super::{THINGS, document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::rows::{
+use touchstone_api::{
     Act, Copied, LaunchRequest, LaunchRunState, Lineage, OverviewRequest, ReportFormat,
     ReportRequest, RunState, Span, StatsRequest,
 };

@@ -8,8 +8,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
-use touchstone_engine::rows::{Act, LaunchState};
-use touchstone_engine::runs::event::What;
+use touchstone_api::{Act, LaunchState};
+use touchstone_runner::event::What;
 
 /// Runs the test that asks for it once more, in a user and a mount namespace of its own, where
 /// anybody may mount small disks, and says true: it is over here. There it says false. Set

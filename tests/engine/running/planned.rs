@@ -5,10 +5,10 @@ use super::{folder_of, request};
 use crate::bench::{Bench, beside_the_project, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::rows::{
+use touchstone_api::{
     Act, JudgeRequest, LaunchPlan, LaunchRequest, Phase, Review, RunState, Verdict,
 };
+use touchstone_app::error::{AppError, Code};
 
 const TWO_MODELS: &str = "input_dir: tasks\noutput_dir: results\nmodels:\n  first: { provider: openai, model: a, api_key_env: KEY_OF_FIRST }\n  second: { provider: openai, model: b, api_key_env: KEY_OF_SECOND }\n";
 

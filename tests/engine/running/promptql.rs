@@ -6,7 +6,7 @@ use crate::canary;
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::{Value, json};
-use touchstone_engine::rows::{LaunchRequest, LaunchRunState};
+use touchstone_api::{LaunchRequest, LaunchRunState};
 use touchstone_formats::json as formats;
 use touchstone_formats::transcript::Document;
 

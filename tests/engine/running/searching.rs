@@ -6,7 +6,7 @@ use crate::bench::{Bench, wait_until};
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::json;
-use touchstone_engine::rows::{Act, LaunchRequest, LaunchState};
+use touchstone_api::{Act, LaunchRequest, LaunchState};
 use touchstone_formats::run::TreeKind;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;

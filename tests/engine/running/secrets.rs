@@ -10,7 +10,7 @@ use base64::prelude::BASE64_STANDARD;
 use fs_err as fs;
 use serde_json::json;
 use std::fmt::Write as _;
-use touchstone_engine::rows::{LaunchRequest, ReportFormat, ReportRequest, RunState};
+use touchstone_api::{LaunchRequest, ReportFormat, ReportRequest, RunState};
 
 const KEY: &str = "canary/key+with=odd~letters.20251121";
 const PASSWORD: &str = "canary-p4ssw0rd:of/the+database";

@@ -5,8 +5,8 @@ use crate::bench::{DEADLINE, wait_until};
 use crate::scripted::{Latch, Scripted};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use touchstone_engine::rows::{Act, LaunchRequest, LaunchRunState, LaunchState, Span};
-use touchstone_engine::runs::lock::RunLock;
+use touchstone_api::{Act, LaunchRequest, LaunchRunState, LaunchState, Span};
+use touchstone_runner::lock::RunLock;
 
 #[test]
 fn no_more_runs_are_at_work_than_may_be_and_no_fewer() {
@@ -89,7 +89,7 @@ fn two_programs_on_one_folder_share_the_work() {
         mine.runs,
         theirs.runs
     );
-    let elsewhere = |view: &touchstone_engine::rows::LaunchView| {
+    let elsewhere = |view: &touchstone_api::LaunchView| {
         view.runs.iter().filter(|run| run.state == LaunchRunState::Elsewhere).count()
     };
     assert_eq!((elsewhere(&mine) + elsewhere(&theirs)) as u64, mine.elsewhere + theirs.elsewhere);

@@ -6,7 +6,7 @@ use super::{document, request, run};
 use crate::bench::Bench;
 use crate::scripted::{Reply, Scripted};
 use serde_json::json;
-use touchstone_engine::rows::LaunchRequest;
+use touchstone_api::LaunchRequest;
 
 /// The same folder with a simulator behind the cache; `more` stands in its tool, `key` in its
 /// model.

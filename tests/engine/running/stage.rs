@@ -6,9 +6,9 @@ use crate::scripted::{Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use touchstone_engine::rows::LaunchRequest;
-use touchstone_engine::runs::event::{RunEvent, What};
-use touchstone_engine::runs::launch::Listener;
+use touchstone_api::LaunchRequest;
+use touchstone_runner::event::{RunEvent, What};
+use touchstone_runner::launch::Listener;
 
 /// A task with one prompt and nothing else.
 pub(crate) const PLAIN: &str = "tool_calling_prompt: How many?\n";

@@ -8,8 +8,8 @@ use crate::bench::wait_until;
 use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use std::time::{Duration, Instant};
-use touchstone_engine::rows::{LaunchRequest, LaunchRunState, LaunchState};
-use touchstone_engine::runs::event::What;
+use touchstone_api::{LaunchRequest, LaunchRunState, LaunchState};
+use touchstone_runner::event::What;
 
 fn one_at_a_time(repeats_: u32) -> LaunchRequest {
     LaunchRequest { concurrency: Some(1), ..repeats(repeats_) }

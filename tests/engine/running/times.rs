@@ -8,7 +8,7 @@ use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use serde_json::Value as Json;
 use std::time::{Duration, Instant};
-use touchstone_engine::rows::{Act, RunState};
+use touchstone_api::{Act, RunState};
 use touchstone_formats::value::Value;
 
 /// What the file says was spent on the run.

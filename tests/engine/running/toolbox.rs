@@ -9,7 +9,7 @@ use crate::mcp::lives;
 use crate::scripted::Scripted;
 use fs_err as fs;
 use serde_json::json;
-use touchstone_engine::rows::{LaunchRequest, LaunchRunState};
+use touchstone_api::{LaunchRequest, LaunchRunState};
 use touchstone_formats::json;
 
 #[test]

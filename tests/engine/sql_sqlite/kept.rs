@@ -5,7 +5,7 @@ use crate::bench::wait_until;
 use fs_err as fs;
 use rusqlite::Connection;
 use std::time::Duration;
-use touchstone_engine::runs::tools::sql::SqlTool;
+use touchstone_runner::tools::sql::SqlTool;
 
 const COUNT: &str = "SELECT count(*) AS n FROM regions";
 /// Enough steps for the clock to be looked at.

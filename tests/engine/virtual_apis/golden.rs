@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::pool;
-use touchstone_engine::runs::tools::virtual_api::{Order, VirtualSettings};
 use touchstone_formats::stabletoolbench::{Pool, request};
+use touchstone_runner::tools::pool;
+use touchstone_runner::tools::virtual_api::{Order, VirtualSettings};
 
 /// Where the original is not followed, and what is answered instead.
 const OTHERWISE: [(&str, u16); 4] = [

@@ -8,8 +8,8 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::virtual_api::{Order, Origin, Save};
 use touchstone_formats::stabletoolbench::cache_file::KeyForm;
+use touchstone_runner::tools::virtual_api::{Order, Origin, Save};
 
 #[tokio::test]
 async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {

@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::http::client::Client;
-use touchstone_engine::runs::http::keys::ApiKey;
-use touchstone_engine::runs::http::limiter::Limiters;
-use touchstone_engine::runs::http::redact::Redactor;
-use touchstone_engine::runs::setup::Setup;
-use touchstone_engine::runs::tools::pool;
-use touchstone_engine::runs::tools::virtual_api::{self, VirtualApis, VirtualSettings, Wires};
 use touchstone_formats::stabletoolbench::Pool;
 use touchstone_formats::workspace;
+use touchstone_runner::http::client::Client;
+use touchstone_runner::http::keys::ApiKey;
+use touchstone_runner::http::limiter::Limiters;
+use touchstone_runner::http::redact::Redactor;
+use touchstone_runner::setup::Setup;
+use touchstone_runner::tools::pool;
+use touchstone_runner::tools::virtual_api::{self, VirtualApis, VirtualSettings, Wires};
 
 /// The file that the usual call is kept in.
 const KEPT: &str = "Weather/river_gauge_for_Weather/level_of_gauge.json";

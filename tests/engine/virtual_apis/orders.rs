@@ -4,12 +4,12 @@ use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::setup::Setup;
-use touchstone_engine::runs::tools::virtual_api::{Order, Origin, Save, Shorten, Style, look};
 use touchstone_formats::stabletoolbench::cache_file::KeyForm;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::strip::Strip;
 use touchstone_formats::workspace;
+use touchstone_runner::setup::Setup;
+use touchstone_runner::tools::virtual_api::{Order, Origin, Save, Shorten, Style, look};
 
 #[tokio::test]
 async fn what_is_not_kept_is_simulated_once_and_then_kept() {

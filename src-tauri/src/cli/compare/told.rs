@@ -4,7 +4,7 @@ use super::Expected;
 use crate::cli::terminal::{Columns, Head, Paint, one_line};
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use touchstone_engine::rows::{CompareRow, ComparedRun, Comparison};
+use touchstone_api::{CompareRow, ComparedRun, Comparison};
 
 /// A comparison for programs.
 pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Expected]) -> Value {

@@ -8,11 +8,11 @@ use super::Again;
 use crate::Surroundings;
 use serde_json::json;
 use std::io::{self, Write};
-use touchstone_engine::app::known_evaluators;
-use touchstone_engine::rows::{
+use touchstone_api::{
     EvaluateMetric, EvaluatePlan, EvaluateSwitch, EvaluationView, EvaluatorChoice, LaunchState,
 };
-use touchstone_engine::written::fixed;
+use touchstone_app::app::known_evaluators;
+use touchstone_app::written::fixed;
 
 pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()> {
     let head = |title: &'static str, right| Head { title: title.into(), right };

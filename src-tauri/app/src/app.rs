@@ -1,0 +1,479 @@
+//! One method for each thing a person can do. Owns which folder is open and who is told of changes;
+//! decides nothing about results. The methods that read runs are in the files beside this one.
+use crate::demo;
+use crate::error::{AppError, Code};
+use crate::paths::{self, Resolved};
+use crate::reading::Reading;
+use crate::recent::{Recent, folder_id, folder_name};
+use bulletin::Bulletin;
+use data_files::Handed;
+use evaluations::Evaluations;
+use judgings::Judgings;
+use launches::Launches;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use touchstone_api::{
+    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status,
+    WatchMeans, Watching,
+};
+use touchstone_runner::http::keys::Keys;
+use touchstone_runner::setup::Setup;
+use touchstone_store::catalog::Catalogs;
+use touchstone_store::conduct::{Change, LOST};
+use touchstone_store::flow::Flow;
+use touchstone_store::home::make_temporary;
+use touchstone_store::index::IndexError;
+use touchstone_store::limits::Limits;
+use touchstone_store::query::Lists;
+
+pub mod answers;
+mod begun;
+mod budget;
+mod bulletin;
+mod cells;
+mod comparing;
+pub mod converting;
+mod course;
+mod data_files;
+mod diffing;
+mod doctor;
+mod doctor_runs;
+pub mod evaluation_file;
+
+mod evaluating;
+mod evaluations;
+mod judging;
+mod judgings;
+mod keys;
+mod launches;
+mod launching;
+mod left_out;
+pub mod leftovers;
+mod listing;
+pub mod metrics;
+mod nudging;
+mod overview;
+mod problems;
+mod programs;
+mod queries;
+mod reading;
+mod reporting;
+mod reviewing;
+mod rivals;
+mod scoring;
+pub mod stabletoolbench;
+mod stats;
+mod suite_judges;
+mod tasks;
+mod trust;
+
+mod verdicts;
+pub mod virtual_apis;
+mod wishes;
+
+pub use bulletin::Subscription;
+pub use problems::SuiteTrouble;
+pub use reporting::keep_text;
+pub use scoring::FileScores;
+
+pub use crate::evaluating::known::known_evaluators;
+pub use diffing::{DiffWish, Given, PlainDiff, Style};
+pub use evaluating::{FileRequest, typed_evaluators};
+
+/// Where the program's own things are.
+#[derive(Debug, Clone)]
+pub struct AppConfig {
+    /// Indexes; may be deleted at any time.
+    pub cache_dir: PathBuf,
+    /// The list of recent folders.
+    pub state_dir: PathBuf,
+    /// The sample data, when it is installed.
+    pub demo_dir: Option<PathBuf>,
+    /// The bounds of reading and watching.
+    pub limits: Limits,
+}
+
+impl AppConfig {
+    /// Where the system wants them.
+    pub fn from_system(demo_dir: Option<PathBuf>) -> Self {
+        let (cache_dir, state_dir) = paths::own_dirs();
+        Self { cache_dir, state_dir, demo_dir, limits: Limits::default() }
+    }
+}
+
+/// The program without any window. Clones are the same program.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    config: AppConfig,
+    recent: Recent,
+    open: Mutex<Option<Arc<OpenFolder>>>,
+    bulletin: Bulletin,
+    launches: Launches,
+    judgings: Judgings,
+    evaluations: Evaluations,
+    handed: Handed,
+    keys: Keys,
+}
+
+/// Size, number and time of a workspace file; none when there is none.
+type WorkspaceStamp = Option<(u64, u64, i64, i64)>;
+
+/// A folder that is open, with everything that is read from it.
+pub(crate) struct OpenFolder {
+    pub(crate) folder: Folder,
+    pub(crate) flow: Flow,
+    pub(crate) lists: Lists,
+    pub(crate) reading: Reading,
+    pub(crate) catalogs: Catalogs,
+    /// The workspace file whose models the index knows.
+    workspace: Mutex<WorkspaceStamp>,
+    /// What is wrong with the workspace file that has this stamp.
+    workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
+    /// How long a question waits for an index that is made anew; not set where nothing may wait, as
+    /// in a window.
+    patience: OnceLock<Duration>,
+}
+
+impl OpenFolder {
+    /// What is wrong with the workspace file now. Where it is the one that it was, that costs a
+    /// look at its stamp.
+    pub(crate) fn workspace_problems(&self) -> Arc<Vec<Problem>> {
+        let folder = &self.flow.roots.folder;
+        let stamp = paths::workspace_stamp(folder);
+        let mut seen = self.workspace_problems.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.0 != stamp {
+            *seen = (stamp, Arc::new(paths::workspace_problems(folder)));
+        }
+        Arc::clone(&seen.1)
+    }
+
+    /// Says no while directories are lost of which something is shown: what is written there now
+    /// would lie in an empty folder of the same name, and what would be run anew is there already.
+    pub(crate) fn check_there(&self) -> Result<(), AppError> {
+        let now = self.flow.live.now();
+        match now.phase {
+            Phase::Failed { reason, hint } if hint == LOST => {
+                Err(AppError::new(Code::Failed, reason).hint(LOST))
+            }
+            _ if now.counts.runs + now.counts.other_files > 0 => {
+                let dir = &self.flow.roots.output_dir;
+                fs_err::read_dir(dir).map(drop).map_err(|error| {
+                    AppError::new(Code::Failed, touchstone_store::watching::lost(dir, &error))
+                        .hint(LOST)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl App {
+    /// A program with no folder open.
+    pub fn new(config: AppConfig) -> Self {
+        Self::with_keys(config, Keys::system())
+    }
+
+    /// The same with keys from elsewhere than this system.
+    pub fn with_keys(config: AppConfig, keys: Keys) -> Self {
+        let recent = Recent::new(&config.state_dir);
+        Self {
+            inner: Arc::new(Inner {
+                config,
+                recent,
+                open: Mutex::default(),
+                bulletin: Bulletin::start(),
+                launches: Launches::default(),
+                judgings: Judgings::default(),
+                evaluations: Evaluations::default(),
+                handed: Handed::default(),
+                keys,
+            }),
+        }
+    }
+
+    /// Opens a folder in place of the one that is open.
+    pub fn open(&self, folder: &Path) -> Result<(), AppError> {
+        self.open_with(folder, None, None)
+    }
+
+    /// The same, with directories of tasks and of transcripts that were named, instead of those
+    /// that the folder stands for.
+    pub fn open_with(
+        &self,
+        folder: &Path,
+        input: Option<&Path>,
+        output: Option<&Path>,
+    ) -> Result<(), AppError> {
+        self.open_resolved(paths::resolve(folder)?.with(input, output)?)
+    }
+
+    /// The same, where the directory of transcripts is made with the first run when it is not
+    /// there.
+    pub fn open_to_run(
+        &self,
+        folder: &Path,
+        input: Option<&Path>,
+        output: Option<&Path>,
+    ) -> Result<(), AppError> {
+        let output = output.map(paths::absent);
+        let mut resolved = paths::resolve(folder)?.with(input, None)?;
+        if let Some(dir) = output {
+            resolved.roots.output_dir = dir;
+        }
+        self.open_resolved(resolved)
+    }
+
+    fn open_resolved(&self, Resolved { roots }: Resolved) -> Result<(), AppError> {
+        if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
+            return Ok(());
+        }
+        self.refuse_if_busy()?;
+        let config = &self.inner.config;
+        let samples = config.demo_dir.iter().cloned().chain([demo::place(&config.state_dir)]);
+        let demo =
+            samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
+        let row = Folder {
+            id: folder_id(&roots.folder),
+            name: folder_name(&roots.folder),
+            path: roots.folder.to_string_lossy().into_owned(),
+            input_dir: roots.input_dir.as_ref().map(|dir| dir.to_string_lossy().into_owned()),
+            output_dir: roots.output_dir.to_string_lossy().into_owned(),
+            demo,
+        };
+        let path = roots.folder.clone();
+        // What changes meanwhile has another stamp.
+        let stamp = paths::workspace_stamp(&roots.folder);
+        let workspace = Mutex::new(stamp);
+        let workspace_problems =
+            Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
+        let flow = self.start(&roots)?;
+        let (lists, reading, catalogs) =
+            (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
+        let open = OpenFolder {
+            folder: row,
+            flow,
+            lists,
+            reading,
+            catalogs,
+            workspace,
+            workspace_problems,
+            patience: OnceLock::new(),
+        };
+        let old = self.put(Some(Arc::new(open)))?;
+        if let Some(old) = old {
+            old.flow.stop();
+        }
+        if !demo && let Err(error) = self.inner.recent.remember(&path) {
+            tracing::warn!(%error, "the list of recent folders could not be written");
+        }
+        self.inner.bulletin.post(Stale::Folder);
+        Ok(())
+    }
+
+    /// Starts following a folder; where the cache cannot be used, with an index that lives as long
+    /// as the system's temporary files.
+    fn start(&self, roots: &touchstone_store::roots::Roots) -> Result<Flow, AppError> {
+        let Inner { config, bulletin, .. } = self.inner.as_ref();
+        let publish = || -> touchstone_store::conduct::Publish {
+            let bulletin = bulletin.poster();
+            Box::new(move |change| bulletin.post(stale(change)))
+        };
+        let limits = &config.limits;
+        let marks = match paths::workspace(&roots.folder) {
+            // It says nothing of models; what was held against them before stays until it can be
+            // read.
+            Some(Err(_)) => None,
+            read => {
+                Some(verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default())))
+            }
+        };
+        let start =
+            |dir: &Path| Flow::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
+        start(&config.cache_dir).or_else(|error| {
+            tracing::warn!(%error, "the cache folder cannot be used");
+            let dir = make_temporary().map_err(IndexError::from)?;
+            Ok(start(&dir)?)
+        })
+    }
+
+    /// Opens a folder from the list of recent ones.
+    pub fn open_recent(&self, id: &str) -> Result<(), AppError> {
+        let gone = || {
+            AppError::new(
+                Code::NotFound,
+                "This folder is not in the list of recent folders any more.",
+            )
+        };
+        self.open(&self.inner.recent.find(id).ok_or_else(gone)?)
+    }
+
+    /// Takes a folder off the list of recent ones. The folder itself is not touched.
+    pub fn forget_recent(&self, id: &str) -> Result<(), AppError> {
+        self.inner.recent.forget(id).map_err(|error| {
+            AppError::new(
+                Code::Failed,
+                format!("The list of recent folders could not be written: {error}."),
+            )
+        })
+    }
+
+    /// Opens the sample data, as a copy that belongs to the person.
+    pub fn open_demo(&self) -> Result<(), AppError> {
+        let AppConfig { demo_dir, state_dir, .. } = &self.inner.config;
+        let none = || AppError::new(Code::NotFound, "The sample data is not installed.");
+        let sample = demo_dir.as_ref().filter(|dir| dir.is_dir()).ok_or_else(none)?;
+        let copy = demo::copy(sample, state_dir).map_err(|error| {
+            AppError::new(Code::Failed, format!("The sample data could not be copied: {error}."))
+                .hint(format!(
+                    "Make room, or let this folder be written to: {}.",
+                    state_dir.display()
+                ))
+        })?;
+        self.open(&copy)
+    }
+
+    /// Closes the folder that is open. It stays open while runs are in progress in it.
+    pub fn close_folder(&self) -> Result<(), AppError> {
+        if let Some(open) = self.put(None)? {
+            open.flow.stop();
+            self.inner.bulletin.post(Stale::Folder);
+        }
+        Ok(())
+    }
+
+    /// Puts a folder in place of the one that is open, unless runs were begun in that one
+    /// meanwhile.
+    fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
+        let mut open = self.lock();
+        if let Err(busy) = self.refuse_if_busy() {
+            if let Some(folder) = &folder {
+                folder.flow.stop();
+            }
+            return Err(busy);
+        }
+        Ok(std::mem::replace(&mut *open, folder))
+    }
+
+    /// Refuses while something goes on that belongs to the folder that is open.
+    fn refuse_if_busy(&self) -> Result<(), AppError> {
+        let Inner { launches, judgings, evaluations, .. } = self.inner.as_ref();
+        launches.refuse_if_busy()?;
+        judgings.refuse_if_busy()?;
+        evaluations.refuse_if_busy()
+    }
+
+    /// What the frame of the window shows.
+    pub fn status(&self) -> Status {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let Some(open) = self.current() else {
+            return Status {
+                version,
+                folder: None,
+                phase: Phase::Closed,
+                generation: 0,
+                counts: Counts::default(),
+                search: SearchProgress::default(),
+                scoring: None,
+                watching: Watching { by: WatchMeans::Off, notice: None },
+            };
+        };
+        let now = open.flow.live.now();
+        let mut counts = now.counts;
+        counts.suite_problems += u64::from(!open.workspace_problems().is_empty());
+        Status {
+            version,
+            folder: Some(open.folder.clone()),
+            phase: now.phase,
+            generation: now.generation,
+            counts,
+            search: now.search,
+            scoring: now.scoring,
+            watching: now.watching,
+        }
+    }
+
+    /// What this front door can open.
+    pub fn folders(&self, can_pick: bool, can_open: bool) -> Folders {
+        let demo = self.inner.config.demo_dir.as_ref().is_some_and(|dir| dir.is_dir());
+        Folders { recent: self.inner.recent.list(), demo, can_pick, can_open }
+    }
+
+    /// Calls back with every event, from a thread of its own, until the subscription is dropped.
+    /// The callback should be quick.
+    pub fn subscribe(&self, listener: Box<dyn Fn(&AppEvent) + Send + Sync>) -> Subscription {
+        self.inner.bulletin.subscribe(listener)
+    }
+
+    /// Waits until the list is complete. Later questions wait as long when the index turns out to
+    /// be damaged and is made anew.
+    pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
+        let open = self.opened()?;
+        open.patience.get_or_init(|| timeout);
+        open.flow.live.stir();
+        if !open.flow.live.wait(|now| !matches!(now.phase, Phase::Indexing { .. }), timeout) {
+            let message =
+                format!("{} was not read within {} seconds.", open.folder.path, timeout.as_secs());
+            return Err(AppError::new(Code::Failed, message));
+        }
+        match open.flow.live.now().phase {
+            Phase::Failed { reason, hint } => Err(AppError::new(Code::Failed, reason).hint(hint)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the full-text index is complete; false when that took too long.
+    pub fn wait_searchable(&self, timeout: Duration) -> Result<bool, AppError> {
+        let open = self.opened()?;
+        open.flow.live.stir();
+        Ok(open.flow.live.wait(|now| now.took.search.is_some(), timeout))
+    }
+
+    /// What opening the folder found and how long it took.
+    pub fn index_report(&self) -> Result<IndexReport, AppError> {
+        let now = self.opened()?.flow.live.now();
+        let ms =
+            |time: Option<Duration>| time.and_then(|time| u64::try_from(time.as_millis()).ok());
+        Ok(IndexReport {
+            files: now.took.files,
+            runs: now.counts.runs,
+            damaged: now.counts.damaged,
+            not_transcripts: now.counts.other_files,
+            scan_ms: ms(now.took.scan).unwrap_or(0),
+            index_ms: ms(now.took.index).unwrap_or(0),
+            search_ready_ms: ms(now.took.search),
+        })
+    }
+
+    /// The open folder, when there is one.
+    pub(crate) fn current(&self) -> Option<Arc<OpenFolder>> {
+        self.lock().clone()
+    }
+
+    /// The open folder, for methods that need one.
+    pub(crate) fn opened(&self) -> Result<Arc<OpenFolder>, AppError> {
+        self.current().ok_or_else(|| AppError::new(Code::NoFolder, "No folder is open."))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {
+        self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn stale(change: Change) -> Stale {
+    match change {
+        Change::Status => Stale::Status,
+        Change::Runs { generation, ids } => Stale::Runs { generation, all: ids.is_empty(), ids },
+    }
+}
+
+impl From<IndexError> for AppError {
+    fn from(error: IndexError) -> Self {
+        AppError::new(Code::Failed, format!("The index could not be used: {error}."))
+            .hint("It is made anew by itself when it is damaged. Run `touchstone doctor` when this stays.")
+    }
+}

@@ -1,0 +1,230 @@
+//! Tells everyone who listens what went stale: the first at once, the following gathered, at most
+//! forty times a second.
+use std::collections::BTreeSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use touchstone_api::{AppEvent, Stale};
+use touchstone_clock as clock;
+
+/// The least time between two rounds.
+const PAUSE: Duration = Duration::from_millis(25);
+/// More ids than this are not named.
+const MOST_IDS: usize = 100;
+
+type Listener = Arc<dyn Fn(&AppEvent) + Send + Sync>;
+
+#[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says of one thing whether it went stale")]
+struct Board {
+    folder: bool,
+    status: bool,
+    launches: bool,
+    judgings: bool,
+    evaluations: bool,
+    runs: Option<Runs>,
+    stop: bool,
+}
+
+#[derive(Default)]
+struct Runs {
+    generation: u64,
+    ids: BTreeSet<String>,
+    all: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    board: Mutex<Board>,
+    wake: Condvar,
+    listeners: Mutex<(u64, Vec<(u64, Listener)>)>,
+}
+
+/// Where changes are posted and read.
+pub(super) struct Bulletin {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What posts, for threads that may outlive the bulletin.
+pub(super) struct Poster(Arc<Shared>);
+
+/// Listening; ends when it is dropped.
+pub struct Subscription {
+    shared: Weak<Shared>,
+    number: u64,
+}
+
+impl Bulletin {
+    pub(super) fn start() -> Self {
+        let shared = Arc::new(Shared::default());
+        let of_thread = Arc::clone(&shared);
+        let thread =
+            std::thread::Builder::new().name("events".into()).spawn(move || of_thread.run());
+        if let Err(error) = &thread {
+            tracing::error!(%error, "changes cannot be told: the thread could not be started");
+        }
+        Self { shared, thread: thread.ok() }
+    }
+
+    pub(super) fn poster(&self) -> Poster {
+        Poster(Arc::clone(&self.shared))
+    }
+
+    pub(super) fn post(&self, stale: Stale) {
+        self.shared.post(stale);
+    }
+
+    pub(super) fn subscribe(&self, listener: Box<dyn Fn(&AppEvent) + Send + Sync>) -> Subscription {
+        let mut listeners = lock(&self.shared.listeners);
+        listeners.0 += 1;
+        let number = listeners.0;
+        listeners.1.push((number, Arc::from(listener)));
+        Subscription { shared: Arc::downgrade(&self.shared), number }
+    }
+}
+
+impl Drop for Bulletin {
+    fn drop(&mut self) {
+        lock(&self.shared.board).stop = true;
+        self.shared.wake.notify_all();
+        // A listener may be what drops the last handle of the program; a thread cannot wait for
+        // itself.
+        if let Some(thread) =
+            self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
+            && thread.join().is_err()
+        {
+            tracing::error!("a listener ended the telling of changes by a panic");
+        }
+    }
+}
+
+impl Poster {
+    pub(super) fn post(&self, stale: Stale) {
+        self.0.post(stale);
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.upgrade() {
+            lock(&shared.listeners).1.retain(|(number, _)| *number != self.number);
+        }
+    }
+}
+
+impl Shared {
+    fn post(&self, stale: Stale) {
+        lock(&self.board).add(stale);
+        self.wake.notify_all();
+    }
+
+    fn run(&self) {
+        while let Some(round) = self.next() {
+            let listeners: Vec<Listener> =
+                lock(&self.listeners).1.iter().map(|(_, l)| Arc::clone(l)).collect();
+            for stale in round {
+                let event = AppEvent { at_ms: clock::now_ms(), stale };
+                for listener in &listeners {
+                    listener(&event);
+                }
+            }
+            let board = lock(&self.board);
+            let stopped = self.wake.wait_timeout_while(board, PAUSE, |board| !board.stop);
+            drop(stopped);
+        }
+    }
+
+    /// Waits for something to tell; nothing when it is over.
+    fn next(&self) -> Option<Vec<Stale>> {
+        let board = lock(&self.board);
+        let waited = self.wake.wait_while(board, |board| !board.stop && board.is_empty());
+        let mut board = waited.unwrap_or_else(PoisonError::into_inner);
+        if board.stop { None } else { Some(std::mem::take(&mut *board).tell()) }
+    }
+}
+
+impl Board {
+    fn add(&mut self, stale: Stale) {
+        match stale {
+            Stale::Folder => {
+                // What was said of the former folder is of no use any more.
+                self.folder = true;
+                self.runs = None;
+            }
+            Stale::Status => self.status = true,
+            Stale::Launches => self.launches = true,
+            Stale::Judgings => self.judgings = true,
+            Stale::Evaluations => self.evaluations = true,
+            Stale::Runs { generation, ids, all } => {
+                let runs = self.runs.get_or_insert_default();
+                runs.generation = runs.generation.max(generation);
+                runs.ids.extend(ids);
+                runs.all |= all || runs.ids.len() > MOST_IDS;
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        let under_way = self.launches || self.judgings || self.evaluations;
+        !self.folder && !self.status && !under_way && self.runs.is_none()
+    }
+
+    fn tell(self) -> Vec<Stale> {
+        let runs = self.runs.map(|Runs { generation, ids, all }| {
+            let ids = if all { Vec::new() } else { ids.into_iter().collect() };
+            Stale::Runs { generation, ids, all }
+        });
+        let folder = self.folder.then_some(Stale::Folder);
+        let status = self.status.then_some(Stale::Status);
+        let launches = self.launches.then_some(Stale::Launches);
+        let judgings = self.judgings.then_some(Stale::Judgings);
+        let evaluations = self.evaluations.then_some(Stale::Evaluations);
+        folder
+            .into_iter()
+            .chain(runs)
+            .chain(status)
+            .chain(launches)
+            .chain(judgings)
+            .chain(evaluations)
+            .collect()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(generation: u64, ids: impl IntoIterator<Item = String>) -> Stale {
+        Stale::Runs { generation, ids: ids.into_iter().collect(), all: false }
+    }
+
+    #[test]
+    fn what_is_posted_between_two_rounds_is_told_once_with_the_last_generation() {
+        let mut board = Board::default();
+        board.add(runs(3, ["b".to_owned()]));
+        board.add(Stale::Status);
+        board.add(runs(4, ["a".to_owned(), "b".to_owned()]));
+        assert_eq!(board.tell(), [runs(4, ["a".to_owned(), "b".to_owned()]), Stale::Status]);
+    }
+
+    #[test]
+    fn more_than_a_hundred_ids_are_not_named() {
+        let mut board = Board::default();
+        board.add(runs(1, (0..100).map(|n| n.to_string())));
+        board.add(runs(2, ["one more".to_owned()]));
+        assert_eq!(board.tell(), [Stale::Runs { generation: 2, ids: Vec::new(), all: true }]);
+    }
+
+    #[test]
+    fn a_new_folder_makes_what_was_said_of_the_old_one_void() {
+        let mut board = Board::default();
+        board.add(runs(9, ["a".to_owned()]));
+        board.add(Stale::Folder);
+        assert_eq!(board.tell(), [Stale::Folder]);
+    }
+}

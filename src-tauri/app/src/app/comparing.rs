@@ -1,0 +1,64 @@
+//! Two to four runs, beside each other.
+use super::App;
+use crate::error::{AppError, Code};
+use crate::paths;
+use crate::reading::{self, MOST_RUNS};
+use std::path::{Path, PathBuf};
+use touchstone_api::{Comparison, DiffRequest, Span, StepDiff, StepRef};
+
+impl App {
+    /// Aligns the steps of runs.
+    pub fn compare_runs(&self, ids: &[String]) -> Result<Comparison, AppError> {
+        Self::compare_across(&ids.iter().map(|id| (self, id.as_str())).collect::<Vec<_>>())
+    }
+
+    /// The same for runs of different folders, each with the program that has its folder open.
+    pub fn compare_across(runs: &[(&Self, &str)]) -> Result<Comparison, AppError> {
+        if !(2..=MOST_RUNS).contains(&runs.len()) {
+            let message = format!("Two to {MOST_RUNS} runs can be compared, not {}.", runs.len());
+            return Err(AppError::new(Code::BadRequest, message));
+        }
+        let mut sides = Vec::new();
+        for (app, id) in runs {
+            let open = app.opened()?;
+            sides.push(open.reading.side(&open.flow, id)?);
+        }
+        Ok(reading::beside(sides))
+    }
+
+    /// The nearest folder above a file that holds the tasks of the results among which it lies.
+    pub fn folder_above(file: &Path) -> Option<PathBuf> {
+        paths::above(file)
+    }
+
+    /// How the answer of a run differs from what was expected, in one line, and whether it is
+    /// equal; nothing where nothing was expected.
+    pub fn against_expected(&self, id: &str) -> Option<(String, bool)> {
+        let none = Span { offset: 0, limit: 0 };
+        let request = DiffRequest {
+            id: id.to_owned(),
+            against: None,
+            changed_only: true,
+            rows: none,
+            lines: none,
+        };
+        self.diff_answer(&request).ok().map(|view| (view.summary, view.equal))
+    }
+
+    /// Compares two steps part by part.
+    pub fn diff_steps(&self, left: &StepRef, right: &StepRef) -> Result<StepDiff, AppError> {
+        Self::diff_steps_across((self, left), (self, right))
+    }
+
+    /// The same for steps of runs of different folders.
+    pub fn diff_steps_across(
+        left: (&Self, &StepRef),
+        right: (&Self, &StepRef),
+    ) -> Result<StepDiff, AppError> {
+        let side = |(app, step): (&Self, &StepRef)| {
+            let open = app.opened()?;
+            Ok::<_, AppError>(open.reading.step(&open.flow, step)?)
+        };
+        Ok(reading::differences(&side(left)?, &side(right)?)?)
+    }
+}

@@ -1,0 +1,451 @@
+//! Evaluating data files: what there is to choose from, and beginning it. What it will take is in
+//! `plan`, what was begun in `evaluations`.
+mod plan;
+mod rows;
+mod unfinished;
+
+use super::budget::{Budget, Prices};
+use super::data_files::{Found, named, table};
+use super::evaluations::{Asking, Job, Models, Work};
+use super::judging::cannot_judge;
+use super::keys::no_model;
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::evaluating::known::{evaluators, switches};
+use crate::evaluating::sheet::Sheet;
+use crate::evaluating::typed;
+use crate::evaluating::wish::Wish;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use touchstone_api::{
+    EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble,
+};
+use touchstone_formats::workspace::Workspace;
+use touchstone_runner::evaluations::{Bench, Keeping, Place, place_of, taken};
+use touchstone_runner::http::redact::Redactor;
+use touchstone_runner::launch::Teller;
+use touchstone_runner::setup::{Rules, Setup};
+use touchstone_runner::spec::Model;
+use touchstone_runner::tools::python::{PythonLimits, PythonTool};
+use touchstone_scoring::azure::{QUIRKS, Table};
+use touchstone_store::filter;
+use touchstone_store::open;
+use touchstone_store::roots::{FileId, Root};
+
+/// Where the page's results are, in the output directory.
+const FOLDER: &str = "evaluations";
+/// A larger file of evaluators is something else.
+const LARGEST_CONFIG: u64 = 4 << 20;
+/// Longer names are refused by most disks once something is added to them.
+const LONGEST_NAME: usize = 120;
+
+/// What the command line asks for: it may name any file, and a program that answers.
+#[derive(Debug, Clone, Default)]
+pub struct FileRequest {
+    /// The data file.
+    pub data: PathBuf,
+    /// The file that evaluators came from, when there was one: it is not written over.
+    pub config: Option<PathBuf>,
+    /// The file of results; none keeps nothing.
+    pub out: Option<PathBuf>,
+    /// A program with its arguments that is asked about each row; empty asks none.
+    pub target: Vec<String>,
+    /// Where inputs come from of which an evaluator itself says nothing.
+    pub usual: Vec<(String, String)>,
+    /// Everything else; its `data` and `out` are not looked at.
+    pub request: EvaluateRequest,
+}
+
+/// Evaluators as they were typed: of a file, or by their kinds, with what their inputs come from,
+/// and those of all.
+pub fn typed_evaluators(
+    config: Option<&Path>,
+    kinds: &[String],
+    mappings: &[String],
+) -> Result<(Vec<EvaluatorRequest>, typed::Pairs), AppError> {
+    let (mut all, mut usual) = (typed::named(kinds), typed::Pairs::new());
+    if let Some(path) = config {
+        let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
+        let found = named(path)?;
+        if found.file.size > LARGEST_CONFIG {
+            return Err(failed(format!(
+                "it is larger than the {LARGEST_CONFIG} bytes that are read."
+            )));
+        }
+        let text = fs_err::read_to_string(path)
+            .map_err(|why| failed(format!("{}.", open::reason(&why))))?;
+        let (more, of_all) = typed::configured(&text).map_err(failed)?;
+        all.extend(more);
+        usual = of_all;
+    }
+    typed::map(&mut all, &mut usual, mappings).map_err(bad)?;
+    Ok((all, usual))
+}
+
+/// A request with the places that it means.
+struct Asked {
+    found: Found,
+    place: Option<Place>,
+    shown: Option<String>,
+    filter: Option<String>,
+    target: Vec<String>,
+    usual: Vec<(String, String)>,
+    again: EvaluateAgain,
+    config: Option<PathBuf>,
+}
+
+impl App {
+    /// Evaluators, models and data files. `may_run` is false for a front door that may only look.
+    pub fn evaluate_options(&self, may_run: bool) -> Result<EvaluateOptions, AppError> {
+        let open = self.opened()?;
+        let setup = self.setup_to_look()?;
+        let why_not = (!may_run).then(|| Trouble {
+            message: "This page may look, but not evaluate anything.".to_owned(),
+            fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
+        });
+        let folder = may_run.then(|| open.flow.roots.shown(&FileId::new(Root::Output, FOLDER)));
+        let (files, unlisted) = self.data_files();
+        Ok(EvaluateOptions {
+            evaluators: evaluators(),
+            models: if may_run { self.judges_of(&setup) } else { Vec::new() },
+            switches: switches(&QUIRKS),
+            files,
+            unlisted,
+            folder,
+            why_not,
+        })
+    }
+
+    /// Begins what a request comes to.
+    pub fn start_evaluating(&self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
+        let open = self.opened()?;
+        open.check_there()?;
+        self.begin_evaluating(self.of_page(request)?, request, Some(open))
+    }
+
+    /// The same for the command line.
+    pub fn start_evaluating_file(&self, asked: &FileRequest) -> Result<Evaluating, AppError> {
+        self.begin_evaluating(of_file(asked)?, &asked.request, self.current())
+    }
+
+    /// Whether models have to be asked, and so the folder be known that names them.
+    pub fn evaluating_pays(asked: &FileRequest) -> Result<bool, AppError> {
+        Wish::read(&asked.request, &asked.usual).map(|wish| wish.pays()).map_err(bad)
+    }
+
+    /// The places that a request of the page means.
+    fn of_page(&self, request: &EvaluateRequest) -> Result<Asked, AppError> {
+        let open = self.opened()?;
+        let found = self.data_file(&request.data)?;
+        let name = name_of(&request.out, &found.file.path).map_err(bad)?;
+        let path = format!("{FOLDER}/{name}");
+        let shown = open.flow.roots.shown(&FileId::new(Root::Output, path.as_str()));
+        let filter = Some(format!("path:{}*", filter::typed(&path)));
+        let place = Place { dir: open.flow.roots.output_dir.clone(), path };
+        Ok(Asked {
+            found,
+            place: Some(place),
+            shown: Some(shown),
+            filter,
+            target: Vec::new(),
+            usual: Vec::new(),
+            again: request.again,
+            config: None,
+        })
+    }
+
+    fn begin_evaluating(
+        &self,
+        asked: Asked,
+        request: &EvaluateRequest,
+        open: Option<Arc<OpenFolder>>,
+    ) -> Result<Evaluating, AppError> {
+        let wish = Wish::read(request, &asked.usual).map_err(bad)?;
+        let table = table(&asked.found, &wish.quirks)?;
+        usable(&asked, &table, &wish)?;
+        let Hired { models, setup, .. } = self.models(&wish, request)?;
+        let notes = plan::strays(&asked, &wish, &table, &models)?;
+        self.keyed(&models)?;
+        plan::startable(&asked, &wish, &table)?;
+        free(&asked, request.replace)?;
+        if wish.pays() && asked.place.is_none() {
+            return Err(bad("A model is paid for, so what it says has to be kept.".to_owned())
+                .hint("Say where: --out FILE.json"));
+        }
+        let runtime = self.inner.launches.runtime()?;
+        let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
+        let bench = bench(&asked, &wish, request.replace)?;
+        let begun = unfinished::to_keep(&asked, request)?;
+        let redactor = self.redactor_for(&asked.target, setup.as_ref());
+        let (teller, events) = Teller::new();
+        let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
+        let crew = match (&open, setup) {
+            (Some(open), Some(setup)) if wish.pays() => {
+                Some(runtime.block_on(self.crew(open, setup, &[], teller)))
+            }
+            _ => None,
+        };
+        let asking = crew.map(|crew| Asking { crew: Arc::new(crew), models });
+        let job = Job {
+            data: asked.found.file.path,
+            rows: table.rows.len(),
+            wish,
+            place: asked.place,
+            shown: asked.shown,
+            filter: asked.filter,
+            replace: request.replace,
+            target: asked.target,
+            redactor,
+            max_cost: rules.max_cost,
+            again: request.again,
+            notes,
+            begun,
+        };
+        let id = self.inner.launches.next_id();
+        let poster = self.inner.bulletin.poster();
+        let work =
+            Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, bench), poster));
+        {
+            let now = self.lock();
+            if let Some(open) = open
+                && now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &open))
+            {
+                return Err(AppError::new(
+                    Code::NoFolder,
+                    "Another folder was opened before the evaluation began.",
+                ));
+            }
+            self.inner.evaluations.add(Arc::clone(&work));
+        }
+        runtime.spawn(work.run(table, rules.concurrency as usize, events));
+        Ok(Evaluating { evaluation: id })
+    }
+
+    /// The models that are asked, with what requests are made with; none where nobody has to be.
+    fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<Hired, AppError> {
+        let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
+        let budget = Budget::of(
+            request.max_cost,
+            &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules),
+        )?;
+        let setup = setup.map(|setup| Setup {
+            rules: Rules { max_cost: budget.most(), ..setup.rules },
+            ..setup
+        });
+        if !wish.pays() {
+            return Ok(Hired { models: Models::default(), setup, unbound: None });
+        }
+        let Some(setup) = setup else {
+            let named = if wish.asks() {
+                "--judge-model MODEL, and --folder FOLDER where it is not here"
+            } else {
+                "--folder FOLDER"
+            };
+            return Err(AppError::new(
+                Code::NoFolder,
+                "No folder is open, so no model is known that could be asked.",
+            )
+            .hint(format!("On the command line: {named}")));
+        };
+        let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
+        let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
+        let prices = Prices::of(judge.iter().chain(&embedder));
+        budget.check(&prices)?;
+        Ok(Hired {
+            models: Models { judge, embedder },
+            setup: Some(setup),
+            unbound: budget.unbound(&prices),
+        })
+    }
+
+    /// Refuses models whose key is not there.
+    fn keyed(&self, models: &Models) -> Result<(), AppError> {
+        let mut keys =
+            models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
+        keys.find_map(|key| self.no_key(key)).map_or(Ok(()), |why| Err(bad(why)))
+    }
+
+    /// Takes secrets out of what a target says: it has the person's environment.
+    fn redactor_for(&self, target: &[String], setup: Option<&Setup>) -> Redactor {
+        if target.is_empty() {
+            return Redactor::new([]);
+        }
+        // Without a folder these are the keys that everybody knows by name.
+        let usual = Setup::of(&Workspace::default());
+        self.known_secrets(setup.unwrap_or(&usual)).redactor()
+    }
+
+    /// The sandbox that programs run in.
+    async fn sandbox(&self) -> Result<PythonTool, AppError> {
+        let opened = PythonTool::open(&self.inner.config.cache_dir, PythonLimits::default()).await;
+        opened.map_err(|why| {
+            let message = format!(
+                "A `python` evaluator is a program, and programs only run in a sandbox. {}",
+                why.message
+            );
+            AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
+        })
+    }
+}
+
+/// Who is asked, and by what rules.
+struct Hired {
+    models: Models,
+    setup: Option<Setup>,
+    /// That the budget of the workspace file binds nothing.
+    unbound: Option<String>,
+}
+
+/// The model that judges.
+fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model, AppError> {
+    if request.model.is_empty() {
+        let names: Vec<&str> = wish
+            .evaluators
+            .iter()
+            .filter(|one| one.evaluator.takes.model)
+            .map(|one| one.evaluator.name.as_str())
+            .collect();
+        let verb = if names.len() == 1 { "asks" } else { "ask" };
+        return Err(bad(format!("{} {verb} a model: say which one.", names.join(", ")))
+            .hint("Name one of touchstone.yaml: --judge-model MODEL"));
+    }
+    let model = setup.model(&request.model).ok_or_else(|| no_model(setup, &request.model))?.clone();
+    if let Some(why) = cannot_judge(&model) {
+        return Err(bad(why).hint("Choose a model that can be asked."));
+    }
+    Ok(model)
+}
+
+/// The model that turns texts into vectors: there is nothing to choose, as nobody could say
+/// afterwards which one it was.
+fn embedder(setup: &Setup) -> Result<Model, AppError> {
+    match setup.embedders.as_slice() {
+        [model] => Ok(model.clone()),
+        [] => Err(bad("`cosine` needs a model that turns texts into vectors, and touchstone.yaml has none.".to_owned())
+            .hint("Add one to its models: embed: { provider: openai, model: text-embedding-3-small, embeddings: true }, with base_url for a server of your own.")),
+        many => {
+            let names: Vec<&str> = many.iter().map(|model| model.name.as_str()).collect();
+            Err(bad(format!("Several models give embeddings, and results of `cosine` differ with them: {}.", names.join(", ")))
+                .hint("Keep `embeddings: true` at one of them."))
+        }
+    }
+}
+
+fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
+    let found = named(&asked.data)?;
+    let place = match &asked.out {
+        Some(out) => {
+            let shown = out.display();
+            let place = place_of(out)
+                .ok_or_else(|| bad(format!("{shown} is no name of a file of results.")))?;
+            if !place.dir.is_dir() {
+                return Err(bad(format!("There is no folder for {shown}.")).hint("Make it first."));
+            }
+            place.check().map_err(disk)?;
+            Some(place)
+        }
+        None => None,
+    };
+    let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
+    let (target, usual, config) = (asked.target.clone(), asked.usual.clone(), asked.config.clone());
+    Ok(Asked {
+        found,
+        place,
+        shown,
+        filter: None,
+        target,
+        usual,
+        again: asked.request.again,
+        config,
+    })
+}
+
+/// The name of a file of results; that of the data when none was given.
+fn name_of(out: &str, data: &str) -> Result<String, String> {
+    let stem = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+    };
+    let out = out.trim();
+    let name = if out.is_empty() {
+        stem(data)
+    } else {
+        out.strip_suffix(".json").unwrap_or(out).to_owned()
+    };
+    let plain =
+        !name.contains('/') && !name.chars().any(char::is_control) && !name.starts_with('.');
+    if name.is_empty() || !plain || name.len() > LONGEST_NAME {
+        return Err(format!(
+            "`{name}` cannot be the name of a file of results: letters, digits, `-` and `_` can."
+        ));
+    }
+    Ok(format!("{name}.json"))
+}
+
+/// Refuses what would be written over: what is read is not, even where a file of results may be.
+fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
+    let Some(place) = &asked.place else { return Ok(()) };
+    if let Some(path) = asked
+        .found
+        .named_at()
+        .into_iter()
+        .chain(asked.config.as_deref())
+        .find(|path| place.is(path))
+    {
+        let message = format!(
+            "The results would be written over {}, which they are made of.",
+            path.display()
+        );
+        return Err(bad(message).hint("Choose another name for the results."));
+    }
+    if !replace && place.exists().map_err(disk)? {
+        let message = format!("There is a file {} already.", place.path);
+        // Results without holes were made of what the target said, which therefore counts no more.
+        let is_anew = !asked.target.is_empty() && !place.kept().map_err(disk)?.has_outcomes();
+        let then = if is_anew {
+            "the target is asked about every row anew, and what it says anew is paid for"
+        } else {
+            "what was paid for is not asked again"
+        };
+        return Err(bad(message).hint(format!("Choose another name, or replace it: {then}.")));
+    }
+    Ok(())
+}
+
+/// Takes the file of results where there is something to keep for it, or something in its place.
+/// Where everything is asked anew, what is kept is moved aside.
+fn bench(asked: &Asked, wish: &Wish, replace: bool) -> Result<Option<Bench>, AppError> {
+    let keeping = match asked.again {
+        _ if !wish.pays() && asked.target.is_empty() => Keeping::Nothing,
+        EvaluateAgain::All => Keeping::Anew,
+        EvaluateAgain::Nothing | EvaluateAgain::Unread => Keeping::Replies,
+    };
+    let place = asked.place.as_ref().filter(|_| replace || keeping != Keeping::Nothing);
+    place.map(|place| Bench::take(place, keeping)).transpose().map_err(|why| bad(taken(&why)))
+}
+
+/// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the
+/// means.
+fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError> {
+    let shown = &asked.found.file.path;
+    if let Some(wrong) = table.wrong.first() {
+        let error = bad(format!("{shown} cannot be read whole. {}", wrong.message));
+        return Err(error.hint("Mend the line, or take it out."));
+    }
+    if table.rows.is_empty() {
+        return Err(bad(format!("{shown} has no rows to evaluate.")));
+    }
+    let lost = Sheet::of(wish, table, None).lost(wish, !asked.target.is_empty());
+    lost.into_iter().next().map_or(Ok(()), |why| {
+        Err(bad(why).hint(format!("Columns of {shown}: {}.", table.columns.join(", "))))
+    })
+}
+
+fn bad(message: String) -> AppError {
+    AppError::new(Code::BadRequest, message)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the last thing that is done with it")]
+fn disk(why: touchstone_runner::disk::DiskError) -> AppError {
+    AppError::new(Code::Failed, why.to_string())
+}

@@ -1,0 +1,231 @@
+//! What evaluating a data file comes to before anything is sent: what is left to ask, what is kept,
+//! and what it costs.
+use super::super::App;
+use super::super::data_files::table;
+use super::super::evaluations::Models;
+use super::super::judgings::{asked_model, turns};
+use super::{Asked, FileRequest, Hired, bad, disk, free, of_file, usable};
+use crate::error::AppError;
+use crate::evaluating::sheet::{self, Again, Said, Sheet};
+use crate::evaluating::takes::{key, key_of_texts, requests, takes, vectors};
+use crate::evaluating::wish::{Configured, Wish, mark};
+use crate::judging::owed::Takes;
+use std::sync::Arc;
+use touchstone_api::{EvaluateAgain, EvaluatePlan, EvaluateRequest, Trouble};
+use touchstone_runner::drive;
+use touchstone_runner::evaluations::Place;
+use touchstone_runner::journal::Kept;
+use touchstone_runner::target;
+use touchstone_scoring::azure::{Evaluation, Next, Table};
+
+impl App {
+    /// What a request comes to. Nothing is sent.
+    pub fn plan_evaluating(&self, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
+        self.plan_of(&self.of_page(request)?, request)
+    }
+
+    /// The same for the command line.
+    pub fn plan_evaluating_file(&self, asked: &FileRequest) -> Result<EvaluatePlan, AppError> {
+        self.plan_of(&of_file(asked)?, &asked.request)
+    }
+
+    fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
+        let wish = Wish::read(request, &asked.usual).map_err(bad)?;
+        let table = table(&asked.found, &wish.quirks)?;
+        let Hired { models, unbound, .. } = self.models(&wish, request)?;
+        let is_kept =
+            (wish.pays() || !asked.target.is_empty()) && asked.again != EvaluateAgain::All;
+        let kept =
+            asked.place.as_ref().filter(|_| is_kept).map(Place::kept).transpose().map_err(disk)?;
+        let said = (!asked.target.is_empty())
+            .then(|| answered(&wish, &table, &asked.target, kept.as_ref()));
+        let target = said.iter().flatten().filter(|said| said.is_err()).count() as u64;
+        let sheet = Sheet::of(&wish, &table, said).counted(&wish);
+        let Owed { asks, embeds, known, unread } =
+            owed(&wish, &sheet, &models, kept.as_ref(), asked.again);
+        let has_answered = !asked.target.is_empty() && target < table.rows.len() as u64;
+        let strays = wish.strays(|| known > 0 || has_answered).map_err(bad)?;
+        let lacks = if target == 0 { sheet.lacks(&wish) } else { sheet.lost(&wish, true) };
+        let (each, more) = each(&wish, target);
+        let (sum, known_first) = (asks.and(embeds), target == 0 || more == (0, 0));
+        let cost = cost(&models, asks, embeds).filter(|_| known_first);
+        Ok(EvaluatePlan {
+            rows: table.rows.len() as u64,
+            calls_least: sum.calls.0 + more.0,
+            calls_most: sum.calls.1 + more.1,
+            kept: known,
+            unread,
+            target,
+            each,
+            tokens_least: known_first.then_some(sum.sent.0 + sum.received.0),
+            tokens_most: known_first.then_some(sum.sent.1 + sum.received.1),
+            cost_least: cost.map(|(least, _)| least),
+            cost_most: cost.map(|(_, most)| most),
+            out: asked.shown.clone().unwrap_or_default(),
+            exists: asked
+                .place
+                .as_ref()
+                .map(Place::exists)
+                .transpose()
+                .map_err(disk)?
+                .unwrap_or(false),
+            lacks: strays.into_iter().chain(lacks).collect(),
+            unbound,
+            why_not: self.refusal(asked, &wish, &table, &models),
+        })
+    }
+
+    /// Why it would not be begun, though it is known what it comes to. That something would be
+    /// replaced is told by itself.
+    fn refusal(
+        &self,
+        asked: &Asked,
+        wish: &Wish,
+        table: &Arc<Table>,
+        models: &Models,
+    ) -> Option<Trouble> {
+        let checked = usable(asked, table, wish)
+            .and_then(|()| startable(asked, wish, table))
+            .and_then(|()| self.keyed(models));
+        checked
+            .and_then(|()| free(asked, true))
+            .err()
+            .map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
+    }
+}
+
+/// Refuses what is mapped and nobody reads, unless something is there that was paid for with it.
+pub(super) fn strays(
+    asked: &Asked,
+    wish: &Wish,
+    table: &Arc<Table>,
+    models: &Models,
+) -> Result<Vec<String>, AppError> {
+    if !wish.has_strays() {
+        return Ok(Vec::new());
+    }
+    let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
+    let kept = kept.map(Place::kept).transpose().map_err(disk)?;
+    let is_begun = || {
+        let said =
+            (!asked.target.is_empty()).then(|| answered(wish, table, &asked.target, kept.as_ref()));
+        let has_answered = said.iter().flatten().any(Result::is_ok);
+        let sheet = Sheet::of(wish, table, said).counted(wish);
+        has_answered || owed(wish, &sheet, models, kept.as_ref(), asked.again).known > 0
+    };
+    wish.strays(is_begun).map_err(bad)
+}
+
+/// Refuses a target that cannot be started, unless it said all that is needed before.
+pub(super) fn startable(asked: &Asked, wish: &Wish, table: &Table) -> Result<(), AppError> {
+    if asked.target.is_empty() {
+        return Ok(());
+    }
+    let Err(why) = target::check(&asked.target) else { return Ok(()) };
+    let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
+    let kept = kept.map(Place::kept).transpose().map_err(disk)?;
+    if answered(wish, table, &asked.target, kept.as_ref()).iter().all(Result::is_ok) {
+        return Ok(());
+    }
+    Err(bad(why).hint("Give --target a command that can be run here."))
+}
+
+/// What the target said of rows before; why it has to be asked, where it did not.
+fn answered(wish: &Wish, table: &Table, target: &[String], kept: Option<&Kept>) -> Vec<Said> {
+    let mut again = Again::default();
+    let mut of = |row: usize| {
+        let asked = sheet::asked(table, row);
+        let call = sheet::call(target, &asked, again.nth(&asked));
+        kept.and_then(|kept| sheet::kept(wish, kept.find_outcome(sheet::TURN, &call)?))
+    };
+    (0..table.rows.len())
+        .map(|row| of(row).ok_or_else(|| "The target has to be asked.".to_owned()))
+        .collect()
+}
+
+/// What is left.
+#[derive(Default)]
+struct Owed {
+    /// Of the model that judges.
+    asks: Takes,
+    /// Of the one that gives vectors.
+    embeds: Takes,
+    /// Replies that are kept.
+    known: u64,
+    /// Rounds of these in which nothing could be read.
+    unread: u64,
+}
+
+fn owed(
+    wish: &Wish,
+    sheet: &Sheet,
+    models: &Models,
+    kept: Option<&Kept>,
+    again: EvaluateAgain,
+) -> Owed {
+    let mut owed = Owed::default();
+    for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
+        for row in 0..sheet.table.rows.len() {
+            let Ok(inputs) = sheet.inputs(wish, at, row) else { continue };
+            for round in 0..wish.rounds_of(at) {
+                let evaluation = Evaluation::new(&one.evaluator, &inputs, &wish.quirks);
+                let mark = |key: u128| mark(sheet.nth(at, row, key), &one.evaluator.name, round);
+                if let Next::Embed(texts) = evaluation.next() {
+                    let found = kept.zip(models.embedder.as_ref()).is_some_and(|(kept, model)| {
+                        drive::kept_vectors(kept, model, &mark(key_of_texts(&texts)), &texts)
+                    });
+                    owed.known += u64::from(found);
+                    owed.embeds =
+                        if found { owed.embeds } else { owed.embeds.and(vectors(&texts)) };
+                    continue;
+                }
+                let left = takes(evaluation, again == EvaluateAgain::Unread, |question| {
+                    let (kept, model) = kept.zip(models.judge.as_ref())?;
+                    drive::kept(
+                        kept,
+                        &asked_model(model, question),
+                        &mark(key(question)),
+                        &question.instructions,
+                        &turns(question),
+                    )
+                });
+                owed.asks = owed.asks.and(left.takes);
+                owed.known += left.kept;
+                owed.unread += u64::from(left.unread);
+            }
+        }
+    }
+    owed
+}
+
+/// What is asked of each of so many rows that only the target knows yet: as sentences, and requests
+/// at least and at most in all.
+fn each(wish: &Wish, rows: u64) -> (Vec<String>, (u64, u64)) {
+    let (mut each, mut sum) = (Vec::new(), (0, 0));
+    let paid = |one: &(usize, &Configured)| rows > 0 && one.1.pays();
+    for (at, one) in wish.evaluators.iter().enumerate().filter(paid) {
+        let (least, most) = requests(&one.evaluator, &wish.quirks);
+        let rounds = wish.rounds_of(at);
+        let many = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        let noun = if most == 1 { "request" } else { "requests" };
+        let times =
+            if rounds == 1 { String::new() } else { format!(", in each of {rounds} rounds") };
+        each.push(format!("{}: {many} {noun} for each row{times}.", one.evaluator.name));
+        let all = rows * u64::from(rounds);
+        sum = (sum.0 + all * least, sum.1 + all * most);
+    }
+    (each, sum)
+}
+
+/// Dollars at least and at most; none when the price of a model that is asked is not known.
+fn cost(models: &Models, asks: Takes, embeds: Takes) -> Option<(f64, f64)> {
+    let mut sum = None;
+    for (model, takes) in [(&models.judge, asks), (&models.embedder, embeds)] {
+        let Some(model) = model else { continue };
+        let (least, most) = sum.unwrap_or_default();
+        let price = model.price?;
+        let cost = takes.cost(price.input, price.output);
+        sum = Some((least + cost.0, most + cost.1));
+    }
+    sum
+}

@@ -1,0 +1,60 @@
+//! Rows of the runs of the open folder as a data file, made where the page's results are: another
+//! one is made where what they say has changed, and none is ever written over, because results may
+//! have been made of it.
+use super::super::App;
+use super::super::data_files::LARGEST;
+use super::super::evaluation_file::{Choice, EvaluatorRows};
+use super::{FOLDER, bad, disk};
+use crate::error::AppError;
+use std::path::Path;
+use touchstone_api::RowsMade;
+use touchstone_runner::disk::read;
+use touchstone_runner::publish::add;
+
+/// What the files are called.
+const NAME: &str = "runs";
+/// Files that are tried before giving up.
+const TRIES: usize = 1_000;
+
+impl App {
+    /// Writes the rows of the runs that pass a filter as a data file, as `messages --folder` does.
+    /// What is there already stays as it is.
+    pub fn make_rows(&self, filter: &str) -> Result<RowsMade, AppError> {
+        let open = self.opened()?;
+        let (EvaluatorRows { lines, notes }, misread) = self.rows_up_to(
+            filter,
+            &Choice::default(),
+            usize::try_from(LARGEST).unwrap_or(usize::MAX),
+        )?;
+        if let Some(one) = misread.first() {
+            return Err(bad(format!("{}: {}", one.token, one.message))
+                .hint("Write the filter as in the list of runs."));
+        }
+        if lines.is_empty() {
+            let message = "None of these runs has a row: nobody has said or done anything in them.";
+            return Err(
+                bad(message.to_owned()).hint("Choose others by the filter, or leave it empty.")
+            );
+        }
+        let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+        let dir = &open.flow.roots.output_dir;
+        let path = written(dir, text.as_bytes())?;
+        let file = self.data_file_at(&open, &dir.join(path))?;
+        Ok(RowsMade { file, rows: lines.len() as u64, notes })
+    }
+}
+
+/// The first of the names that holds just this, or nothing yet.
+fn written(dir: &Path, text: &[u8]) -> Result<String, AppError> {
+    for turn in 1..=TRIES {
+        let number = if turn == 1 { String::new() } else { format!("-{turn}") };
+        let path = format!("{FOLDER}/{NAME}{number}.jsonl");
+        if add(dir, &path, text).map_err(disk)?
+            || read(dir, &path, LARGEST).map_err(disk)?.is_some_and(|old| old == text)
+        {
+            return Ok(path);
+        }
+    }
+    let message = format!("There are {TRIES} files of rows in {FOLDER} already.");
+    Err(bad(message).hint("Take away those that are not needed any more."))
+}

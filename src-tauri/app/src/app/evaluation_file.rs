@@ -1,0 +1,368 @@
+//! Runs as other people's evaluators take and give them: rows to be evaluated, and the file that
+//! `evaluate()` writes.
+use super::App;
+use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
+use crate::error::{AppError, Code};
+use crate::reading::given::Given;
+use crate::reading::{Reading, Told};
+use crate::reports::evaluation_file::{self, Asked, Columns};
+use crate::reports::evaluation_sheet::Sheet;
+use std::ops::ControlFlow;
+use touchstone_api::{Judged, Misread, Report, ReportRequest, RunState};
+use touchstone_formats::kind::{FileKind, detect};
+use touchstone_formats::run::Run;
+use touchstone_formats::stabletoolbench::answers::raw;
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, azure, collection, json, offered, transcript};
+use touchstone_store::query::ScoredRun;
+use touchstone_store::suites::Tasks;
+
+pub use touchstone_formats::azure::{Choice, Part};
+
+/// How much of a file tells what it is.
+const HEAD: usize = 16 << 10;
+/// Runs that a preview reads.
+const PREVIEWED: usize = 200;
+/// Runs that are named among those that were left out.
+const NAMED: usize = 20;
+
+/// Rows for evaluators, as lines of JSON, and what a reader should know of them.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EvaluatorRows {
+    /// A row each.
+    pub lines: Vec<String>,
+    /// As sentences.
+    pub notes: Vec<String>,
+}
+
+/// The rows of a file: threads of messages of any shape, a transcript, a raw answer, or a file that
+/// holds many runs.
+pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppError> {
+    let refused = |why: &ReadError| {
+        let line = why.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        let error = AppError::new(
+            Code::BadRequest,
+            format!("{} could not be converted: {why}{line}", file.name),
+        );
+        why.advice.iter().fold(error, |error, advice| error.hint(advice.clone()))
+    };
+    let name = file.name.rsplit('/').next().unwrap_or(&file.name);
+    let mut rows = EvaluatorRows::default();
+    let of_run = |run: Run| (azure::of_run(&run), run.row);
+    let threads = match detect(name, &file.bytes[..file.bytes.len().min(HEAD)]) {
+        FileKind::Transcript => transcript::read(&file.bytes).map(|run| vec![of_run(run)]),
+        FileKind::RawAnswer => raw::read(&file.bytes).map(|run| vec![of_run(run)]),
+        FileKind::Collection => collection::Collection::open(name, &file.bytes).map(|many| {
+            let read = |at: usize| match many.run(at) {
+                Ok(run) => Some(of_run(run)),
+                Err(why) => {
+                    rows.notes.push(format!("{}#{} is left out: {why}", file.name, many.key(at)));
+                    None
+                }
+            };
+            (0..many.len()).filter_map(read).collect()
+        }),
+        _ => azure::read(&file.bytes)
+            .map(|threads| threads.into_iter().map(|thread| (thread, Value::Null)).collect()),
+    };
+    for (thread, own) in threads.map_err(|why| refused(&why))? {
+        let of_thread = thread
+            .rows(choice)
+            .map_err(|why| AppError::new(Code::BadRequest, format!("{}: {why}", file.name)))?;
+        let line = |row: azure::Row| {
+            let text = row.response_text();
+            line(evaluation_file::with_own(with_text(row.columns(), text), &own))
+        };
+        rows.lines.extend(of_thread.into_iter().map(line));
+    }
+    Ok(rows)
+}
+
+impl App {
+    /// The rows of the runs that pass a filter, each with which run it is and what was expected.
+    pub fn rows_of_runs(
+        &self,
+        filter: &str,
+        choice: &Choice,
+    ) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
+        self.rows_up_to(filter, choice, usize::MAX)
+    }
+
+    /// The same, as long as their lines are not longer together than this many bytes; nothing
+    /// further is read then.
+    pub(super) fn rows_up_to(
+        &self,
+        filter: &str,
+        choice: &Choice,
+        most: usize,
+    ) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
+        let open = self.opened()?;
+        let (runs, misread) = open.ask(|index| open.lists.scored(index, filter, None))?;
+        let mut rows = EvaluatorRows::default();
+        let mut bytes = 0;
+        let read = self.each_run(&runs, |run, asked, told| {
+            match told.and_then(|told| Ok((thread(&told.run, asked).rows(choice)?, told.run))) {
+                Ok((of_run, told)) => {
+                    let line = |row: azure::Row| {
+                        let text = row.response_text();
+                        let all = evaluation_file::columns(run, asked, &told, row);
+                        line(evaluation_file::with_own(with_text(all, text), &told.row))
+                    };
+                    let lines = of_run.into_iter().map(line);
+                    rows.lines.extend(lines.inspect(|line| bytes += line.len() + 1));
+                }
+                Err(why) => rows.notes.push(left_out(run, &why)),
+            }
+            if bytes > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if read.is_break() {
+            let message = format!(
+                "The rows of these runs are larger than the {} MB that are read.",
+                most >> 20
+            );
+            return Err(
+                AppError::new(Code::BadRequest, message).hint("Choose fewer runs by the filter.")
+            );
+        }
+        some(&mut rows.notes);
+        Ok((rows, misread))
+    }
+
+    /// Hands over runs that were made, one after the other, each with what its suite says and what
+    /// it did, or why that cannot be read.
+    fn each_run(
+        &self,
+        runs: &[ScoredRun],
+        mut each: impl FnMut(&ScoredRun, &Asked, Result<Told, String>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, AppError> {
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let made: Vec<&ScoredRun> = runs.iter().filter(|run| is_made(run)).collect();
+        let ids: Vec<&str> = made.iter().map(|run| run.id.as_str()).collect();
+        Ok(Reading::each(&open.flow, &ids, |at, told| {
+            let told =
+                told.map(|told| Told { run: with_tools(&tasks, made[at], told.run), ..told });
+            each(made[at], &asked(&tasks, made[at]), told.map_err(|why| why.to_string()))
+        }))
+    }
+
+    /// Writes runs with what scorers and judges said of them in the shape of `evaluate()`.
+    pub(super) fn evaluation_file(
+        &self,
+        request: &ReportRequest,
+        whole: bool,
+    ) -> Result<Report, AppError> {
+        let open = self.opened()?;
+        let scorers = open.ask(|index| open.lists.scorers(index))?;
+        let wanted = request.scorer.as_deref();
+        known_scorer(wanted, &scorers)?;
+        let (mut runs, misread) =
+            open.ask(|index| open.lists.scored(index, &request.filter, None))?;
+        let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
+        let all = runs.len();
+        runs.truncate(if whole { all } else { PREVIEWED });
+        let mut rows = self.rows(&runs)?;
+        for name in scorers.iter().filter(|name| wanted.is_none_or(|wanted| wanted == *name)) {
+            // Each is a read of its own, and runs may come and go between two of them.
+            let (scored, _) =
+                open.ask(|index| open.lists.scored(index, &request.filter, Some(name)))?;
+            let tasks = open.flow.shelf.tasks();
+            for run in &scored {
+                let said = evaluation_file::scored(run, threshold(&tasks, run));
+                said.map_or(Ok(()), |said| rows.sheet.say(&run.id, said)).map_err(too_much)?;
+            }
+        }
+        let judged = self.judged_of(&rows.taken);
+        for (id, said) in rows.taken.iter().zip(evaluation_file::judged(&judged, wanted)) {
+            said.into_iter().try_for_each(|said| rows.sheet.say(id, said)).map_err(too_much)?;
+        }
+        let made = rows.sheet.made().map_err(too_much)?;
+        let mut text = made.text;
+        let (bytes, cut) = cut_for_preview(&mut text, whole);
+        some(&mut rows.unread);
+        // What is lost of files for want of rows is not yet lost in a preview.
+        let lost = made.notes.into_iter().filter(|_| whole || runs.len() == all);
+        let notes = noted(&misread).chain(about(&runs, all, rows.failed, &judged)).chain(lost);
+        let notes = notes.chain(broken).chain(rows.unread).collect();
+        Ok(Report {
+            bytes,
+            cut,
+            text,
+            file_name: format!(
+                "{}.json",
+                file_stem(&open.folder.name).replace("-report", "-evaluation")
+            ),
+            media_type: "application/json".to_owned(),
+            baselines: Vec::new(),
+            scorers,
+            queries: false,
+            runs: made.rows as u64,
+            notes,
+            unreadable: unreadable.unwrap_or(0),
+            misread,
+        })
+    }
+
+    /// Runs as rows: rows of evaluations as they stand in their files, others as what evaluators
+    /// are given of them.
+    fn rows(&self, runs: &[ScoredRun]) -> Result<Rows, AppError> {
+        let sheet = Sheet::new(runs.iter().map(|run| run.path.as_str()));
+        let mut rows = Rows { sheet, taken: Vec::new(), failed: 0, unread: Vec::new() };
+        let mut fits = Ok(());
+        let _ = self.each_run(runs, |run, asked, told| {
+            let inputs = told.and_then(|told| match told.run.row {
+                Value::Null => Ok((Some(inputs(run, asked, &told.run)?), told)),
+                _ => Ok((None, told)),
+            });
+            match inputs {
+                Err(why) => rows.unread.push(left_out(run, &why)),
+                Ok((inputs, told)) => {
+                    rows.taken.push(run.id.clone());
+                    rows.failed += usize::from(inputs.is_some() && run.state == RunState::Error);
+                    fits = match inputs {
+                        Some(inputs) => rows.sheet.take(&run.id, inputs),
+                        None => rows.sheet.take_stored(&run.id, &run.path, told),
+                    };
+                }
+            }
+            if fits.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        fits.map_err(too_much).map(|()| rows)
+    }
+
+    /// What judges said of runs, in their order.
+    fn judged_of(&self, ids: &[String]) -> Vec<Vec<Judged>> {
+        let marks = self.model_marks();
+        let of = |id: &String| {
+            self.judged_by(id, &marks)
+                .map(|(judged, _)| without_replies(judged))
+                .unwrap_or_default()
+        };
+        ids.iter().map(of).collect()
+    }
+}
+
+/// Rows of runs, and what became of the others.
+struct Rows {
+    sheet: Sheet,
+    /// Ids of those that are rows, in their order.
+    taken: Vec<String>,
+    /// Runs of ours that ended in a system error.
+    failed: usize,
+    /// Why some are no rows, as sentences.
+    unread: Vec<String>,
+}
+
+fn too_much(why: String) -> AppError {
+    AppError::new(Code::BadRequest, why).hint("Choose fewer runs with a filter.")
+}
+
+/// Raw replies are long, and no file of results has them.
+fn without_replies(mut judged: Vec<Judged>) -> Vec<Judged> {
+    for round in judged.iter_mut().flat_map(|one| &mut one.rounds) {
+        round.replies = Vec::new();
+    }
+    judged
+}
+
+/// There is something to be said of it: it ended, or waits.
+fn is_made(run: &ScoredRun) -> bool {
+    matches!(
+        run.state,
+        RunState::Answered | RunState::NoAnswer | RunState::Waiting | RunState::Error
+    )
+}
+
+/// What the suite of a run says of it.
+fn asked(tasks: &Tasks, run: &ScoredRun) -> Asked {
+    let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) else {
+        return Asked::default();
+    };
+    let at = task.variation(run.variation, run.variation_name.as_deref());
+    let given = run.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
+    let expected = at.and_then(|at| task.yardsticks.get(at)?.expected.as_deref().cloned());
+    Asked { prompt: task.prompt(at, run.system.as_deref(), given), expected }
+}
+
+/// What it was offered, where it does not say so itself.
+fn with_tools(tasks: &Tasks, run: &ScoredRun, mut told: Run) -> Run {
+    if let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) {
+        let offers = offered::of_run(&task.tools, told.layout, run.system.as_deref());
+        offered::tell(&mut told, &offers);
+    }
+    told
+}
+
+/// From which score on a scorer passes a run, where its suite says.
+fn threshold(tasks: &Tasks, run: &ScoredRun) -> Option<f64> {
+    let task = tasks.get(run.task.as_deref()?)?;
+    let at = task.variation(run.variation, run.variation_name.as_deref())?;
+    let panel = task.yardsticks.get(at)?.panel(run.variation.is_none());
+    panel.scorers.iter().find(|scorer| Some(scorer.name()) == run.scorer.as_deref())?.threshold()
+}
+
+/// What was said and done; a file that does not say what was asked has it from its suite.
+fn thread(run: &Run, asked: &Asked) -> azure::Thread {
+    azure::of_run(run).asked(asked.prompt.as_deref())
+}
+
+fn inputs(run: &ScoredRun, asked: &Asked, told: &Run) -> Result<Columns, String> {
+    let row = thread(told, asked).rows(&Choice::default())?.pop().unwrap_or_default();
+    let mut inputs = evaluation_file::columns(run, asked, told, row);
+    evaluation_file::plainly(&mut inputs);
+    Ok(inputs)
+}
+
+fn line(columns: Columns) -> String {
+    json::write(
+        &Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect()),
+        false,
+    )
+}
+
+/// With a column for evaluators that take a text, beside the messages that others take.
+fn with_text(mut columns: Columns, text: Option<String>) -> Columns {
+    let at = columns.iter().position(|(name, _)| name == "response");
+    if let (Some(at), Some(text)) = (at, text) {
+        columns.insert(at + 1, ("response_text".to_owned(), Value::Text(text)));
+    }
+    columns
+}
+
+fn left_out(run: &ScoredRun, why: &str) -> String {
+    format!("Left out, because it cannot be read: {}. {why}", run.path)
+}
+
+/// The first of many notes, and how many more there are.
+fn some(notes: &mut Vec<String>) {
+    let more = notes.len().saturating_sub(NAMED);
+    notes.truncate(NAMED);
+    notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
+}
+
+/// What a reader of the file should know.
+fn about(runs: &[ScoredRun], all: usize, errors: usize, judged: &[Vec<Judged>]) -> Vec<String> {
+    let mut notes = Vec::new();
+    if runs.len() < all {
+        notes.push(format!(
+            "The preview is of the first {} of {all} runs, and so are its metrics.",
+            runs.len()
+        ));
+    }
+    let unmade = runs.iter().filter(|run| !is_made(run)).count();
+    if unmade > 0 {
+        notes.push(format!(
+            "What cannot be read, and files that are no runs, are in no row: {unmade}."
+        ));
+    }
+    if errors > 0 {
+        notes.push(format!(
+            "Runs that ended in a system error have a row with `inputs.error` and without results: {errors}."
+        ));
+    }
+    let stale = judged.iter().flatten().filter(|one| one.stale.is_some()).count();
+    if stale > 0 {
+        notes.push(format!("Judgements that do not hold any more are left out: {stale}."));
+    }
+    notes
+}

@@ -1,0 +1,404 @@
+//! Evaluations that are under way: rows are evaluated a few at a time, every reply is kept before
+//! anything is made of it, and the results are written when all of them are there. Owns the order
+//! of these; what is asked of a row is in `rounds`, and who in `asking`.
+mod asking;
+mod rounds;
+
+use super::begun::{Begun, Lasting, caught};
+use super::course::Course;
+use super::{App, OpenFolder};
+use crate::app::bulletin::Poster;
+use crate::error::{AppError, Code};
+use crate::evaluating::progress::{End, Progress};
+use crate::evaluating::results::{self, Made};
+use crate::evaluating::rounds::{Lack, Round, together};
+use crate::evaluating::sheet::Sheet;
+use crate::evaluating::wish::Wish;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use touchstone_api::{EvaluateAgain, EvaluationView, Stale};
+use touchstone_runner::drive::Crew;
+use touchstone_runner::evaluations::{Bench, Place};
+use touchstone_runner::event::RunEvent;
+use touchstone_runner::http::redact::Redactor;
+use touchstone_runner::journal::{Journal, Record};
+use touchstone_runner::launch::Stops;
+use touchstone_runner::spec::Model;
+use touchstone_runner::tools::python::PythonTool;
+use touchstone_scoring::azure::{self, Table};
+use touchstone_store::roots::{FileId, Root};
+use touchstone_store::{layouts, run_of_file};
+
+/// What was begun since the program began.
+pub(super) type Evaluations = Begun<Work>;
+
+/// Programs that run at a time; each may take a processor and its memory.
+const PROGRAMS: usize = 2;
+
+/// What is to be done.
+pub(super) struct Job {
+    /// The data file, as it is shown.
+    pub(super) data: String,
+    /// How many rows there are. These themselves are held as long as it goes on.
+    pub(super) rows: usize,
+    pub(super) wish: Wish,
+    /// Where the results go; nowhere when none was named.
+    pub(super) place: Option<Place>,
+    /// The same, as it is shown.
+    pub(super) shown: Option<String>,
+    pub(super) filter: Option<String>,
+    pub(super) replace: bool,
+    /// A program with its arguments that is asked about each row; empty asks none.
+    pub(super) target: Vec<String>,
+    /// Takes secrets out of what it says.
+    pub(super) redactor: Redactor,
+    pub(super) max_cost: Option<f64>,
+    /// What is asked once more of that which was paid for.
+    pub(super) again: EvaluateAgain,
+    /// What whoever began it should know, as sentences.
+    pub(super) notes: Vec<String>,
+    /// What is kept of the request until the results are there; nothing where nobody goes on with
+    /// it.
+    pub(super) begun: Option<Vec<u8>>,
+}
+
+/// The models that are asked, as far as any have to be.
+#[derive(Default)]
+pub(super) struct Models {
+    /// The one that judges.
+    pub(super) judge: Option<Model>,
+    /// The one that turns texts into vectors.
+    pub(super) embedder: Option<Model>,
+}
+
+/// Whom questions are asked.
+pub(super) struct Asking {
+    pub(super) crew: Arc<Crew>,
+    pub(super) models: Models,
+}
+
+/// An evaluation that was begun.
+pub(super) struct Work {
+    open: Option<Arc<OpenFolder>>,
+    job: Job,
+    asking: Option<Asking>,
+    programs: Option<PythonTool>,
+    program_seats: Semaphore,
+    /// Held as long as it goes on, with the journal of what models and the target said.
+    bench: Mutex<Option<Bench>>,
+    course: Course<Progress>,
+    /// The results, once they are there, where no file holds them.
+    made: Mutex<Option<String>>,
+}
+
+impl App {
+    /// What was begun in the open folder since the program began, newest first.
+    pub fn evaluations(&self) -> Vec<EvaluationView> {
+        let Some(open) = self.current() else { return Vec::new() };
+        let here =
+            |work: &&Arc<Work>| work.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, &open));
+        self.inner.evaluations.all().iter().filter(here).map(|work| work.view()).collect()
+    }
+
+    /// How an evaluation stands.
+    pub fn evaluation(&self, id: &str) -> Result<EvaluationView, AppError> {
+        Ok(self.inner.evaluations.find(id)?.view())
+    }
+
+    /// How many rows the target of an evaluation was asked about so far, and how many of these it
+    /// had answered before.
+    pub fn evaluation_asked(&self, id: &str) -> Result<(u64, u64), AppError> {
+        let work = self.inner.evaluations.find(id)?;
+        let standing = work.course.lock();
+        Ok((standing.progress.asked, standing.progress.answered))
+    }
+
+    /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what
+    /// is in flight.
+    pub fn stop_evaluating(&self, id: &str, now: bool) -> Result<(), AppError> {
+        self.inner.evaluations.find(id)?.course.stop(now, "It was stopped.");
+        Ok(())
+    }
+
+    /// Waits until an evaluation is over; false when that took too long.
+    pub fn wait_evaluation(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.inner.evaluations.find(id)?.course.wait(timeout))
+    }
+
+    /// The file of results as it was written, or would have been; none as long as there are no
+    /// results.
+    pub fn evaluation_results(&self, id: &str) -> Result<Option<String>, AppError> {
+        let work = self.inner.evaluations.find(id)?;
+        let Some(place) = work.job.place.as_ref().filter(|_| work.course.lock().progress.written)
+        else {
+            return Ok(work.made.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        };
+        let failed = |why: String| {
+            AppError::new(Code::Failed, format!("The results cannot be read again: {why}"))
+        };
+        let bytes = place.read().map_err(|why| failed(why.to_string()))?;
+        bytes
+            .map(|bytes| String::from_utf8(bytes).map_err(|why| failed(format!("{why}."))))
+            .transpose()
+    }
+}
+
+impl Work {
+    pub(super) fn new(
+        id: String,
+        open: Option<Arc<OpenFolder>>,
+        job: Job,
+        (asking, programs, bench): (Option<Asking>, Option<PythonTool>, Option<Bench>),
+        poster: Poster,
+    ) -> Self {
+        let stops = asking.as_ref().map_or_else(Stops::default, |asking| asking.crew.stops.clone());
+        let progress = Progress::of(job.rows * job.wish.evaluators.len());
+        let course = Course::new(id, stops, (poster, Stale::Evaluations), progress);
+        Self {
+            open,
+            job,
+            asking,
+            programs,
+            program_seats: Semaphore::new(PROGRAMS),
+            bench: Mutex::new(bench),
+            course,
+            made: Mutex::default(),
+        }
+    }
+
+    /// Evaluates all rows, so many things at a time, and writes what came of it.
+    pub(super) async fn run(
+        self: Arc<Self>,
+        table: Arc<Table>,
+        seats: usize,
+        mut events: UnboundedReceiver<RunEvent>,
+    ) {
+        self.course.post();
+        if let Err(why) = caught(self.go(table, seats, &mut events)).await {
+            self.course.lock().why = Some(why);
+        }
+        // Given back before anybody hears that it is over: whoever waited may begin again at once.
+        drop(self.bench.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.course.end();
+    }
+
+    async fn go(
+        self: &Arc<Self>,
+        table: Arc<Table>,
+        seats: usize,
+        events: &mut UnboundedReceiver<RunEvent>,
+    ) {
+        if let Err(why) = self.begin().await {
+            self.course.lock().why = Some(why);
+            return;
+        }
+        let seats = Arc::new(Semaphore::new(seats.max(1)));
+        let said = self.ask_target(&table, &seats).await;
+        let wish = &self.job.wish;
+        let sheet =
+            Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &table, said).counted(wish)));
+        drop(table);
+        let unanswered = sheet.unanswered(wish).filter(|_| !self.course.is_stopping());
+        let made = match unanswered {
+            // No model is paid for what cannot come to anything.
+            Some(why) => {
+                self.course.lock().why = Some(why);
+                None
+            }
+            None => Some(self.evaluate(&seats, &sheet, events).await),
+        };
+        if let Some(made) = made.filter(Made::is_whole) {
+            let work = Arc::clone(self);
+            let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
+            if let Err(why) =
+                written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned()))
+            {
+                self.course.lock().why = Some(format!("The results could not be written: {why}"));
+            }
+        }
+    }
+
+    /// What comes before row 1: programs that cannot be read would fail at all of them. Only what
+    /// can begin is gone on with later.
+    async fn begin(&self) -> Result<(), String> {
+        self.read_programs().await?;
+        let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = bench.as_ref().zip(self.job.begun.as_ref());
+        let kept = tokio::task::block_in_place(|| {
+            begun.map_or(Ok(()), |(bench, begun)| bench.begin(begun))
+        });
+        kept.map_err(|why| format!("What was asked for could not be kept: {why}"))
+    }
+
+    /// Every evaluator on every row, rows in order.
+    async fn evaluate(
+        self: &Arc<Self>,
+        seats: &Arc<Semaphore>,
+        sheet: &Arc<Sheet>,
+        events: &mut UnboundedReceiver<RunEvent>,
+    ) -> Made {
+        let (rows, evaluators) = (self.job.rows, self.job.wish.evaluators.len());
+        let mut made = Made::of(&self.job.wish, rows);
+        let mut running = JoinSet::new();
+        for unit in 0..rows * evaluators {
+            let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
+            if self.course.is_stopping() {
+                break;
+            }
+            let (work, sheet) = (Arc::clone(self), Arc::clone(sheet));
+            let (row, at) = (unit / evaluators, unit % evaluators);
+            running.spawn(async move {
+                let failed = |why| Some(vec![Round::unheard(why, Vec::new())]);
+                let ended = caught(work.unit(&sheet, row, at)).await.unwrap_or_else(failed);
+                drop(seat);
+                (row, at, ended)
+            });
+            while let Some(done) = running.try_join_next() {
+                self.take(&mut made, done);
+            }
+            self.course.listen(events);
+        }
+        while let Some(done) = running.join_next().await {
+            self.take(&mut made, done);
+            self.course.listen(events);
+        }
+        self.course.listen(events);
+        made
+    }
+
+    /// Notes what became of one evaluator on one row.
+    fn take(
+        &self,
+        made: &mut Made,
+        done: Result<(usize, usize, Option<Vec<Round>>), tokio::task::JoinError>,
+    ) {
+        let Ok((row, at, ended)) = done else { return };
+        let evaluator = &self.job.wish.evaluators[at].evaluator;
+        let name = &evaluator.name;
+        let Some(rounds) = ended else {
+            self.course.lock().progress.end(row as u64 + 1, (at, name), End::Stopped);
+            return;
+        };
+        for (number, round) in rounds.iter().enumerate() {
+            made.say((row, evaluator, number), round);
+            self.course.lock().progress.unread += u64::from(round.is_unread());
+        }
+        let is_missing = rounds.iter().any(|round| round.lack == Some(Lack::Unheard));
+        let result = together(rounds, evaluator.limit_of_grader());
+        let end = match &result {
+            Ok(_) => End::Done,
+            Err(why) if is_missing => End::Missing(why.message.clone()),
+            Err(why) => End::Failed(why.message.clone()),
+        };
+        self.course.lock().progress.end(row as u64 + 1, (at, name), end);
+        made.take(row, at, &result);
+        self.course.post();
+    }
+
+    /// Keeps raw replies, then the results: whoever sees these finds those.
+    fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
+        let model = |one: &azure::Evaluator| {
+            let models = &self.asking.as_ref()?.models;
+            let model = if one.embeds() {
+                models.embedder.as_ref()
+            } else {
+                models.judge.as_ref().filter(|_| one.takes.model)
+            };
+            model.map(|model| model.name.clone())
+        };
+        let (text, metrics) = results::compose(sheet, &self.job.wish, made, model)?;
+        let replies = made.replies(&layouts::contents(text.as_bytes()));
+        if let Some(bench) = self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            bench.keep(&replies).map_err(|why| why.to_string())?;
+        }
+        if let Some(place) = &self.job.place {
+            place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
+            self.written(place, text.as_bytes());
+            // As long as something is missing, what the target said stays what the rest is asked
+            // about.
+            let journal = self.journal().filter(|_| !made.has_holes());
+            if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
+                tracing::debug!(%error, "what the target said counts once more");
+            }
+            let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(Err(error)) = bench.as_ref().filter(|_| !made.has_holes()).map(Bench::end) {
+                tracing::debug!(%error, "what is finished is offered to be gone on with");
+            }
+        }
+        self.course.lock().progress.metrics = metrics;
+        if self.job.place.is_none() {
+            *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        }
+        Ok(())
+    }
+
+    /// Notes that the file is there, and which runs its rows are where it lies among the results.
+    fn written(&self, place: &Place, text: &[u8]) {
+        let keys = if self.job.filter.is_some() { layouts::keys(text) } else { Vec::new() };
+        let file = FileId::new(Root::Output, place.path.as_str());
+        let progress = &mut self.course.lock().progress;
+        progress.written = true;
+        progress.name_runs(|at| keys.get(at).map(|key| run_of_file(&file, Some(key))));
+    }
+
+    /// The file of results, as it is shown, as long as it goes on in this folder.
+    pub(super) fn under_way(&self, open: &Arc<OpenFolder>) -> Option<String> {
+        let is_here = self.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, open));
+        self.job.shown.clone().filter(|_| is_here && !self.course.is_over())
+    }
+
+    /// Where replies and what the target said are kept; none once it is over.
+    fn journal(&self) -> Option<Journal> {
+        self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.journal().cloned()
+    }
+
+    fn view(&self) -> EvaluationView {
+        let standing = self.course.lock();
+        let (progress, bill) = (&standing.progress, standing.bill);
+        EvaluationView {
+            id: self.course.id.clone(),
+            data: self.job.data.clone(),
+            model: self.judge().map(|model| model.name.clone()),
+            began_ms: self.course.began_ms,
+            state: self.course.state(
+                standing.over,
+                progress.done + progress.failed,
+                progress.total,
+            ),
+            why: standing.why.clone(),
+            notes: self.job.notes.clone(),
+            total: progress.total,
+            done: progress.done,
+            failed: progress.failed,
+            missing: progress.missing,
+            unread: progress.unread,
+            calls: bill.calls,
+            tokens: bill.tokens,
+            cost: bill.cost,
+            unpriced: bill.unpriced,
+            max_cost: self.job.max_cost,
+            troubles: progress.troubles(),
+            file: self.job.shown.clone().filter(|_| progress.written),
+            filter: self.job.filter.clone().filter(|_| progress.written),
+            metrics: progress.metrics.clone(),
+        }
+    }
+
+    /// The model that judges.
+    fn judge(&self) -> Option<&Model> {
+        self.asking.as_ref()?.models.judge.as_ref()
+    }
+}
+
+impl Lasting for Work {
+    type Progress = Progress;
+    const WHAT: &'static str = "A data file is being evaluated";
+    const NAME: &'static str = "evaluation";
+
+    fn course(&self) -> &Course<Progress> {
+        &self.course
+    }
+}

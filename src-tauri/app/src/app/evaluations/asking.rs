@@ -1,0 +1,203 @@
+//! Who is asked about rows: the target, the model that judges, programs in the sandbox. What was
+//! paid for is kept before it is used.
+use super::{Asking, Job, Work};
+use crate::app::begun::caught;
+use crate::app::judgings::{asked_model, turns};
+use crate::evaluating::sheet::{self, Again, Said};
+use crate::judging::python::{grade, graded, read, reading};
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use touchstone_clock as clock;
+use touchstone_formats::value::Value;
+use touchstone_runner::drive::{self, Errand, Heard, Unheard};
+use touchstone_runner::journal::{Journal, Ran, Record};
+use touchstone_runner::spec::Model;
+use touchstone_runner::talk::{Call, Outcome};
+use touchstone_runner::target::{self, NoAnswer};
+use touchstone_runner::tools::python::PythonLimits;
+use touchstone_scoring::azure::{self, Table};
+use touchstone_scoring::judges::Question;
+
+impl Work {
+    /// What the target says of each row, when there is one.
+    pub(super) async fn ask_target(
+        self: &Arc<Self>,
+        table: &Arc<Table>,
+        seats: &Arc<Semaphore>,
+    ) -> Option<Vec<Said>> {
+        if self.job.target.is_empty() {
+            return None;
+        }
+        let target = &self.job.target;
+        let rows = self.job.rows;
+        let mut again = Again::default();
+        let mut said: Vec<Said> = vec![Err("The target was not asked.".to_owned()); rows];
+        let mut running = JoinSet::new();
+        for row in 0..rows {
+            let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
+            if self.course.is_stopping() {
+                break;
+            }
+            let work = Arc::clone(self);
+            let asked = sheet::asked(table, row);
+            let call = sheet::call(target, &asked, again.nth(&asked));
+            running.spawn(async move {
+                let answer = caught(work.ask_target_of(&asked, &call))
+                    .await
+                    .unwrap_or_else(|why| Some(Err(why)));
+                let answer = answer
+                    .map(|answer| answer.map_err(|why| work.job.redactor.clean(&why).into_owned()));
+                drop(seat);
+                work.course.lock().progress.asked += 1;
+                work.course.post();
+                (row, answer)
+            });
+        }
+        while let Some(done) = running.join_next().await {
+            if let Ok((row, Some(answer))) = done {
+                said[row] = answer;
+            }
+        }
+        Some(said)
+    }
+
+    /// The same of one row; what it said before stays said. None when it was stopped.
+    async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<Said> {
+        let Job { target, redactor, wish, .. } = &self.job;
+        let journal = self.journal();
+        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(sheet::TURN, call, 0));
+        if let Some(columns) = kept.and_then(|kept| sheet::kept(wish, kept)) {
+            self.course.lock().progress.answered += 1;
+            return Some(Ok(columns));
+        }
+        let begun = clock::now_ms();
+        let answer = match target::ask(target, asked.as_bytes(), &self.course.stops.hard).await {
+            Ok(answer) => sheet::said(&answer).and_then(|value| {
+                // A target has the person's environment, which may hold more keys than are known
+                // here.
+                let value = redactor.clean_value(value);
+                Ok((sheet::columns(wish, value.clone())?, value))
+            }),
+            Err(NoAnswer::Failed(why)) => return Some(Err(why)),
+            Err(NoAnswer::Stopped) => return None,
+        };
+        // Only what can be used is kept: everything else is asked again.
+        if let (Some(journal), Ok((_, value))) = (&journal, &answer) {
+            let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
+            let ran =
+                Ran::new(sheet::TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+            if let Err(error) = journal.append(Record::Tool(ran)).await {
+                return Some(Err(format!("What the target said could not be kept: {error}")));
+            }
+        }
+        Some(answer.map(|(columns, _)| columns))
+    }
+
+    /// Asks the model, unless its reply is there already: what it says, and whether that was there.
+    pub(super) async fn ask(
+        &self,
+        question: &Question,
+        mark: &str,
+    ) -> Result<(String, bool), Unheard> {
+        let journal = self.journal();
+        let model = self.judge().map(|model| asked_model(model, question));
+        let errand = self.errand(journal.as_ref(), model.as_deref(), mark)?;
+        let Heard { text, refused, paid, .. } =
+            errand.ask(&question.instructions, &turns(question)).await?;
+        self.course.paid(&paid);
+        if refused {
+            let why = format!("The judge refused. {text}").trim_end().to_owned();
+            return Err(Unheard::Useless { why, journaled: paid.journaled });
+        }
+        Ok((text, paid.journaled))
+    }
+
+    /// Has the reply to a question count no more, so that it is asked once more.
+    pub(super) fn forget(&self, question: &Question, mark: &str) -> Result<(), String> {
+        let (journal, model) = (self.journal(), self.judge());
+        let Some((journal, model)) = journal.zip(model) else { return Ok(()) };
+        let hash = drive::hash(
+            &asked_model(model, question),
+            mark,
+            &question.instructions,
+            &turns(question),
+        );
+        journal.note(Record::Forgotten { hash }).map_err(|why| why.to_string())
+    }
+
+    /// Has texts turned into vectors, unless these are there already.
+    pub(super) async fn embed(
+        &self,
+        texts: &[String; 2],
+        mark: &str,
+    ) -> Result<azure::Vectors, Unheard> {
+        let model = self.asking.as_ref().and_then(|asking| asking.models.embedder.as_ref());
+        let journal = self.journal();
+        let (vectors, paid) = self.errand(journal.as_ref(), model, mark)?.embed(texts).await?;
+        self.course.paid(&paid);
+        Ok(vectors)
+    }
+
+    fn errand<'a>(
+        &'a self,
+        journal: Option<&'a Journal>,
+        model: Option<&'a Model>,
+        mark: &'a str,
+    ) -> Result<Errand<'a>, Unheard> {
+        let none = || Unheard::Failed("There is no model to ask.".to_owned());
+        let Asking { crew, .. } = self.asking.as_ref().ok_or_else(none)?;
+        let journal = journal.ok_or_else(none)?;
+        let path = self.job.shown.as_deref().unwrap_or_default();
+        Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
+    }
+
+    /// Reads the programs of a person in the sandbox. What stands outside of their functions runs
+    /// then and may have no end: it is under the limits of a program, and any way to stop ends it
+    /// at once, because nothing was paid for yet.
+    pub(super) async fn read_programs(&self) -> Result<(), String> {
+        let Some(tool) = &self.programs else { return Ok(()) };
+        for (name, source) in self.job.wish.programs() {
+            let program = reading(name, source)?;
+            let ended =
+                tool.run(&program, &self.course.stops.soft).await.map_err(|why| why.message)?;
+            if self.course.is_stopping()
+                && ended.get("outcome").and_then(Value::text) == Some("killed")
+            {
+                return Err(format!("It was stopped while {name} was read, before row 1."));
+            }
+            read(name, &ended, PythonLimits::default().wall).map_err(|why| {
+                format!(
+                    "{why} Mend the program: it is asked about each row by grade(sample, item)."
+                )
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
+    pub(super) async fn grade(
+        &self,
+        name: &str,
+        job: &azure::Job,
+    ) -> Result<Result<f64, String>, Unheard> {
+        let none = || Unheard::Failed("There is no sandbox to run it in.".to_owned());
+        let tool = self.programs.as_ref().ok_or_else(none)?;
+        let program = match grade(name, &job.source, &job.sample, &job.item) {
+            Ok(program) => program,
+            Err(why) => return Ok(Err(why)),
+        };
+        let _seat = self.program_seats.acquire().await;
+        if self.course.is_stopping() {
+            return Err(Unheard::Stopped);
+        }
+        let ended = tool
+            .run(&program, &self.course.stops.hard)
+            .await
+            .map_err(|why| Unheard::Failed(why.message))?;
+        if self.course.stops.hard.is_cancelled() {
+            return Err(Unheard::Stopped);
+        }
+        Ok(graded(name, &ended, PythonLimits::default().wall))
+    }
+}

@@ -1,0 +1,129 @@
+//! One evaluator on one row: its rounds, and in each of them one question after the other until
+//! there is a result. What could not be read before is asked once more where that is wished; whom
+//! it is asked is in `asking`.
+use super::Work;
+use crate::evaluating::rounds::Round;
+use crate::evaluating::sheet::Sheet;
+use crate::evaluating::takes::{key, key_of_texts};
+use crate::evaluating::wish::mark;
+use touchstone_api::EvaluateAgain;
+use touchstone_runner::drive::Unheard;
+use touchstone_scoring::azure::{Evaluation, Inputs, Next};
+use touchstone_scoring::judges::Question;
+
+/// Which round that is: the row, the evaluator, and its number from 0.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    sheet: &'a Sheet,
+    row: usize,
+    at: usize,
+    number: u32,
+}
+
+/// A round, and how it was come by.
+#[derive(Default)]
+struct Sat {
+    replies: Vec<String>,
+    /// Something was paid for now.
+    bought: bool,
+    /// The latest question, in each form in which it was asked.
+    last: Vec<Question>,
+}
+
+impl Work {
+    /// One evaluator on one row, in all its rounds; none when it was stopped.
+    pub(super) async fn unit(&self, sheet: &Sheet, row: usize, at: usize) -> Option<Vec<Round>> {
+        let wish = &self.job.wish;
+        let inputs = match sheet.inputs(wish, at, row) {
+            Ok(inputs) => inputs,
+            Err(why) => return Some(vec![Round::unheard(why, Vec::new())]),
+        };
+        let mut rounds = Vec::new();
+        for number in 0..wish.rounds_of(at) {
+            if self.course.is_stopping() {
+                return None;
+            }
+            let round = self.round(&inputs, Place { sheet, row, at, number }).await?;
+            // All others would be paid for in vain.
+            let is_open = round.is_open();
+            rounds.push(round);
+            if is_open {
+                break;
+            }
+        }
+        Some(rounds)
+    }
+
+    /// One round; what was not read when it was paid for is asked once more where that is wished.
+    async fn round(&self, inputs: &Inputs, place: Place<'_>) -> Option<Round> {
+        let (round, sat) = self.sit(inputs, place).await?;
+        if self.job.again != EvaluateAgain::Unread || sat.bought || !round.is_unread() {
+            return Some(round);
+        }
+        for question in &sat.last {
+            if let Err(why) = self.forget(question, &self.mark(place, key(question))) {
+                return Some(Round::unheard(
+                    format!("It cannot be asked once more: {why}"),
+                    round.replies,
+                ));
+            }
+        }
+        Some(self.sit(inputs, place).await?.0)
+    }
+
+    async fn sit(&self, inputs: &Inputs, place: Place<'_>) -> Option<(Round, Sat)> {
+        let wish = &self.job.wish;
+        let evaluator = &wish.evaluators[place.at].evaluator;
+        let mut evaluation = Evaluation::new(evaluator, inputs, &wish.quirks);
+        let mut sat = Sat::default();
+        loop {
+            // Long texts take long to be measured, and others are waiting for the thread.
+            let heard = match tokio::task::block_in_place(|| evaluation.next()) {
+                Next::Done(result) => {
+                    let replies = std::mem::take(&mut sat.replies);
+                    return Some((Round::over(result, replies), sat));
+                }
+                Next::Run(job) => {
+                    self.grade(&evaluator.name, &job).await.map(|came| evaluation.ran(came))
+                }
+                Next::Embed(texts) => {
+                    let mark = self.mark(place, key_of_texts(&texts));
+                    self.embed(&texts, &mark).await.map(|vectors| evaluation.embedded(vectors))
+                }
+                Next::Ask(question) => {
+                    let mark = self.mark(place, key(&question));
+                    let said = self.ask(&question, &mark).await;
+                    sat.ask(question);
+                    said.map(|(text, journaled)| {
+                        evaluation.take(&text);
+                        sat.bought |= !journaled;
+                        sat.replies.push(text);
+                    })
+                }
+            };
+            let replies = || sat.replies.clone();
+            match heard {
+                Ok(()) => {}
+                Err(Unheard::Stopped) => return None,
+                Err(Unheard::Failed(why)) => return Some((Round::unheard(why, replies()), sat)),
+                Err(Unheard::Useless { why, journaled }) => {
+                    let round = Round::useless(why, replies());
+                    return Some((round, Sat { bought: sat.bought || !journaled, ..sat }));
+                }
+            }
+        }
+    }
+
+    fn mark(&self, Place { sheet, row, at, number }: Place<'_>, key: u128) -> String {
+        mark(sheet.nth(at, row, key), &self.job.wish.evaluators[at].evaluator.name, number)
+    }
+}
+
+impl Sat {
+    fn ask(&mut self, question: Question) {
+        if question.unread.is_none() {
+            self.last.clear();
+        }
+        self.last.push(question);
+    }
+}

@@ -1,0 +1,322 @@
+//! Judging that is under way: runs are judged a few at a time, each round is kept before the next
+//! is asked for, and all of it can be stopped. Owns the order of these.
+use super::begun::{Begun, Lasting, caught};
+use super::course::Course;
+use super::judging::{Look, look_with};
+use super::{App, OpenFolder};
+use crate::app::bulletin::Poster;
+use crate::error::AppError;
+use crate::judging::owed::{self, Owed, Target, Wish};
+use crate::judging::progress::{End, Progress};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use touchstone_api::{JudgingView, Stale};
+use touchstone_clock as clock;
+use touchstone_formats::judgement::{Judgement, Round, Sheet};
+use touchstone_runner::drive::{Crew, Errand, Heard, Unheard};
+use touchstone_runner::event::RunEvent;
+use touchstone_runner::judgements::{Bench, taken};
+use touchstone_runner::spec::Model;
+use touchstone_runner::talk::{Said, Turn};
+use touchstone_scoring::judges::sowr::reference_first;
+use touchstone_scoring::judges::{Judge, Next, Question, Seat, Sitting, Subject};
+use touchstone_store::judgements;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What is kept of one reply, in letters.
+const LONGEST_REPLY: usize = 64 << 10;
+
+/// What was begun since the program began.
+pub(super) type Judgings = Begun<Work>;
+
+/// Judging that was begun.
+pub(super) struct Work {
+    open: Arc<OpenFolder>,
+    crew: Arc<Crew>,
+    model: Model,
+    wish: Wish,
+    max_cost: Option<f64>,
+    course: Course<Progress>,
+}
+
+impl App {
+    /// What was begun in the open folder since the program began, newest first.
+    pub fn judgings(&self) -> Vec<JudgingView> {
+        let Some(open) = self.current() else { return Vec::new() };
+        let list = self.inner.judgings.all();
+        list.iter().filter(|work| Arc::ptr_eq(&work.open, &open)).map(|work| work.view()).collect()
+    }
+
+    /// How judging stands.
+    pub fn judging(&self, id: &str) -> Result<JudgingView, AppError> {
+        Ok(self.inner.judgings.find(id)?.view())
+    }
+
+    /// Lets questions in flight be answered and kept, and asks no others; `now` gives up what is in
+    /// flight.
+    pub fn stop_judging(&self, id: &str, now: bool) -> Result<(), AppError> {
+        self.inner.judgings.find(id)?.course.stop(now, "It was stopped.");
+        Ok(())
+    }
+
+    /// Waits until judging is over; false when that took too long.
+    pub fn wait_judging(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.inner.judgings.find(id)?.course.wait(timeout))
+    }
+}
+
+/// One run, taken to be judged.
+struct Taken {
+    bench: Bench,
+    sheet: Sheet,
+    owed: Owed,
+    subject: Subject,
+    judge: Seat,
+}
+
+impl Work {
+    pub(super) fn new(
+        id: String,
+        (open, crew): (Arc<OpenFolder>, Arc<Crew>),
+        (model, wish): (Model, Wish),
+        (runs, max_cost): (usize, Option<f64>),
+        poster: Poster,
+    ) -> Self {
+        let progress = Progress::of(wish.judge.clone(), runs, wish.rounds);
+        let course = Course::new(id, crew.stops.clone(), (poster, Stale::Judgings), progress);
+        Self { open, crew, model, wish, max_cost, course }
+    }
+
+    /// Judges runs, so many at a time.
+    pub(super) async fn run(
+        self: Arc<Self>,
+        targets: Vec<Target>,
+        seats: usize,
+        mut events: UnboundedReceiver<RunEvent>,
+    ) {
+        self.course.post();
+        let seats = Arc::new(Semaphore::new(seats.max(1)));
+        let mut running = JoinSet::new();
+        for target in targets {
+            let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { break };
+            let work = Arc::clone(&self);
+            running.spawn(async move {
+                let end = caught(work.judge(&target)).await.unwrap_or_else(End::Failed);
+                drop(seat);
+                work.course.lock().progress.end(&target, end);
+                work.course.post();
+            });
+            while running.try_join_next().is_some() {
+                self.course.listen(&mut events);
+            }
+        }
+        while running.join_next().await.is_some() {
+            self.course.listen(&mut events);
+        }
+        self.course.listen(&mut events);
+        self.course.end();
+    }
+
+    async fn judge(self: &Arc<Self>, target: &Target) -> End {
+        if self.course.is_stopping() {
+            return End::Stopped;
+        }
+        let (work, its) = (Arc::clone(self), target.clone());
+        let taken = tokio::task::spawn_blocking(move || work.take(&its)).await;
+        let mut taken = match taken {
+            Ok(Ok(taken)) => taken,
+            Ok(Err(end)) => return end,
+            Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
+        };
+        while let Some(round) = taken.owed.round() {
+            if self.course.is_stopping() {
+                return End::Stopped;
+            }
+            let said = match self.round(&taken, &target.path, round).await {
+                Ok(said) => said,
+                Err(Unheard::Stopped) => return End::Stopped,
+                Err(Unheard::Failed(why) | Unheard::Useless { why, .. }) => {
+                    return End::Failed(why);
+                }
+            };
+            taken.owed.judgement.rounds.push(said);
+            let (work, path) = (Arc::clone(self), target.path.clone());
+            let kept = tokio::task::spawn_blocking(move || work.keep(taken, &path)).await;
+            taken = match kept {
+                Ok(Ok(taken)) => taken,
+                Ok(Err(why)) => {
+                    return End::Failed(format!("What was said could not be kept: {why}"));
+                }
+                Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
+            };
+        }
+        let without_answer = is_without_answer(&self.wish, &taken.judge, &taken.subject);
+        End::Judged { rounds: taken.owed.judgement.rounds, without_answer }
+    }
+
+    /// Takes a run and looks again what is owed: another process may have been faster.
+    fn take(&self, target: &Target) -> Result<Taken, End> {
+        let failed = |why: String| End::Failed(self.crew.redactor.clean(&why).into_owned());
+        // Nothing is made on disk for a run that is not judged.
+        let first = look_with(&self.open, &self.wish, target, &Sheet::default())
+            .map_err(|why| failed(why.message))?;
+        if let Look::Skipped(why) = first {
+            return Err(End::Skipped(why));
+        }
+        let bench = Bench::take(&self.open.flow.roots.output_dir, &target.path)
+            .map_err(|why| failed(taken(&why)))?;
+        let bytes = bench.read().map_err(|why| failed(why.to_string()))?;
+        let sheet = bytes.as_deref().map(judgements::read).transpose().map_err(|why| {
+            failed(format!(
+                "What was said before cannot be read, and is not written over: {} Mend the file, or move it away.",
+                why.message
+            ))
+        })?;
+        let sheet = sheet.unwrap_or_default();
+        let wish = self.wish.of(target).unwrap_or_else(|| self.wish.clone());
+        match look_with(&self.open, &self.wish, target, &sheet)
+            .map_err(|why| failed(why.message))?
+        {
+            Look::Skipped(why) => Err(End::Skipped(why)),
+            Look::Owed { owed, subject } => {
+                Ok(Taken { bench, sheet, owed: *owed, subject: *subject, judge: wish.judge })
+            }
+            Look::Complete { inputs, subject } => {
+                Err(Self::complete(&wish, &sheet, &inputs, &subject))
+            }
+        }
+    }
+
+    /// What was said before, as the end of a run of which nothing is owed.
+    fn complete(wish: &Wish, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
+        let of_it = |said: &&Judgement| wish.is_of(said, inputs);
+        let read = |said: &&Judgement| said.rounds.iter().any(|round| round.score.is_some());
+        let mut all = sheet.judgements().iter().filter(of_it);
+        let said = all.clone().rfind(read).or_else(|| all.next_back());
+        let rounds = said.map(|said| said.rounds.clone()).unwrap_or_default();
+        End::Judged { rounds, without_answer: is_without_answer(wish, &wish.judge, subject) }
+    }
+
+    /// One round: asks until there is a ruling, or the second reply in a row could not be read.
+    async fn round(&self, taken: &Taken, path: &str, round: usize) -> Result<Round, Unheard> {
+        let mark = taken.owed.mark(round);
+        let mut subject = taken.subject.clone();
+        if let Some(rival) = &mut subject.rival {
+            // By chance, but the same one when the round is begun again: what was paid for is found
+            // again.
+            rival.seed = xxh3_64(format!("{}-{mark}", taken.owed.judgement.inputs).as_bytes());
+        }
+        let mut sitting = Sitting::new(&taken.judge, &subject, self.wish.rules);
+        let errand = Errand {
+            crew: &self.crew,
+            path,
+            journal: &taken.bench.journal,
+            model: &self.model,
+            mark: &mark,
+        };
+        let (mut replies, mut model_id, mut tokens, mut cost) = (Vec::new(), None, None, Some(0.0));
+        let mut refused = false;
+        let (begun, mut fresh) = (Instant::now(), true);
+        loop {
+            // Whatever the words of a refusal look like, they are no verdict, and nobody is asked
+            // again.
+            let next = if refused { Next::Unread } else { sitting.next() };
+            let Next::Ask(question) = next else {
+                let shown = subject.rival.as_ref().filter(|_| !replies.is_empty());
+                let order = shown.map(|rival| {
+                    if reference_first(rival.seed) { "reference first" } else { "candidate first" }
+                });
+                let over = owed::round(next, refused, replies, clock::written(clock::now_ms()));
+                let over =
+                    over.ok_or_else(|| Unheard::Failed("The judge came to no end.".to_owned()))?;
+                return Ok(Round {
+                    order: order.map(str::to_owned),
+                    model_id,
+                    tokens,
+                    cost: cost.filter(|_| tokens.is_some()),
+                    seconds: fresh.then(|| begun.elapsed().as_secs_f64()),
+                    ..over
+                });
+            };
+            let Heard { text, refused: would_not, model_id: id, paid } =
+                errand.ask(&question.instructions, &turns(&question)).await?;
+            self.course.paid(&paid);
+            fresh &= !paid.journaled;
+            model_id = id.or(model_id);
+            tokens = paid.tokens.map_or(tokens, |used| Some(tokens.unwrap_or(0) + used));
+            cost = cost.zip(paid.cost).map(|(sum, paid)| sum + paid);
+            refused = would_not;
+            sitting.take(&text);
+            replies.push(text.chars().take(LONGEST_REPLY).collect());
+        }
+    }
+
+    /// Keeps what was said so far: durable when this returns.
+    fn keep(&self, mut taken: Taken, path: &str) -> Result<Taken, String> {
+        taken.sheet.put(taken.owed.place, taken.owed.judgement.clone());
+        taken.bench.write(&taken.sheet.write()).map_err(|why| why.to_string())?;
+        self.open.flow.look_at(&judgements::file_of_path(path));
+        Ok(taken)
+    }
+
+    fn view(&self) -> JudgingView {
+        let standing = self.course.lock();
+        let (progress, bill) = (&standing.progress, standing.bill);
+        let finished = progress.done + progress.failed + progress.skipped;
+        JudgingView {
+            id: self.course.id.clone(),
+            judge: self.wish.judge.name.to_string(),
+            model: self.wish.model.clone(),
+            began_ms: self.course.began_ms,
+            state: self.course.state(standing.over, finished, progress.total),
+            why: standing.why.clone(),
+            total: progress.total,
+            done: progress.done,
+            unread: progress.unread,
+            failed: progress.failed,
+            skipped: progress.skipped,
+            calls: bill.calls,
+            tokens: bill.tokens,
+            cost: bill.cost,
+            unpriced: bill.unpriced,
+            max_cost: self.max_cost,
+            troubles: progress.troubles.clone(),
+            rates: progress.rates(standing.over),
+        }
+    }
+}
+
+impl Lasting for Work {
+    type Progress = Progress;
+    const WHAT: &'static str = "Runs are being judged";
+    const NAME: &'static str = "judging";
+
+    fn course(&self) -> &Course<Progress> {
+        &self.course
+    }
+}
+
+fn is_without_answer(wish: &Wish, judge: &Judge, subject: &Subject) -> bool {
+    !judge.pairs && owed::is_unasked(judge, subject, wish.rules)
+}
+
+/// Returns the model as a question has it asked.
+pub(super) fn asked_model<'m>(model: &'m Model, question: &Question) -> Cow<'m, Model> {
+    if question.reasoning { Cow::Owned(model.as_reasoning()) } else { Cow::Borrowed(model) }
+}
+
+/// A question as a conversation: with the reply to it that could not be read, when there is one.
+pub(super) fn turns(question: &Question) -> Vec<Turn> {
+    let mut turns = vec![Turn::User(question.text.clone())];
+    if let Some((reply, again)) = &question.unread {
+        // A turn without any text is none to some providers.
+        let text = if reply.trim().is_empty() { "(nothing)".to_owned() } else { reply.clone() };
+        turns.push(Turn::Assistant(Said { text: Some(text), ..Said::default() }));
+        turns.push(Turn::User((*again).to_owned()));
+    }
+    turns
+}

@@ -1,0 +1,212 @@
+//! Keys of providers: which are needed, where they come from, whether they work. A key goes in and
+//! never comes out.
+use super::App;
+use crate::error::{AppError, Code};
+use std::collections::{BTreeMap, HashMap};
+use tokio_util::sync::CancellationToken;
+use touchstone_api::{Check, KeySource, KeyState, Stale, Trouble};
+use touchstone_runner::http::keys::{ApiKey, KeyError, Source};
+use touchstone_runner::http::redact::Redactor;
+use touchstone_runner::provider::{self, Ask};
+use touchstone_runner::secrets::{self, Secrets};
+use touchstone_runner::setup::Setup;
+use touchstone_runner::spec::{Model, Provider};
+use touchstone_runner::talk::Turn;
+use zeroize::Zeroizing;
+
+impl App {
+    /// The keys that the models of the open folder need, and where each comes from.
+    pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
+        let setup = self
+            .setup_to_look()
+            .unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
+        let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for model in setup.models.iter().chain(&setup.embedders) {
+            if let Some(key) = &model.key {
+                wanted.entry(key.clone()).or_default().push(model.name.clone());
+            }
+        }
+        if let Some(key) = setup.promptql_key() {
+            wanted.entry(key).or_default().push("promptql".to_owned());
+        }
+        for tool in &setup.tools {
+            if let Some(key) = tool.key() {
+                wanted.entry(key).or_default().push(tool.name.clone());
+            }
+        }
+        let can_store = self.inner.keys.can_store().is_ok();
+        let state = |(name, used_by): (String, Vec<String>)| {
+            let (source, wrong) = match self.inner.keys.source(&name) {
+                Ok(Some(Source::Environment)) => (KeySource::Environment, None),
+                Ok(Some(Source::Keyring)) => (KeySource::Keyring, None),
+                Ok(None) => (KeySource::None, None),
+                Err(why) => (KeySource::None, Some(why.to_string())),
+            };
+            KeyState { name, used_by, source, can_store, wrong }
+        };
+        Ok(wanted.into_iter().map(state).collect())
+    }
+
+    /// Stores a key in the keyring of the system.
+    pub fn set_key(&self, name: &str, key: String) -> Result<(), AppError> {
+        let key = Zeroizing::new(key);
+        self.known_key(name)?;
+        let key = ApiKey::new(key.trim()).map_err(failed)?;
+        self.inner.keys.set(name, &key).map_err(failed)?;
+        self.inner.bulletin.post(Stale::Launches);
+        Ok(())
+    }
+
+    /// Removes a key from the keyring.
+    pub fn forget_key(&self, name: &str) -> Result<(), AppError> {
+        self.known_key(name)?;
+        self.inner.keys.forget(name).map_err(failed)?;
+        self.inner.bulletin.post(Stale::Launches);
+        Ok(())
+    }
+
+    /// Asks a model for one word, with its key.
+    pub fn test_model(&self, name: &str) -> Result<Check, AppError> {
+        let setup = self.setup()?;
+        let model = setup.model(name).ok_or_else(|| no_model(&setup, name))?;
+        let check = |ok: bool, detail: String, fix: Option<&str>| Check {
+            name: name.to_owned(),
+            ok,
+            detail,
+            fix: fix.map(str::to_owned),
+        };
+        if model.provider == Provider::Replay {
+            return Ok(check(true, provider::replay::SAYS.to_owned(), None));
+        }
+        Ok(match self.inner.launches.runtime()?.block_on(self.word_of(&setup, model)) {
+            Ok(detail) => check(true, detail, None),
+            Err(why) => check(
+                false,
+                why,
+                Some("Check the key, the address and the model's id in touchstone.yaml."),
+            ),
+        })
+    }
+
+    async fn word_of(&self, setup: &Setup, model: &Model) -> Result<String, String> {
+        let turns = [Turn::User("Answer with the one word: ready".to_owned())];
+        let request = provider::encode(&Ask {
+            model,
+            system: "Answer in one word.",
+            turns: &turns,
+            tools: &[],
+        });
+        let key = model
+            .key
+            .as_deref()
+            .map(|name| self.inner.keys.get(name))
+            .transpose()
+            .map_err(|why| why.to_string())?;
+        let key = key.flatten();
+        if let (Some(name), None) = (&model.key, &key) {
+            return Err(self.inner.keys.missing(name));
+        }
+        let client = self.inner.launches.client();
+        // A test that says nothing for long has failed.
+        let request = provider::HttpRequest { patience: 30, ..request };
+        // Every key that is known, not only this one: what answers may be no provider at all.
+        let redactor = self.known_secrets(setup).redactor();
+        let clean = |why: String| redactor.clean(&why).into_owned();
+        let sent = client.send(&request, key.as_ref(), &CancellationToken::new()).await;
+        let reply = sent.map_err(|why| clean(why.to_string()))?;
+        let reply =
+            provider::decode(model.provider, &reply).map_err(|fault| clean(fault.message))?;
+        let said = reply.text.unwrap_or_default();
+        let said: String = clean(said).chars().take(60).collect();
+        let id = reply.model_id.unwrap_or_else(|| model.model_id.clone());
+        Ok(format!("{} answers: {}", clean(id), said.trim()))
+    }
+
+    /// Everything that a workspace needs to be looked up. Asks the keyring, which may block.
+    pub(super) fn known_secrets(&self, setup: &Setup) -> Known {
+        let mut keys = HashMap::new();
+        let mut wrong = HashMap::new();
+        for name in setup.keys() {
+            match self.inner.keys.get(&name) {
+                Ok(None) => {}
+                Ok(Some(key)) => drop(keys.insert(name, key)),
+                Err(why) => drop(wrong.insert(name, why.to_string())),
+            }
+        }
+        let look = |name: &str| self.inner.keys.secret(name).map_err(|why| why.to_string());
+        let mut secrets = Secrets::look_up(setup.places(), look);
+        secrets.add_wrong(wrong);
+        let hidden = secrets::of(setup, &|name| secrets.get(name));
+        Known { keys, secrets, hidden }
+    }
+
+    /// Like [`App::no_key`], with the next step apart.
+    pub(super) fn key_trouble(&self, name: &str) -> Option<Trouble> {
+        let (message, fix) = match self.inner.keys.get(name) {
+            Ok(Some(_)) => return None,
+            Ok(None) => (format!("{name} is not set"), self.inner.keys.how_to_set(name)),
+            Err(why) => (format!("{name} cannot be used"), why.to_string()),
+        };
+        Some(Trouble { message, fix: Some(fix) })
+    }
+
+    /// Why a key cannot be used; none when it can.
+    pub(super) fn no_key(&self, name: &str) -> Option<String> {
+        match self.inner.keys.get(name) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(self.inner.keys.missing(name)),
+            Err(why) => Some(format!("The key {name} cannot be used. {why}")),
+        }
+    }
+
+    /// Only keys that something needs are stored, so that a page cannot fill the keyring with
+    /// anything.
+    fn known_key(&self, name: &str) -> Result<(), AppError> {
+        if self.keys()?.iter().any(|key| key.name == name) {
+            return Ok(());
+        }
+        Err(AppError::new(
+            Code::NotFound,
+            format!("Nothing in this folder uses a key named {name}."),
+        ))
+    }
+}
+
+/// What was looked up for a workspace.
+pub(super) struct Known {
+    /// Keys that go into a header, by name.
+    pub(super) keys: HashMap<String, ApiKey>,
+    /// Everything else.
+    pub(super) secrets: Secrets,
+    hidden: Vec<Zeroizing<String>>,
+}
+
+impl Known {
+    /// What takes all of it that is secret out of texts.
+    pub(super) fn redactor(&self) -> Redactor {
+        self.redactor_with([])
+    }
+
+    /// The same, with more keys.
+    pub(super) fn redactor_with<'a>(
+        &'a self,
+        more: impl IntoIterator<Item = &'a ApiKey>,
+    ) -> Redactor {
+        let keys = self.keys.values().chain(more).map(ApiKey::reveal);
+        Redactor::new(keys.chain(self.hidden.iter().map(|secret| secret.as_str())))
+    }
+}
+
+pub(super) fn no_model(setup: &Setup, name: &str) -> AppError {
+    let names: Vec<&str> = setup.models.iter().map(|model| model.name.as_str()).collect();
+    let error = AppError::new(Code::BadRequest, format!("There is no model named `{name}`."));
+    error.hint(format!(
+        "There are: {}. Others are added under `models:` in touchstone.yaml.",
+        names.join(", ")
+    ))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the last thing that is done with it")]
+fn failed(why: KeyError) -> AppError {
+    AppError::new(Code::Failed, why.to_string())
+}

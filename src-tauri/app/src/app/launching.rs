@@ -1,0 +1,772 @@
+//! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person
+//! becomes jobs; what is owed is decided in `runs::plan`, and which runs a request means is
+//! gathered in `wishes`.
+use super::budget::{Budget, Prices};
+use super::keys::Known;
+use super::launches::unfinished;
+use super::left_out::left_out;
+use super::wishes::{Wished, made_by_others, setup_fault, wished};
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use touchstone_api::{
+    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind,
+    Stale, Trouble,
+};
+use touchstone_formats::stabletoolbench::{Pool, Query};
+use touchstone_runner::drive::{Account, Around, Crew, Doors, Job, Purse, Toolbox};
+use touchstone_runner::launch::{Launch, Listener, Stops, Teller};
+use touchstone_runner::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
+use touchstone_runner::provider::promptql::Build;
+use touchstone_runner::setup::{MOST_AT_ONCE, Setup, ToolEntry};
+use touchstone_runner::spec::{Model, Provider};
+use touchstone_runner::tools::virtual_api::{Order, VirtualSettings, Wires};
+use touchstone_runner::way::Way;
+use touchstone_runner::{disk, lock, log, look, secrets};
+use touchstone_store as results;
+use touchstone_store::index::Reader;
+use touchstone_store::roots::{FileId, Root};
+use touchstone_store::{open, query};
+
+/// Rows of a plan that are shown; the counts are of all.
+const SHOWN: usize = 1000;
+
+/// Said of a run that would have to be written into a file of another format.
+const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
+
+/// Things that are wrong with suites and are listed with a plan; Problems has all of them.
+const LISTED: usize = 100;
+
+/// Who is told of a launch, and what is told besides how its runs go.
+#[derive(Default)]
+pub(super) struct Telling {
+    listeners: Vec<Listener>,
+    notes: Vec<String>,
+}
+
+impl Telling {
+    /// Listeners, and a sentence that they are told first.
+    pub(super) fn noting(listeners: Vec<Listener>, note: String) -> Self {
+        Self { listeners, notes: vec![note] }
+    }
+}
+
+impl From<Vec<Listener>> for Telling {
+    fn from(listeners: Vec<Listener>) -> Self {
+        Self { listeners, ..Self::default() }
+    }
+}
+
+impl App {
+    /// What a request comes to. Nothing is sent.
+    pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
+        let open = self.opened()?;
+        let setup = self.setup_to_look()?;
+        let mut plan = Self::plan_with(&open, &setup, request)?;
+        let problems = launch_problems(&open, request, &plan);
+        let lost = open
+            .check_there()
+            .err()
+            .map(|error| Trouble { message: error.message, fix: error.hint });
+        let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
+        let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
+        let notes = same_requests(&setup, &plan).into_iter().collect();
+        let prices = prices(&open, &setup, &plan);
+        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices);
+        // What is complete is the least that one wants to see of a long list.
+        plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
+        let tasks: BTreeSet<&str> =
+            plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
+        let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
+        let past: Vec<Past> = past
+            .map(|(task, system, model, turns, tokens, cost)| Past {
+                task,
+                system,
+                model,
+                turns,
+                tokens,
+                cost,
+            })
+            .collect();
+        let is_replayed = |planned: &&Planned| {
+            setup
+                .model(&planned.slot.at.model)
+                .is_some_and(|model| model.provider == Provider::Replay)
+        };
+        let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
+        let estimate = plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at));
+        let estimate = plan::with_free(estimate, replayed.len() as u64);
+        let row = |planned: &Planned| {
+            let path = planned.slot.path.as_str();
+            let listed =
+                if is_ours(path) { None } else { open.ask(|index| query::run_at(index, path))? };
+            Ok::<_, AppError>(planned.row(listed.unwrap_or_else(|| id_of(path))))
+        };
+        let rows =
+            |list: &[Planned]| list.iter().take(SHOWN).map(row).collect::<Result<Vec<_>, _>>();
+        Ok(LaunchPlan {
+            owed: rows(&plan.owed)?,
+            owed_total: plan.owed.len() as u64,
+            skipped: rows(&plan.skipped)?,
+            skipped_total: plan.skipped.len() as u64,
+            unbound,
+            problems,
+            invalid,
+            blocked_total: lacking.iter().filter(|troubles| !troubles.is_empty()).count() as u64,
+            blocked: by_cause(&lacking),
+            notes,
+            unpriced: prices.unpriced(),
+            estimate: Estimate { cost: estimate.cost.filter(|_| prices.are_known()), ..estimate },
+        })
+    }
+
+    /// All runs of a request that are not complete and would not be made either, each with the
+    /// reason.
+    pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
+        let open = self.opened()?;
+        let setup = self.setup_to_look()?;
+        let mut plan = Self::plan_with(&open, &setup, request)?;
+        self.refuse_blocked(&open, &setup, &mut plan);
+        Ok(left(&plan))
+    }
+
+    /// Begins what a request comes to.
+    pub fn start_launch(&self, request: &LaunchRequest) -> Result<Launched, AppError> {
+        self.start_launch_with(request, Vec::new())
+    }
+
+    /// The same, with someone who is told of every event.
+    pub fn start_launch_with(
+        &self,
+        request: &LaunchRequest,
+        listeners: Vec<Listener>,
+    ) -> Result<Launched, AppError> {
+        self.start_launch_told(request, listeners).map(|(launched, _)| launched)
+    }
+
+    /// The same, with the runs of the request that are not complete and are not made either, each
+    /// with the reason.
+    pub fn start_launch_told(
+        &self,
+        request: &LaunchRequest,
+        listeners: Vec<Listener>,
+    ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
+        let open = self.opened()?;
+        open.check_there()?;
+        let (mut setup, mut plan) = self.plan(&open, request)?;
+        let lacking = self.refuse_blocked(&open, &setup, &mut plan);
+        if plan.owed.is_empty() && !lacking.is_empty() {
+            return Err(cannot_start(&by_cause(&lacking)));
+        }
+        if let Some(concurrency) = request.concurrency {
+            setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
+        }
+        if let Some(Trouble { message, fix }) = suite_fault(&launch_problems(&open, request, &plan))
+        {
+            return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
+        }
+        let budget = Budget::of(request.max_cost, &setup.rules)?;
+        budget.check(&prices(&open, &setup, &plan))?;
+        setup.rules.max_cost = budget.most();
+        if let Some(refused) =
+            plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
+        {
+            let why = &refused.decision.why;
+            return Err(AppError::new(
+                Code::BadRequest,
+                format!("Nothing can be run. {}: {why}", refused.slot.path),
+            ));
+        }
+        for run in &plan.skipped {
+            lock::clear_away(&open.flow.roots.output_dir, &run.slot.path);
+        }
+        let left = left(&plan);
+        let rules = rules(request);
+        let jobs: Vec<Job> = plan
+            .owed
+            .into_iter()
+            .map(|planned| Job { slot: planned.slot, rules, message: None })
+            .collect();
+        Ok((self.begin(&open, setup, jobs, listeners.into())?, left))
+    }
+
+    /// Launches again what failed or was stopped.
+    pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
+        let open = self.opened()?;
+        let old = self.inner.launches.find(id)?;
+        if old.output_dir != open.flow.roots.output_dir {
+            let error = AppError::new(Code::BadRequest, "This launch belongs to another folder.");
+            return Err(error.hint("Open that folder first."));
+        }
+        if !old.is_over() {
+            let error = AppError::new(Code::BadRequest, "This launch is not over yet.");
+            return Err(error.hint("Stop it first, or wait until it is done."));
+        }
+        let left = unfinished(&old);
+        let again = |job: &Job| {
+            let begun = *left.get(&job.slot.path)?;
+            let mut job = job.clone();
+            if begun {
+                // What was asked to begin anew has begun; it goes on from where it is now. A
+                // message was added then, too.
+                job.rules.start_over = false;
+                job.message = None;
+            }
+            Some(job)
+        };
+        let jobs: Vec<Job> = old.jobs.iter().filter_map(again).collect();
+        let mut setup = self.setup()?;
+        let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
+        setup.rules.max_cost = old.rules.max_cost;
+        setup.rules.concurrency = old.rules.concurrency;
+        self.begin(&open, setup, jobs, Telling { notes: left, ..Telling::default() })
+    }
+
+    /// Those of these that can be made here, and sentences about the others: what is there stays as
+    /// it is where nobody could be asked.
+    fn ready_jobs(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        jobs: Vec<Job>,
+    ) -> Result<(Vec<Job>, Vec<String>), AppError> {
+        let why = jobs.iter().map(|job| self.unready(open, setup, &job.slot));
+        let why: Vec<_> = why.collect();
+        let (mut ready, mut refused) = (Vec::new(), Vec::new());
+        for (job, why) in jobs.into_iter().zip(why) {
+            match why {
+                None => ready.push(job),
+                Some(why) => refused.push((job.slot.path, why)),
+            }
+        }
+        match refused.first().filter(|_| ready.is_empty()) {
+            Some((path, why)) => {
+                Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {path}: {why}")))
+            }
+            None => Ok((ready, left_out(&refused))),
+        }
+    }
+
+    /// The open folder's plan of a request, with what the runs are made with.
+    fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
+        let setup = self.setup()?;
+        let plan = Self::plan_with(open, &setup, request)?;
+        Ok((setup, plan))
+    }
+
+    /// The open folder's plan of a request, with this setup.
+    fn plan_with(
+        open: &OpenFolder,
+        setup: &Setup,
+        request: &LaunchRequest,
+    ) -> Result<Plan, AppError> {
+        let Wished { mut matrix, mut refused } = wished(open, setup, request)?;
+        if !request.start_over {
+            refused.append(&mut complete(open, &mut matrix)?);
+        }
+        let asked = way(request)?;
+        for slot in &mut matrix.slots {
+            slot.way = setup.way(asked, &slot.at, &slot.task);
+        }
+        if !request.start_over {
+            refused.append(&mut made_by_others(open, setup, &mut matrix)?);
+        }
+        let dir = &open.flow.roots.output_dir;
+        let mut plan =
+            plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
+        Self::refuse_impossible(open, setup, &mut plan);
+        plan.skipped.append(&mut refused);
+        Ok(plan)
+    }
+
+    /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the
+    /// reason.
+    fn refuse_impossible(open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
+        refuse(plan, |slot| {
+            let json = || look::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
+            Self::unrecorded(open, setup, &slot.at).or_else(json)
+        });
+    }
+
+    /// Moves what is owed but lacks keys or settings to what is skipped; returns what each run that
+    /// was owed lacks.
+    fn refuse_blocked(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        plan: &mut Plan,
+    ) -> Vec<Vec<Trouble>> {
+        let lacking = self.lacking_of(open, setup, plan.owed.iter().map(|planned| &planned.slot));
+        let mut each = lacking.iter();
+        refuse(plan, |_| each.next().and_then(|troubles| troubles.first()).map(sentence));
+        lacking
+    }
+
+    /// Keys and settings that these runs need and that are missing here, for each run.
+    fn lacking_of<'s>(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        slots: impl Iterator<Item = &'s Slot>,
+    ) -> Vec<Vec<Trouble>> {
+        // The same for every task, and a keyring is slow to ask.
+        let mut known: HashMap<(String, String), Vec<Trouble>> = HashMap::new();
+        let (mut simulators, mut tools) = (None, None);
+        let of_slot = |slot: &Slot| {
+            let at = &slot.at;
+            let key = (at.system.clone(), at.model.clone());
+            let mut troubles = known.entry(key).or_insert_with(|| self.lacking(setup, at)).clone();
+            let uses = |tool: &str| {
+                slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool))
+            };
+            let replayed =
+                setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
+            if at.system != "promptql" && !replayed {
+                let simulators: &Vec<_> =
+                    simulators.get_or_insert_with(|| self.simulators_lacking(open, setup));
+                troubles.extend(
+                    simulators
+                        .iter()
+                        .filter(|(tool, _)| uses(tool))
+                        .map(|(_, trouble)| trouble.clone()),
+                );
+            }
+            if at.system != "promptql" {
+                // Tools are called for real, also where a recording answers.
+                let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
+                troubles.extend(
+                    tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()),
+                );
+                troubles.extend(undefined(setup, slot.task.tools.as_deref()));
+            }
+            troubles
+        };
+        slots.map(of_slot).collect()
+    }
+
+    /// Why a run cannot be made here now, though it may be owed; none when it can.
+    fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
+        let lacking =
+            || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
+        Self::unrecorded(open, setup, &slot.at).or_else(lacking)
+    }
+
+    /// Says no before anything is written, where a run that is gone on with by hand could not be
+    /// made.
+    pub(super) fn check_ready(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        slot: &Slot,
+    ) -> Result<(), AppError> {
+        match self.unready(open, setup, slot) {
+            None => Ok(()),
+            Some(why) => Err(AppError::new(Code::BadRequest, why)),
+        }
+    }
+
+    /// Tools of virtual APIs whose simulator lacks a key, with what is missing.
+    fn simulators_lacking(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Trouble)> {
+        let lacking = |(tool, model): (&ToolEntry, &Model)| {
+            let Trouble { message, fix } = self.key_trouble(model.key.as_deref()?)?;
+            let (tool, name) = (&tool.name, &model.name);
+            let message =
+                format!("{message}, and the simulator `{name}` of the tool `{tool}` needs it");
+            Some((tool.clone(), Trouble { message, fix }))
+        };
+        simulators(open, setup).filter_map(lacking).collect()
+    }
+
+    /// Tools whose settings name a variable that is not set, with what is missing.
+    fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Trouble)> {
+        let of_tool = |tool: &ToolEntry| {
+            let mut names = BTreeSet::new();
+            let settings =
+                tool.settings.entries().iter().filter(|(key, _)| key.text() != Some("description"));
+            settings.for_each(|(_, value)| secrets::places(value, &mut names));
+            let lacking = names.into_iter().filter_map(|name| {
+                let (message, fix) = match self.inner.keys.secret(&name) {
+                    Ok(Some(_)) => return None,
+                    Ok(None) => {
+                        let fix =
+                            format!("Set {name} in the environment, or store it in the keyring.");
+                        (format!("{name} is not set"), fix)
+                    }
+                    Err(why) => (format!("{name} cannot be used"), why.to_string()),
+                };
+                let message = format!("{message}, and the tool `{}` needs it", tool.name);
+                Some((tool.name.clone(), Trouble { message, fix: Some(fix) }))
+            });
+            lacking.collect::<Vec<_>>()
+        };
+        setup.tools.iter().flat_map(of_tool).collect()
+    }
+
+    /// Begins these runs, on the runtime of launches.
+    pub(super) fn begin(
+        &self,
+        open: &OpenFolder,
+        setup: Setup,
+        jobs: Vec<Job>,
+        telling: Telling,
+    ) -> Result<Launched, AppError> {
+        open.check_there()?;
+        let Telling { mut listeners, notes } = telling;
+        if jobs.is_empty() {
+            let error = AppError::new(Code::BadRequest, "Nothing to run.");
+            return Err(error.hint(
+                "Run again from the start to make results anew; what is there is moved aside.",
+            ));
+        }
+        let dir = &open.flow.roots.output_dir;
+        if !dir.is_dir() {
+            // There never was one; that there is one now is known before it can be lost.
+            disk::make_root(dir).map_err(|why| {
+                AppError::new(
+                    Code::Failed,
+                    format!("The output directory could not be made: {why}"),
+                )
+            })?;
+            open.flow.look_at(&FileId::new(Root::Output, ""));
+        }
+        let runtime = self.inner.launches.runtime()?;
+        let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
+        let id = self.inner.launches.next_id();
+        let poster = self.inner.bulletin.poster();
+        listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
+        listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
+        let (teller, events) = Teller::new();
+        let given_up = self.inner.launches.opening();
+        let crew =
+            runtime.block_on(given_up.run_until_cancelled(self.crew(open, setup, &jobs, teller)));
+        let crew = crew.ok_or_else(|| {
+            AppError::new(
+                Code::Failed,
+                "It was stopped while the tools were opened, so nothing was begun.",
+            )
+        })?;
+        for note in &notes {
+            crew.note(note);
+        }
+        let crew = Arc::new(crew);
+        {
+            // Opening the tools took its time. From here until the launch is in the list, no other
+            // folder is opened.
+            let now = self.lock();
+            if now.as_ref().is_none_or(|now| !std::ptr::eq(now.as_ref(), open)) {
+                return Err(AppError::new(
+                    Code::NoFolder,
+                    "Another folder was opened before the runs began.",
+                ));
+            }
+            let _inside = runtime.enter();
+            let launch = Launch::start(id.clone(), crew, jobs, events, listeners);
+            self.inner.launches.add(Arc::new(launch));
+        }
+        self.inner.bulletin.post(Stale::Launches);
+        Ok(Launched { launch: id, run })
+    }
+
+    /// What virtual APIs need, when there are any.
+    fn around(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        known: &Known,
+        account: Account,
+    ) -> Option<Around> {
+        let apis = || setup.tools.iter().filter(|tool| tool.kind == "virtual");
+        apis().next()?;
+        let need_queries = apis().any(|tool| tool.settings.get("tools_folder").is_none());
+        let tasks = open.flow.shelf.tasks();
+        let queries: Vec<Query> = tasks
+            .all()
+            .filter(|_| need_queries)
+            .filter_map(|task| Query::of_task(&task.suite))
+            .collect();
+        let keys = known.keys.clone();
+        Some(Around {
+            queries: Arc::new(Pool::of_queries(&queries)),
+            wires: Wires {
+                client: self.inner.launches.client().clone(),
+                limiters: self.inner.launches.limiters(),
+                keys: Arc::new(move |name| keys.get(name).cloned()),
+                redactor: known.redactor(),
+                payer: Some(Arc::new(account)),
+            },
+        })
+    }
+
+    pub(super) async fn crew(
+        &self,
+        open: &OpenFolder,
+        setup: Setup,
+        jobs: &[Job],
+        teller: Teller,
+    ) -> Crew {
+        let base = open.flow.roots.folder.clone();
+        let known = self.known_secrets(&setup);
+        let redactor = known.redactor();
+        let (purse, stops) = (Arc::new(Purse::new(setup.rules.max_cost)), Stops::default());
+        let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
+        let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
+        let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
+        let toolbox = if with_tools {
+            let wanted = |name: &str| {
+                let uses = |job: &Job| {
+                    job.slot
+                        .task
+                        .tools
+                        .as_ref()
+                        .is_none_or(|tools| tools.iter().any(|tool| tool == name))
+                };
+                jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
+            };
+            let account =
+                Account::new(Arc::clone(&purse), teller.clone(), stops.clone(), redactor.clone());
+            let around = self.around(open, &setup, &known, account);
+            Toolbox::open(&setup, &base, &known.secrets, wanted, cache, around.as_ref()).await
+        } else {
+            Toolbox::default()
+        };
+        Crew {
+            output_dir: open.flow.roots.output_dir.clone(),
+            base,
+            keys: known.keys,
+            secrets: known.secrets,
+            client: self.inner.launches.client().clone(),
+            limiters: self.inner.launches.limiters(),
+            redactor,
+            toolbox,
+            teller,
+            stops,
+            purse,
+            doors: Doors::of(&setup, jobs),
+            setup,
+        }
+    }
+}
+
+/// Tools of virtual APIs that may have to ask a model what an API says, each with that model.
+fn simulators<'s>(
+    open: &'s OpenFolder,
+    setup: &'s Setup,
+) -> impl Iterator<Item = (&'s ToolEntry, &'s Model)> {
+    let simulator = |tool: &ToolEntry| {
+        let read = VirtualSettings::read(&tool.name, &tool.settings, &open.flow.roots.folder, &[]);
+        setup.model(&read.ok().filter(|settings| settings.order != Order::Real)?.simulator?)
+    };
+    let virtual_apis = setup.tools.iter().filter(|tool| tool.kind == "virtual");
+    virtual_apis.filter_map(move |tool| Some((tool, simulator(tool)?)))
+}
+
+/// What the runs that are owed cost: their models and, where they may be asked, the simulators of
+/// their tools.
+fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
+    let model = |planned: &Planned| {
+        setup.model(&planned.slot.at.model).filter(|model| model.provider != Provider::Replay)
+    };
+    let (of_promptql, talks): (Vec<&Planned>, Vec<&Planned>) =
+        plan.owed.iter().partition(|planned| planned.slot.at.system == "promptql");
+    let uses = |tool: &ToolEntry| {
+        let named = |planned: &&Planned| {
+            planned.slot.task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name))
+        };
+        talks.iter().any(named)
+    };
+    let simulated = simulators(open, setup).filter(|(tool, _)| uses(tool)).map(|(_, model)| model);
+    let mut prices = Prices::of(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
+    if of_promptql.iter().any(|planned| model(planned).is_some()) {
+        prices.add("PromptQL".to_owned());
+    }
+    prices
+}
+
+/// Takes out the runs that are complete by what the index knows of their file as it is now: most
+/// runs of a large folder are, and need not be read again.
+fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppError> {
+    let roots = &open.flow.roots;
+    let is_complete = |index: &Reader<'_>, slot: &Slot| {
+        let file = FileId::new(Root::Output, slot.path.as_bytes());
+        let known = match open::open(roots, &file) {
+            Ok((_, stamp)) => query::is_answered(index, &file, &stamp)?,
+            Err(_) => false,
+        };
+        Ok(known && lock::held_by(&roots.output_dir, &slot.path).is_none())
+    };
+    let complete: Vec<bool> =
+        open.ask(|index| matrix.slots.iter().map(|slot| is_complete(index, slot)).collect())?;
+    let mut done = Vec::new();
+    for (slot, is_complete) in std::mem::take(&mut matrix.slots).into_iter().zip(complete) {
+        if is_complete {
+            done.push(Planned { slot, decision: Decision::complete() });
+        } else {
+            matrix.slots.push(slot);
+        }
+    }
+    Ok(done)
+}
+
+/// How runs are asked to go about their tasks.
+fn way(request: &LaunchRequest) -> Result<Way, AppError> {
+    let text = |number: Option<u32>| number.map(|number| number.to_string());
+    let said = |key: &str| match key {
+        "method" => request.method.clone(),
+        "offer" => request.offer.clone(),
+        "steps" => text(request.steps),
+        "queries" => text(request.queries),
+        _ => None,
+    };
+    Way::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
+}
+
+/// Moves runs from what is owed to what is skipped where there is a reason.
+fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
+    let mut owed = Vec::new();
+    for planned in std::mem::take(&mut plan.owed) {
+        match why(&planned.slot) {
+            None => owed.push(planned),
+            Some(why) => plan.skipped.push(Planned { decision: Decision::refused(why), ..planned }),
+        }
+    }
+    plan.owed = owed;
+}
+
+/// Tools that a task names and the workspace file does not define.
+fn undefined<'s>(
+    setup: &'s Setup,
+    tools: Option<&'s [String]>,
+) -> impl Iterator<Item = Trouble> + 's {
+    let is_known = |name: &String| setup.tools.iter().any(|tool| tool.name == *name);
+    tools.into_iter().flatten().filter(move |name| !is_known(name)).map(|name| Trouble {
+        message: format!("touchstone.yaml does not define the tool `{name}`, and the task uses it"),
+        fix: Some(format!(
+            "Add `{name}` under `tools:` in touchstone.yaml, or take it out of the task."
+        )),
+    })
+}
+
+/// A trouble and its next step.
+fn sentence(trouble: &Trouble) -> String {
+    let fix = trouble.fix.as_ref().map(|fix| format!(" {fix}")).unwrap_or_default();
+    let end = if trouble.message.ends_with('.') { "" } else { "." };
+    format!("{}{end}{fix}", trouble.message)
+}
+
+/// What keeps runs from starting, the cause of most runs first.
+fn by_cause(lacking: &[Vec<Trouble>]) -> Vec<Blocked> {
+    let mut causes: Vec<Blocked> = Vec::new();
+    for trouble in lacking.iter().flatten() {
+        match causes.iter_mut().find(|cause| cause.why == trouble.message) {
+            Some(cause) => cause.runs += 1,
+            None => causes.push(Blocked {
+                why: trouble.message.clone(),
+                fix: trouble.fix.clone(),
+                runs: 1,
+            }),
+        }
+    }
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.runs));
+    causes
+}
+
+/// The error of a launch of which no run can start.
+fn cannot_start(causes: &[Blocked]) -> AppError {
+    let line = |cause: &Blocked| {
+        let runs =
+            if cause.runs == 1 { "1 run".to_owned() } else { format!("{} runs", cause.runs) };
+        format!("Cannot start here: {} ({runs}).", cause.why.trim_end_matches('.'))
+    };
+    let message = causes.iter().map(line).collect::<Vec<_>>().join("\n");
+    let mut fixes: Vec<&str> = causes.iter().filter_map(|cause| cause.fix.as_deref()).collect();
+    fixes.dedup();
+    let error = AppError::new(Code::BadRequest, message);
+    if fixes.is_empty() { error } else { error.hint(fixes.join(" ")) }
+}
+
+/// A sentence when runs of several models would send the same requests: those of version 2 of
+/// PromptQL name a build and no model.
+fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
+    let spec = setup.promptql_spec()?;
+    let models: BTreeSet<&str> = plan
+        .owed
+        .iter()
+        .map(|planned| &planned.slot.at)
+        .filter(|at| at.system == "promptql")
+        .map(|at| at.model.as_str())
+        .collect();
+    let mut by_build: BTreeMap<&Build, Vec<&str>> = BTreeMap::new();
+    for model in models
+        .iter()
+        .filter_map(|name| setup.model(name))
+        .filter(|model| model.provider != Provider::Replay)
+    {
+        by_build.entry(spec.build(model)?).or_default().push(&model.name);
+    }
+    let same: Vec<String> =
+        by_build.values().filter(|names| names.len() > 1).map(|names| names.join(", ")).collect();
+    (!same.is_empty()).then(|| {
+        format!(
+            "PromptQL v2 requests carry no model: the build decides it. These would send the same requests: {}. Ask for one of them, or \
+             give each a build of its own in touchstone.yaml: `build_version: {{ {}: …, {}: … }}`.",
+            same.join("; "),
+            models.first().unwrap_or(&"claude"),
+            models.last().unwrap_or(&"o1"),
+        )
+    })
+}
+
+/// The runs of a plan that are not complete and are not made.
+fn left(plan: &Plan) -> Vec<PlannedRun> {
+    let left = plan.skipped.iter().filter(|planned| planned.decision.act != Act::Nothing);
+    left.map(|planned| planned.row(id_of(&planned.slot.path))).collect()
+}
+
+fn rules(request: &LaunchRequest) -> plan::Rules {
+    plan::Rules { start_over: request.start_over, anyway: request.anyway }
+}
+
+/// True for the path of a transcript that is a file of its own.
+fn is_ours(path: &str) -> bool {
+    let end = path.rsplit_once('.').map_or("", |(_, end)| end);
+    !path.contains('#')
+        && ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known))
+}
+
+/// The id that a run has or will have in the list.
+pub(super) fn id_of(path: &str) -> String {
+    results::run_id(&FileId::new(Root::Output, path.as_bytes()))
+}
+
+/// What is wrong with the workspace file and with the suites of the runs that are asked for, worst
+/// first. A request for all tasks means everything in the input directory.
+fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> Vec<Problem> {
+    let tasks = open.flow.shelf.tasks();
+    let named = plan.owed.iter().chain(&plan.skipped).map(|planned| planned.slot.at.task.as_str());
+    let named: BTreeSet<&str> = named.collect();
+    let files: BTreeSet<String> = named
+        .into_iter()
+        .filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file)))
+        .collect();
+    let all = request.tasks.is_empty() && request.runs.is_empty() && request.cells.is_empty();
+    // A suite that is not read at all is told of its runs, which are refused, and keeps no other
+    // from being run.
+    let read: BTreeSet<String> =
+        tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+    let is_meant = |problem: &&Problem| match problem.kind {
+        ProblemKind::SuiteError => files.contains(&problem.file),
+        _ => files.contains(&problem.file) || (all && !read.contains(&problem.file)),
+    };
+    let of_suites = open.flow.shelf.problems();
+    let of_workspace = open.workspace_problems();
+    of_workspace.iter().chain(of_suites.iter().filter(is_meant)).take(LISTED).cloned().collect()
+}
+
+/// Why nothing is begun though the workspace file is right: something is wrong with a suite of the
+/// runs that are asked for.
+fn suite_fault(problems: &[Problem]) -> Option<Trouble> {
+    let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
+    let fix = "Correct it; until then these runs are not begun.".to_owned();
+    Some(Trouble { message: first.told(), fix: Some(fix) })
+}

@@ -1,0 +1,94 @@
+//! Lists of runs, for whoever asks.
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use touchstone_api::{Facets, Hit, ListRequest, Phase, Place, RunPage, RunsAround, Sort, Span};
+use touchstone_store::filter::Filter;
+use touchstone_store::index::{IndexError, Reader, is_damage};
+use touchstone_store::live::Standing;
+
+impl App {
+    /// Refuses an invalid filter, with a line for each reason.
+    pub fn understood(filter: &str) -> Result<(), AppError> {
+        let (_, misread) = Filter::parse(filter);
+        let lines: Vec<String> =
+            misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();
+        if lines.is_empty() {
+            Ok(())
+        } else {
+            Err(AppError::new(Code::BadRequest, lines.join("\n")))
+        }
+    }
+
+    /// A page of runs.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
+    pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
+        let open = self.opened()?;
+        self.heed_models(&open);
+        let page = open.ask(|index| open.lists.list(index, &request));
+        open.flow.live.stir();
+        page
+    }
+
+    /// A page of the runs that statistics count: forks and continued runs are left out unless the
+    /// filter names them.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
+    pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.list_counted(index, &request))
+    }
+
+    /// Where a run stands in a list.
+    pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<Place, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.locate(index, filter, sort, id))
+    }
+
+    /// The runs of a list around one of them, so that a person can work through the list as it was.
+    pub fn runs_around(&self, filter: &str, sort: Sort, id: &str) -> Result<RunsAround, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.around(index, filter, sort, id))
+    }
+
+    /// What can be asked of runs, and which values occur.
+    pub fn facets(&self) -> Result<Facets, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.facets(index)).map(|facets| Facets::clone(&facets))
+    }
+
+    /// Where a text is found, newest run first.
+    pub fn search(&self, text: &str, span: Span) -> Result<Vec<Hit>, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.search(index, text, span))
+    }
+}
+
+impl OpenFolder {
+    /// Asks the index as it is now. Where questions may wait, one that comes upon damage is asked
+    /// again when the index is made anew.
+    pub(crate) fn ask<T>(
+        &self,
+        ask: impl Fn(&Reader<'_>) -> Result<T, IndexError>,
+    ) -> Result<T, AppError> {
+        let (index, live) = (&self.flow.index, &self.flow.live);
+        let once = || index.trust(index.reader().and_then(|reader| ask(&reader)));
+        let before = live.now().renewals;
+        match (once(), self.patience.get()) {
+            (Err(error), Some(patience)) if is_damage(&error) => {
+                let is_settled = |now: &Standing| match now.phase {
+                    Phase::Indexing { .. } => false,
+                    // It could not be made anew.
+                    Phase::Failed { .. } | Phase::Closed => true,
+                    Phase::Ready => now.renewals > before,
+                };
+                if live.wait(is_settled, *patience) { Ok(once()?) } else { Err(error.into()) }
+            }
+            (answer, _) => Ok(answer?),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The overview, for whoever asks.
+use super::App;
+use crate::error::AppError;
+use touchstone_api::{Overview, OverviewRequest};
+
+impl App {
+    /// A part of the matrix of tasks against systems and models.
+    pub fn overview(&self, request: &OverviewRequest) -> Result<Overview, AppError> {
+        let open = self.opened()?;
+        self.heed_models(&open);
+        let suites = open.flow.shelf.tasks();
+        let overview = open.ask(|index| open.lists.overview(index, &suites, request));
+        open.flow.live.stir();
+        overview
+    }
+}

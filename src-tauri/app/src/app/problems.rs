@@ -1,0 +1,230 @@
+//! What is wrong with the files of the open folder, page by page, worst first: suites from memory,
+//! runs from the index.
+use super::judging::passing;
+use super::{App, OpenFolder};
+use crate::error::AppError;
+use crate::paths;
+use rusqlite::params;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use touchstone_api::{Problem, ProblemKind, ProblemPage, RunState, Span};
+use touchstone_scoring::scorers;
+use touchstone_store::index::{IndexError, Reader};
+use touchstone_store::reviews;
+use touchstone_store::roots::{FileId, Root};
+use touchstone_store::suites::{Task, Tasks};
+
+/// No page is longer.
+const MOST: u32 = 500;
+/// More of what is wrong with suites is counted.
+const TOLD: usize = 20;
+
+/// What is wrong with suites, for whoever counts on their scores.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SuiteTrouble {
+    /// One line for each thing, worst first.
+    pub lines: Vec<String>,
+    /// Those of files of which no task was read, whatever the reason, and of the workspace file.
+    pub unreadable: Vec<String>,
+    /// How many cannot be read, so that their runs have no score.
+    pub unread: usize,
+    /// Some scorers were left out or changed because they cannot be read as they are written.
+    pub scorers: bool,
+    /// The first scorer that is left out, as a sentence: nothing is measured in its place.
+    pub left_out: Option<String>,
+}
+
+impl App {
+    /// What is wrong with the workspace file, and with the suites of the runs that pass the filter;
+    /// an empty one means every suite.
+    pub fn suite_trouble(&self, filter: &str) -> Result<SuiteTrouble, AppError> {
+        let open = self.opened()?;
+        let of_suites = open.flow.shelf.problems();
+        let of_workspace = open.workspace_problems();
+        if of_suites.is_empty() && of_workspace.is_empty() {
+            return Ok(SuiteTrouble::default());
+        }
+        let tasks = open.flow.shelf.tasks();
+        let asked =
+            if filter.trim().is_empty() { None } else { Some(Asked::of(&open, &tasks, filter)?) };
+        let is_asked = |problem: &&Problem| asked.as_ref().is_none_or(|asked| asked.means(problem));
+        let mut all: Vec<&Problem> =
+            of_workspace.iter().chain(of_suites.iter().filter(is_asked)).collect();
+        all.sort_by_key(|problem| problem.kind);
+        let mut lines: Vec<String> = all.iter().take(TOLD).map(|problem| problem.told()).collect();
+        if all.len() > TOLD {
+            lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
+        }
+        // A suite that has tasks was read, whatever is wrong with its scorers.
+        let read: BTreeSet<String> =
+            tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+        let is_unread = |problem: &&Problem| !read.contains(&problem.file) && is_asked(problem);
+        let cannot_be_read =
+            |problem: &&Problem| problem.kind == ProblemKind::SuiteError && is_unread(problem);
+        // Folders and files that only look like tasks are among these.
+        let unreadable = of_workspace.iter().chain(of_suites.iter().filter(is_unread));
+        let unreadable = unreadable.take(TOLD).map(Problem::told).collect();
+        let workspace = matches!(paths::workspace(&open.flow.roots.folder), Some(Err(_)));
+        let unread = of_suites.iter().filter(cannot_be_read).count() + usize::from(workspace);
+        let is_meant = |task: &&Arc<Task>| {
+            asked.as_ref().is_none_or(|asked| asked.tasks.contains(&task.suite.id))
+        };
+        // Queries name no scorers; those of the workspace file are of all of them.
+        let own = tasks.all().filter(is_meant).filter(|task| task.suite.query.is_none());
+        let own = own.map(|task| task.suite.scorers.as_slice());
+        let of_queries =
+            asked.is_none() || tasks.all().filter(is_meant).any(|task| task.suite.query.is_some());
+        let of_queries = of_queries.then_some(open.flow.roots.query_scorers.as_slice());
+        let complaints: Vec<_> = own.chain(of_queries).flat_map(scorers::complaints).collect();
+        let left_out = complaints
+            .iter()
+            .find(|complaint| complaint.left_out)
+            .map(|complaint| complaint.message.clone());
+        Ok(SuiteTrouble { lines, unreadable, unread, scorers: !complaints.is_empty(), left_out })
+    }
+
+    /// A page of problems.
+    pub fn problems(&self, span: Span) -> Result<ProblemPage, AppError> {
+        let open = self.opened()?;
+        let index = &open.flow.index;
+        let reader = index.reader()?;
+        Ok(index.trust(page(&open, &reader, span))?)
+    }
+}
+
+/// The suites of some runs.
+struct Asked {
+    /// Ids of their tasks.
+    tasks: BTreeSet<String>,
+    /// Their files.
+    files: BTreeSet<String>,
+    /// What is said of those that cannot be read.
+    broken: BTreeSet<String>,
+}
+
+impl Asked {
+    fn of(open: &OpenFolder, tasks: &Tasks, filter: &str) -> Result<Self, AppError> {
+        let names: BTreeSet<String> =
+            passing(open, filter)?.into_iter().filter_map(|row| row.task).collect();
+        let known = || names.iter().filter_map(|name| tasks.get(name));
+        Ok(Self {
+            files: known().map(|task| open.flow.roots.shown(&task.file)).collect(),
+            broken: names.iter().filter_map(|name| tasks.broken.get(name).cloned()).collect(),
+            tasks: known().map(|task| task.suite.id.clone()).collect(),
+        })
+    }
+
+    fn means(&self, problem: &Problem) -> bool {
+        self.files.contains(&problem.file) || self.broken.contains(&problem.told())
+    }
+}
+
+fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPage, IndexError> {
+    let of_suites = open.flow.shelf.problems();
+    let of_workspace = open.workspace_problems();
+    let suites = of_workspace.iter().chain(of_suites.iter()).cloned();
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        suites.partition(|p| p.kind == ProblemKind::SuiteError);
+    let damaged = Listed {
+        state: RunState::Damaged,
+        kind: ProblemKind::Damaged,
+        count: count(reader, RunState::Damaged)?,
+    };
+    let other = Listed {
+        state: RunState::Other,
+        kind: ProblemKind::NotTranscript,
+        count: count(reader, RunState::Other)?,
+    };
+    let of_reviews = reviews::problems(reader, &open.flow.roots)?;
+    let total = errors.len() as u64
+        + damaged.count
+        + of_reviews.len() as u64
+        + warnings.len() as u64
+        + other.count;
+    let mut window = Window {
+        skip: u64::from(span.offset),
+        take: u64::from(span.limit.min(MOST)),
+        problems: Vec::new(),
+    };
+    window.held(errors);
+    window.listed(open, reader, &damaged)?;
+    window.held(of_reviews);
+    window.held(warnings);
+    window.listed(open, reader, &other)?;
+    Ok(ProblemPage { total, problems: window.problems })
+}
+
+/// Rows of one state, as problems of one kind.
+struct Listed {
+    state: RunState,
+    kind: ProblemKind,
+    count: u64,
+}
+
+/// A part of several lists that are laid end to end.
+struct Window {
+    skip: u64,
+    take: u64,
+    problems: Vec<Problem>,
+}
+
+impl Window {
+    fn held(&mut self, list: Vec<Problem>) {
+        let skip = usize::try_from(self.skip).unwrap_or(usize::MAX);
+        let take = usize::try_from(self.take).unwrap_or(usize::MAX);
+        self.pass(list.len() as u64, list.into_iter().skip(skip).take(take).collect());
+    }
+
+    fn listed(
+        &mut self,
+        open: &OpenFolder,
+        reader: &Reader<'_>,
+        list: &Listed,
+    ) -> Result<(), IndexError> {
+        let wanted = self.take > 0 && self.skip < list.count;
+        let found =
+            if wanted { rows(open, reader, list, (self.skip, self.take))? } else { Vec::new() };
+        self.pass(list.count, found);
+        Ok(())
+    }
+
+    fn pass(&mut self, len: u64, found: Vec<Problem>) {
+        self.skip = self.skip.saturating_sub(len);
+        self.take -= found.len() as u64;
+        self.problems.extend(found);
+    }
+}
+
+fn count(reader: &Reader<'_>, state: RunState) -> Result<u64, IndexError> {
+    let text = "SELECT count(*) FROM runs WHERE state_order = ?";
+    let count: i64 = reader.prepare_cached(text)?.query_row([state as u8], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+fn rows(
+    open: &OpenFolder,
+    reader: &Reader<'_>,
+    list: &Listed,
+    (skip, take): (u64, u64),
+) -> Result<Vec<Problem>, IndexError> {
+    let text = "SELECT key, path, reason, line, col, excerpt, advice FROM runs
+                WHERE state_order = ? ORDER BY path LIMIT ? OFFSET ?";
+    let mut select = reader.prepare_cached(text)?;
+    let found = select.query_map(
+        params![list.state as u8, take.cast_signed(), skip.cast_signed()],
+        |row| {
+            let file = FileId::new(Root::Output, row.get::<_, String>(1)?);
+            Ok(Problem {
+                kind: list.kind,
+                file: open.flow.roots.shown(&file),
+                run: Some(row.get(0)?),
+                message: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
+                line: row.get(3)?,
+                column: row.get(4)?,
+                excerpt: row.get(5)?,
+                advice: row.get(6)?,
+            })
+        },
+    )?;
+    Ok(found.collect::<Result<_, _>>()?)
+}

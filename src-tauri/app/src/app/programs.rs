@@ -1,0 +1,158 @@
+//! Asks the programs of scorers, in the sandbox. They are only ever run because a person asked for
+//! it.
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::judging::python::{Said, question, said};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use touchstone_api::ScoreDetail;
+use touchstone_formats::json;
+use touchstone_runner::tools::python::{PythonLimits, PythonTool};
+use touchstone_store::open;
+use touchstone_store::roots::{FileId, Roots};
+use touchstone_store::scoring::awaited::Awaited;
+use touchstone_store::scoring::measure::ask;
+use touchstone_store::scoring::write::Kept;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Larger modules are not run.
+const LARGEST_MODULE: u64 = 1 << 20;
+/// Programs that run at a time; each may take a processor and its memory.
+const AT_A_TIME: usize = 4;
+
+/// What came of asking.
+pub(super) struct Asked {
+    /// What was said to each question, in no order. Nothing for one whose module has just changed:
+    /// it is about to be another question.
+    pub(super) kept: Vec<Kept>,
+    /// Why the rest could not be asked.
+    pub(super) trouble: Option<AppError>,
+}
+
+impl App {
+    /// Asks every question once.
+    pub(super) fn ask_programs(
+        &self,
+        open: &OpenFolder,
+        questions: &[Awaited],
+    ) -> Result<Asked, AppError> {
+        let Some(first) = questions.first() else {
+            return Ok(Asked { kept: Vec::new(), trouble: None });
+        };
+        let runtime = self.inner.launches.runtime()?;
+        let limits = PythonLimits::default();
+        let opened =
+            runtime.block_on(PythonTool::open(&self.inner.config.cache_dir, limits.clone()));
+        let tool = opened.map_err(|why| {
+            let name = first.scorer.name();
+            let message = format!(
+                "`{name}` is a program, and programs only run in a sandbox. {}",
+                why.message
+            );
+            AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
+        })?;
+        let mut modules = HashMap::new();
+        let mut asked = Asked { kept: Vec::new(), trouble: None };
+        let mut programs = Vec::new();
+        for awaited in questions {
+            let module = modules
+                .entry(&awaited.program)
+                .or_insert_with(|| module(&open.flow.roots, &awaited.program));
+            match program(module.as_ref(), awaited) {
+                Ok(Some(program)) => programs.push((awaited, program)),
+                Ok(None) => {}
+                Err(why) => asked.kept.push(kept(awaited.ask, Err(why))),
+            }
+        }
+        runtime.block_on(run(&tool, &limits, programs, &mut asked));
+        Ok(asked)
+    }
+}
+
+/// Runs programs, a few at a time.
+async fn run(
+    tool: &PythonTool,
+    limits: &PythonLimits,
+    programs: Vec<(&Awaited, String)>,
+    asked: &mut Asked,
+) {
+    let at_a_time = std::thread::available_parallelism().map_or(1, usize::from).min(AT_A_TIME);
+    let turns = Arc::new(Semaphore::new(at_a_time));
+    let stop = CancellationToken::new();
+    let mut running = JoinSet::new();
+    for (awaited, program) in programs {
+        let (tool, turns, stop, wall) =
+            (tool.clone(), Arc::clone(&turns), stop.clone(), limits.wall);
+        let (name, ask) = (awaited.program.shown(), awaited.ask);
+        running.spawn(async move {
+            let _turn = turns.acquire().await;
+            if stop.is_cancelled() {
+                return Ok(None);
+            }
+            let ended = tool.run(&program, &stop).await.map_err(|failure| failure.message)?;
+            Ok::<_, String>((!stop.is_cancelled()).then(|| kept(ask, said(&name, &ended, wall))))
+        });
+    }
+    while let Some(done) = running.join_next().await {
+        match done {
+            Ok(Ok(kept)) => asked.kept.extend(kept),
+            Ok(Err(why)) => {
+                // Whatever is wrong with the sandbox is wrong for all of them, and says nothing
+                // about the answers.
+                stop.cancel();
+                asked.trouble.get_or_insert_with(|| sandbox_failed(&why));
+            }
+            Err(error) => {
+                stop.cancel();
+                asked.trouble.get_or_insert_with(|| sandbox_failed(&error.to_string()));
+            }
+        }
+    }
+}
+
+fn sandbox_failed(why: &str) -> AppError {
+    AppError::new(Code::Failed, format!("A scorer could not be run: {why}"))
+        .hint("See what `touchstone doctor` says of the sandbox, then try again.")
+}
+
+/// A module as it is on disk, with its hash.
+struct Module {
+    hash: u64,
+    source: String,
+}
+
+fn module(roots: &Roots, file: &FileId) -> Result<Module, String> {
+    let (bytes, _) = open::read(roots, file, LARGEST_MODULE)
+        .map_err(|why| format!("{} could not be read: {why}.", file.shown()))?;
+    let hash = xxh3_64(&bytes);
+    let source = String::from_utf8(bytes)
+        .map_err(|_| format!("{} holds bytes that are no UTF-8 text.", file.shown()))?;
+    Ok(Module { hash, source })
+}
+
+/// The program that asks one question; nothing when the module is another one than the question is
+/// to.
+fn program(module: Result<&Module, &String>, awaited: &Awaited) -> Result<Option<String>, String> {
+    let module = module.map_err(Clone::clone)?;
+    if ask(module.hash, &json::write_back(&awaited.expected), &awaited.answer) != awaited.ask {
+        return Ok(None);
+    }
+    let answer = json::read_back(&awaited.answer)
+        .map_err(|why| format!("The answer could not be read: {}", why.message))?;
+    question(&awaited.program.shown(), &module.source, &awaited.expected, &answer).map(Some)
+}
+
+/// What is kept of a reply.
+fn kept(ask: i64, reply: Result<Said, String>) -> Kept {
+    match reply {
+        Ok(Said { score, printed }) => {
+            let detail = printed.map(|value| ScoreDetail { name: "printed".to_owned(), value });
+            let reason = format!("the program returned {score}");
+            Kept { ask, score: Some(score), reason, detail: detail.into_iter().collect() }
+        }
+        Err(reason) => Kept { ask, score: None, reason, detail: Vec::new() },
+    }
+}

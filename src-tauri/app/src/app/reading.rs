@@ -1,0 +1,78 @@
+//! One run, for whoever reads it.
+use super::App;
+use crate::error::AppError;
+use crate::reading::Reading;
+use std::path::PathBuf;
+use touchstone_api::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView};
+use touchstone_store::query;
+
+/// Forks of a run that are named; more are counted.
+const MOST_FORKS: usize = 50;
+
+impl App {
+    /// Opens a run as its files are now.
+    pub fn open_run(&self, id: &str) -> Result<RunView, AppError> {
+        let open = self.opened()?;
+        let view = open.reading.open(&open.flow, id)?;
+        let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;
+        Ok(RunView { lineage, ..view })
+    }
+
+    /// Steps of the version that was opened.
+    pub fn read_steps(&self, id: &str, version: &str, span: Span) -> Result<StepPage, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.steps(&open.flow, id, version, span)?)
+    }
+
+    /// What a run tried, in the version that was opened.
+    pub fn read_tree(&self, id: &str, version: &str) -> Result<TreeView, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.tree(&open.flow, id, version)?)
+    }
+
+    /// A piece of the text of a part; `raw:<n>` is the n-th file as it is on disk.
+    pub fn read_text(
+        &self,
+        id: &str,
+        part: &str,
+        offset: u64,
+        limit: u64,
+    ) -> Result<TextPiece, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.text(&open.flow, id, part, (offset, limit))?)
+    }
+
+    /// Where a file of a run is, to be shown in a file manager. The page names a run and which of
+    /// its files, never a path.
+    pub fn reveal_file(&self, id: &str, at: u32) -> Result<PathBuf, AppError> {
+        let open = self.opened()?;
+        Ok(Reading::place(&open.flow, id, at)?)
+    }
+
+    /// Rows of a table.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
+    pub fn read_rows(
+        &self,
+        id: &str,
+        part: &str,
+        request: RowRequest,
+    ) -> Result<RowPiece, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.rows(&open.flow, id, part, &request)?)
+    }
+
+    /// A table as CSV.
+    pub fn read_csv(&self, id: &str, part: &str) -> Result<String, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.csv(&open.flow, id, part)?)
+    }
+
+    /// Where a text occurs in a run.
+    pub fn find_in_run(&self, id: &str, text: &str) -> Result<Matches, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.find(&open.flow, id, text)?)
+    }
+}

@@ -1,0 +1,196 @@
+//! Reports, for whoever reads or keeps them.
+use super::App;
+use crate::error::{AppError, Code};
+use crate::reports::{self, About, compose, evaluation_file, page::Page};
+use fs_err as fs;
+use std::io::Write as _;
+use std::path::Path;
+use touchstone_api::{Misread, Report, ReportFormat, ReportRequest};
+use touchstone_clock as clock;
+use touchstone_store::roots::Root;
+
+/// What a preview shows of a report that is not drawn as a page.
+const MAX_PREVIEW: usize = 256 << 10;
+
+impl App {
+    /// Writes a report; with `whole`, all of it, else what a preview shows.
+    pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
+        let trouble = self.suite_trouble(&request.filter)?.lines;
+        let mut report = match request.format {
+            ReportFormat::StableToolBench => self.result_file(request, whole)?,
+            ReportFormat::Azure => self.evaluation_file(request, whole)?,
+            _ => return self.page_report(request, whole, trouble),
+        };
+        report.notes.splice(0..0, trouble);
+        Ok(report)
+    }
+
+    fn page_report(
+        &self,
+        request: &ReportRequest,
+        whole: bool,
+        trouble: Vec<String>,
+    ) -> Result<Report, AppError> {
+        let Gathered { page, scorers, misread } = self.gather(request, trouble)?;
+        let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
+        if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
+            super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
+        }
+        let mut text =
+            reports::write(&page, request.format, request.theme.as_deref()).map_err(|why| {
+                AppError::new(Code::Failed, format!("The report could not be written: {why}."))
+            })?;
+        let (end, media_type) = reports::kind(request.format);
+        let left_out = reports::left_out(&page, request.format);
+        let (bytes, cut) = cut_for_preview(&mut text, whole);
+        Ok(Report {
+            bytes,
+            cut,
+            text,
+            file_name: format!("{}.{end}", file_stem(&page.head.title)),
+            media_type: media_type.to_owned(),
+            baselines: page.groups.iter().map(|group| group.name.clone()).collect(),
+            scorers,
+            queries: !page.queries.is_empty(),
+            runs: page.head.runs,
+            notes: noted(&misread).chain(page.notes).chain(left_out).chain(unread).collect(),
+            unreadable: unreadable.unwrap_or(0),
+            misread,
+        })
+    }
+
+    /// Files of judgements of these runs that cannot be read, and a sentence: without them a report
+    /// is not whole.
+    pub(super) fn unreadable(&self, filter: &str) -> Result<Option<(u64, String)>, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.unreadable(index, filter))
+    }
+
+    fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
+        let open = self.opened()?;
+        self.heed_models(&open);
+        let (runs, misread) =
+            open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
+        let scorers = open.ask(|index| open.lists.scorers(index))?;
+        known_scorer(request.scorer.as_deref(), &scorers)?;
+        let folder = &open.folder.name;
+        let title = request.title.trim();
+        let about = About {
+            title: if title.is_empty() { folder.clone() } else { title.to_owned() },
+            folder: folder.clone(),
+            made: clock::to_the_minute(clock::now_ms()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            filter: request.filter.trim().to_owned(),
+            baseline: request.baseline.clone(),
+            runs: request.runs,
+            versions: open.ask(|index| open.lists.scorer_versions(index))?,
+            forks_left_out: open.ask(|index| open.lists.forks_left_out(index, &request.filter))?,
+            trouble,
+        };
+        let stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
+        let mut page = compose(&about, &runs, &stored);
+        page.queries = self.query_tables(request)?;
+        Ok(Gathered { page, scorers, misread })
+    }
+
+    /// Keeps a report that was made, in place of what was there: whole or not at all.
+    pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
+        self.refuse_among_results(report, path)?;
+        keep_text(&report.text, path)
+    }
+}
+
+impl App {
+    /// A report that is read as runs must not lie where runs are looked for: each would be there
+    /// twice.
+    fn refuse_among_results(&self, report: &Report, path: &Path) -> Result<(), AppError> {
+        let open = self.opened()?;
+        let name = path.file_name().unwrap_or_default();
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let here = fs::canonicalize(folder)
+            .ok()
+            .and_then(|folder| open.flow.roots.locate(&folder.join(name)));
+        if here.is_some_and(|file| file.root == Root::Output)
+            && evaluation_file::is_of_runs(&report.text)
+        {
+            let message = format!(
+                "{} lies among the results, where it would be read as more runs.",
+                path.display()
+            );
+            return Err(AppError::new(Code::BadRequest, message).hint(format!(
+                "Choose a directory outside of {}.",
+                open.flow.roots.output_dir.display()
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// What of a filter was not understood, as sentences.
+pub(super) fn noted(misread: &[Misread]) -> impl Iterator<Item = String> + '_ {
+    misread.iter().map(|one| format!("{}: {}", one.token, one.message))
+}
+
+/// Puts a text in a file, in place of what was there: whole or not at all.
+pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
+    let failed = |why: std::io::Error| {
+        AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
+            .hint("Choose a folder that can be written to.")
+    };
+    let folder =
+        path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path
+        .file_name()
+        .ok_or_else(|| AppError::new(Code::BadRequest, "What is kept needs the name of a file."))?;
+    let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
+    let write = || {
+        // Whatever has this name is not followed: a folder of others may hold a link there.
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(|why| {
+        let _ = fs::remove_file(&beside);
+        failed(why)
+    })
+}
+
+/// Refuses a scorer by which no run here is scored: numbers without a single score look like
+/// numbers.
+pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(), AppError> {
+    let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else {
+        return Ok(());
+    };
+    let hint = match known {
+        [] => "No run here has a score.".to_owned(),
+        known => format!("Take one of these: {}.", known.join(", ")),
+    };
+    Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
+}
+
+/// Leaves of a text what a preview shows; its size before that, and whether something is missing.
+pub(super) fn cut_for_preview(text: &mut String, whole: bool) -> (u64, bool) {
+    let bytes = text.len() as u64;
+    let cut = !whole && text.len() > MAX_PREVIEW;
+    if cut {
+        text.truncate(text.floor_char_boundary(MAX_PREVIEW));
+    }
+    (bytes, cut)
+}
+
+/// What a report is made of.
+struct Gathered {
+    page: Page,
+    scorers: Vec<String>,
+    misread: Vec<Misread>,
+}
+
+/// A title as the name of a file on any system.
+pub(super) fn file_stem(title: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let name: String = title.chars().take(60).map(plain).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "report".to_owned() } else { format!("{name}-report") }
+}

@@ -1,0 +1,227 @@
+//! What a person says of a run: kept in a file beside the results, shown beside the automatic
+//! scores and never in their place.
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::recent::folder_id;
+use std::path::Path;
+use touchstone_api::{Review, RunState, Verdict};
+use touchstone_clock as clock;
+use touchstone_formats::review as said;
+use touchstone_runner::reviews::{Rewritten, rewrite, take_away};
+use touchstone_store::open::{self, Refused};
+use touchstone_store::reviews::{self, answer_mark};
+use touchstone_store::roots::{FileId, Root};
+use touchstone_store::{query, run_of_file};
+
+/// A longer note is a file that was pasted by accident.
+const LONGEST: usize = 64 << 10;
+/// What names an answer is far shorter.
+const LONGEST_MARK: usize = 100;
+
+/// A run that can be reviewed.
+struct Subject {
+    /// What its files are named after.
+    name: String,
+    file: FileId,
+}
+
+impl App {
+    /// Keeps a review beside the run; none takes it away, which moves its file aside. So does one
+    /// that says nothing.
+    pub fn review_run(&self, id: &str, review: Option<&Review>) -> Result<(), AppError> {
+        self.review_run_of(None, id, review)
+    }
+
+    /// The same, as long as this folder is open: a page may still show a run of a former one, and a
+    /// run of this one may have the same id.
+    pub fn review_run_of(
+        &self,
+        folder: Option<&str>,
+        id: &str,
+        review: Option<&Review>,
+    ) -> Result<(), AppError> {
+        let open = self.opened()?;
+        if folder.is_some_and(|folder| folder != folder_id(&open.flow.roots.folder)) {
+            let error =
+                AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
+            return Err(
+                error.hint("Open the folder of the run again; what you said is still there.")
+            );
+        }
+        let subject = subject(&open, id)?;
+        if let Err(lost) = open.check_there() {
+            // Whoever reviews is told at once, and so is the frame.
+            open.flow.look_at(&subject.file);
+            return Err(lost);
+        }
+        let dir = &open.flow.roots.output_dir;
+        let done = match review.filter(|review| !is_empty(review)) {
+            None => take_away(dir, &subject.name).map(drop),
+            Some(review) => {
+                check(review)?;
+                let mark = match &review.answer {
+                    Some(mark) => mark.clone(),
+                    None => answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
+                };
+                rewrite(dir, &subject.name, |old| rewritten(old, review, mark))
+            }
+        };
+        done.map_err(|error| {
+            AppError::new(Code::Failed, format!("The review could not be saved: {error}"))
+        })?;
+        open.flow.look_at(&subject.file);
+        Ok(())
+    }
+
+    /// What a person says of a run, as its file is now; and a sentence when that file cannot be
+    /// read.
+    pub fn review_of(&self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
+        let open = self.opened()?;
+        let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok((None, None)) };
+        let (bytes, stamp) = match open::read(&open.flow.roots, &file, reviews::MOST) {
+            Ok(read) => read,
+            Err(Refused::Gone) => return Ok((None, None)),
+            Err(why) => return Ok((None, Some(damaged(&open, &file, &format!("{why}."))))),
+        };
+        let said = match reviews::read(&bytes) {
+            Ok(sheet) => sheet.review().clone(),
+            Err(error) => {
+                let line = error.line.map(|line| format!("line {line}: ")).unwrap_or_default();
+                return Ok((
+                    None,
+                    Some(damaged(&open, &file, &format!("{line}{}", error.message))),
+                ));
+            }
+        };
+        let stale = match &said.answer {
+            None => false,
+            Some(mark) => *mark != answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
+        };
+        let review = Review {
+            verdict: said.verdict.map(shown),
+            score: said.score,
+            at_ms: said.at_ms().unwrap_or_else(|| stamp.modified_ms()),
+            note: said.note,
+            stale,
+            answer: said.answer,
+        };
+        Ok((Some(review), None))
+    }
+
+    /// The id of the run that a file belongs to, also when the run is made of several files, or is
+    /// one of many in its file.
+    pub fn run_with(&self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
+        let open = self.opened()?;
+        let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
+        let outside = || {
+            AppError::new(
+                Code::BadRequest,
+                format!("{} is not in the output directory.", file.display()),
+            )
+        };
+        Ok(run_of_file(&found.ok_or_else(outside)?, member))
+    }
+}
+
+/// The run of an id, when it is one that a person can say something of.
+fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
+    let cannot = |why: &str, next: &str| Err(AppError::new(Code::BadRequest, why).hint(next));
+    let row = open.ask(|index| query::row_by_key(index, id))?;
+    let row =
+        row.ok_or_else(|| AppError::new(Code::NotFound, "This run is not in the list any more."))?;
+    if row.state == RunState::Other {
+        return cannot("This file is no run, so there is nothing to review.", "Open a transcript.");
+    }
+    let name = reviews::name_of(&row);
+    let file = reviews::file_of_name(&name);
+    let keys = reviews::keys_of(&file);
+    let first = open.ask(|index| {
+        let there =
+            |key: &String| query::row_by_key(index, key).map(|row| row.map(|_| key.clone()));
+        keys.iter().map(there).find_map(Result::transpose).transpose()
+    })?;
+    match first {
+        Some(first) if first == id => Ok(Subject { name, file }),
+        Some(_) if keys.iter().any(|key| key == id) => cannot(
+            "Another run beside this one has the name that its review would have.",
+            "Rename one of the two.",
+        ),
+        _ => cannot(
+            "The name of this run is no UTF-8 text, so it can have no review.",
+            "Rename its file.",
+        ),
+    }
+}
+
+fn is_empty(review: &Review) -> bool {
+    review.verdict.is_none() && review.score.is_none() && review.note.trim().is_empty()
+}
+
+fn check(review: &Review) -> Result<(), AppError> {
+    let bad = |why: &str| Err(AppError::new(Code::BadRequest, why));
+    if review.score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
+        return bad("A score is a number from 0 to 1.");
+    }
+    if review.note.len() > LONGEST {
+        return bad("The note is longer than 64 KB. Shorten it.");
+    }
+    if review
+        .answer
+        .as_deref()
+        .is_some_and(|mark| mark.len() > LONGEST_MARK || mark.contains(char::is_control))
+    {
+        return bad("This names no answer.");
+    }
+    if review.note.contains('\0') {
+        return bad("The note holds a NUL character. Remove it.");
+    }
+    Ok(())
+}
+
+/// The new file of a review. What we would not write again as it is now, because it is damaged or
+/// was written by hand, is kept.
+fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
+    let sheet = old.map(reviews::read);
+    let keep_old = match (&sheet, old) {
+        (Some(Ok(sheet)), Some(old)) => sheet.write().as_bytes() != old,
+        (Some(Err(_)), _) => true,
+        _ => false,
+    };
+    let mut sheet = sheet.and_then(Result::ok).unwrap_or_default();
+    let before = sheet.review().clone();
+    let new = said::Review {
+        verdict: review.verdict.map(written),
+        score: review.score,
+        note: review.note.clone(),
+        answer: Some(mark),
+        at: before.at.clone(),
+    };
+    if new == before {
+        return Rewritten { text: None, keep_old: false };
+    }
+    sheet.set(said::Review { at: Some(clock::written(clock::now_ms())), ..new });
+    Rewritten { text: Some(sheet.write()), keep_old }
+}
+
+fn damaged(open: &OpenFolder, file: &FileId, why: &str) -> String {
+    let file = open.flow.roots.shown(file);
+    format!(
+        "What a person said of this run cannot be read ({file}, {why}). Mend the file, or review the run again: the file is moved aside first."
+    )
+}
+
+fn shown(verdict: said::Verdict) -> Verdict {
+    match verdict {
+        said::Verdict::Right => Verdict::Right,
+        said::Verdict::Partly => Verdict::Partly,
+        said::Verdict::Wrong => Verdict::Wrong,
+    }
+}
+
+fn written(verdict: Verdict) -> said::Verdict {
+    match verdict {
+        Verdict::Right => said::Verdict::Right,
+        Verdict::Partly => said::Verdict::Partly,
+        Verdict::Wrong => said::Verdict::Wrong,
+    }
+}

@@ -1,0 +1,118 @@
+//! Judges of pairs: which run each run is compared with, and what is known of it.
+use super::OpenFolder;
+use super::judging::{passing, rows, sheet, target};
+use crate::error::{AppError, Code};
+use crate::judging::owed::{Target, Wish};
+use rusqlite::OptionalExtension as _;
+use std::collections::HashMap;
+use touchstone_api::{JudgeRequest, RunRow};
+use touchstone_formats::judgement::Judgement;
+use touchstone_scoring::judges::sowr::{Side, most_frequent};
+use touchstone_scoring::judges::{self, Rival, Status, Subject};
+use touchstone_store::judgements::inputs_mark;
+
+/// The id of the run of that path; ids of runs of files of many, and of runs of many files, do not
+/// follow from their paths.
+pub(super) fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
+    let select = |sql: &rusqlite::Connection| {
+        let mut select = sql.prepare_cached("SELECT key FROM runs WHERE path = ?")?;
+        Ok(select.query_row([path], |row| row.get(0)).optional()?)
+    };
+    open.ask(|index| select(index)).ok().flatten()
+}
+
+/// Task, variation and repeat of a run.
+type Place = (String, Option<u32>, Option<String>, u32);
+
+/// What each run is compared with: the run of the same task, variation and repeat among those that
+/// pass the filter.
+pub(super) fn rivals(
+    judge: &judges::Judge,
+    open: &OpenFolder,
+    request: &JudgeRequest,
+) -> Result<HashMap<String, Target>, AppError> {
+    let bad =
+        |message: String, hint: &str| Err(AppError::new(Code::BadRequest, message).hint(hint));
+    match (judge.pairs, request.reference.trim().is_empty()) {
+        (false, true) => return Ok(HashMap::new()),
+        (false, false) => {
+            return bad(
+                format!("`{}` judges single runs and compares them with nothing.", judge.name),
+                "Leave the reference out.",
+            );
+        }
+        (true, true) => {
+            let hint =
+                "Say which runs to compare with, as a filter such as `system:promptql model:o1`.";
+            return bad(format!("`{}` compares runs with others.", judge.name), hint);
+        }
+        (true, false) => {}
+    }
+    let place = |row: &RunRow| -> Option<Place> {
+        Some((row.task.clone()?, row.variation, row.variation_name.clone(), row.repeat))
+    };
+    let mut reference: HashMap<Place, Vec<RunRow>> = HashMap::new();
+    for row in passing(open, &request.reference)? {
+        if let Some(place) = place(&row) {
+            reference.entry(place).or_default().push(row);
+        }
+    }
+    let mut rivals = HashMap::new();
+    for row in rows(open, request)? {
+        let there = place(&row).and_then(|place| reference.get(&place));
+        // A run is not compared with itself.
+        let mut others: Vec<&RunRow> =
+            there.into_iter().flatten().filter(|other| other.id != row.id).collect();
+        others.sort_by(|a, b| a.path.cmp(&b.path));
+        match others.as_slice() {
+            [] => {}
+            [other] => drop(rivals.insert(row.id, target((*other).clone(), None))),
+            [first, second, ..] => {
+                let message = format!(
+                    "{} could be compared with {} and with {}.",
+                    row.path, first.path, second.path
+                );
+                return bad(
+                    message,
+                    "Narrow the reference down to one run of each task, variation and repeat.",
+                );
+            }
+        }
+    }
+    Ok(rivals)
+}
+
+/// What a run is compared with, and what is known of both by the rules of `wish`; nothing when it
+/// cannot be read.
+pub(super) fn rival(
+    open: &OpenFolder,
+    own: &Subject,
+    id: &str,
+    wish: Option<(&Wish, &Target)>,
+) -> Option<Box<Rival>> {
+    let (row, other) = open.reading.subject(&open.flow, id).ok()?;
+    let known = |path: &str, subject: &Subject| {
+        wish.map_or(Side::Unknown, |(wish, _)| side(open, path, subject, wish))
+    };
+    let side = known(&row.path, &other);
+    let own = wish.map_or(Side::Unknown, |(_, target)| known(&target.path, own));
+    Some(Box::new(Rival { answer: other.answer, process: other.process, side, own, seed: 0 }))
+}
+
+/// What `sopr` said of a run in most rounds, as long as it holds.
+fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
+    let Some(judge) = judges::named("sopr") else { return Side::Unknown };
+    let inputs = inputs_mark(judge, wish.rules, subject);
+    let sheet = sheet(open, path).ok().flatten().unwrap_or_default();
+    let of_it = |said: &&Judgement| {
+        (said.judge == judge.name && said.inputs == inputs && said.rules == wish.rules.word())
+            && judge.version() == said.version
+    };
+    // The last that was read counts.
+    let said = sheet.judgements().iter().rev().filter(of_it).find_map(|said| {
+        let rounds: Vec<Status> =
+            said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect();
+        most_frequent(&rounds)
+    });
+    said.map_or(Side::Unknown, Side::Judged)
+}

@@ -1,0 +1,184 @@
+//! Scores of runs: what is known of them, and the scorers that have to be asked for.
+use super::App;
+use super::programs::Asked;
+use crate::error::{AppError, Code};
+use std::time::Duration;
+use touchstone_api::forks_left_out;
+use touchstone_api::{
+    Column, FailureClass, Lineage, ListRequest, Misread, RunRow, RunScore, RunScores, RunState,
+    Sort, Span,
+};
+use touchstone_formats::yaml;
+use touchstone_scoring::scorers::{self, Scorer};
+use touchstone_store::query::runs_that_pass;
+use touchstone_store::scoring::awaited::awaited;
+use touchstone_store::scoring::measure::Place;
+use touchstone_store::scoring::read;
+use touchstone_store::suites::Tasks;
+
+/// Runs that are read from the index at once.
+const PAGE: u32 = 500;
+
+/// Questions to programs that are asked before what was said is kept.
+const QUESTIONS: usize = 16;
+
+/// How long keeping what they said may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// The scores of a run, as the command line prints them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileScores {
+    /// File, relative to the output directory.
+    pub path: String,
+    /// How the run ended.
+    pub state: RunState,
+    /// Whether it is a fork, or was continued by a person.
+    pub lineage: Option<Lineage>,
+    /// What went wrong, when something did, as the first of the scorers sees it.
+    pub class: Option<FailureClass>,
+    /// One for each scorer; none when the task is not known, or nothing was expected.
+    pub scores: Vec<RunScore>,
+    /// Why there are none.
+    pub nothing: Option<String>,
+    /// Its suite names a file with what is expected, and that cannot be read.
+    pub expected_unread: bool,
+}
+
+impl App {
+    /// Says how many runs pass a filter and count in no number, because they are forks or were
+    /// continued by a person.
+    pub fn forks_left_out(&self, filter: &str) -> Result<Option<String>, AppError> {
+        let open = self.opened()?;
+        Ok(forks_left_out(open.ask(|index| open.lists.forks_left_out(index, filter))?))
+    }
+
+    /// What every scorer and a person say of a run.
+    pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
+        let open = self.opened()?;
+        let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
+        let mut scores = scores
+            .ok_or_else(|| AppError::new(Code::NotFound, "This run is not there any more."))?;
+        let (review, note) = self.review_of(id)?;
+        self.tell_what_lacks(id, &mut scores.scores)?;
+        scores.review = review;
+        scores.notes.extend(note);
+        let (judged, note) = self.judged(id)?;
+        scores.judged = judged;
+        scores.notes.extend(note);
+        let (stored, note) = open.reading.stored(&open.flow, id).unwrap_or_default();
+        scores.stored = stored;
+        scores.notes.extend(note);
+        Ok(scores)
+    }
+
+    /// Runs the scorers that are programs, over the runs that pass a filter and wait for them, and
+    /// again where one failed; says how many questions were answered. Runs with the same answer to
+    /// the same task are one question.
+    pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let (mut done, mut after) = (0, None);
+        loop {
+            let (asked, next) = open.ask(|index| {
+                let wanted = runs_that_pass(index, filter)?;
+                awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
+            })?;
+            let Asked { kept, trouble } = self.ask_programs(&open, &asked)?;
+            done += kept.len() as u64;
+            if !kept.is_empty() && !open.flow.keep_scores(kept, PATIENCE) {
+                return Err(AppError::new(
+                    Code::Failed,
+                    "What the scorers said could not be kept.",
+                )
+                .hint("Try it again."));
+            }
+            if let Some(trouble) = trouble {
+                return Err(trouble);
+            }
+            if next.is_none() {
+                return Ok(done);
+            }
+            after = next;
+        }
+    }
+
+    /// Hands on the scores of every run that passes a filter, by path: by the scorers of its task
+    /// or, when some are named, by those. Forks and continued runs are left out unless the filter
+    /// names them. Returns the tokens of the filter that were not understood.
+    pub fn each_scores<E: From<AppError>>(
+        &self,
+        filter: &str,
+        named: &[String],
+        mut each: impl FnMut(FileScores) -> Result<(), E>,
+    ) -> Result<Vec<Misread>, E> {
+        let asked = named_scorers(named)?;
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let sort = Sort { column: Column::Path, descending: false };
+        let mut offset = 0;
+        loop {
+            let request =
+                ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: PAGE } };
+            let (page, all) = open.ask(|index| {
+                let page = open.lists.list_counted(index, &request)?;
+                let mut texts = None;
+                let mut all = Vec::with_capacity(page.rows.len());
+                for row in &page.rows {
+                    let known = read::scores(index, &tasks, &row.id)?;
+                    let (mut scores, notes) =
+                        known.map(|known| (known.scores, known.notes)).unwrap_or_default();
+                    let mut class = row.class;
+                    if let Some(asked) = &asked {
+                        let measured =
+                            read::measured_by(index, &tasks, &row.id, asked, &mut texts)?;
+                        class = measured.first().map_or(class, |first| first.class);
+                        scores = measured.into_iter().map(|score| score.says).collect();
+                    }
+                    let nothing = notes.into_iter().next().filter(|_| scores.is_empty());
+                    all.push((scores, class, nothing));
+                }
+                Ok((page, all))
+            })?;
+            if page.rows.is_empty() {
+                return Ok(page.misread);
+            }
+            for (row, (scores, class, nothing)) in page.rows.into_iter().zip(all) {
+                let expected_unread = is_expected_unread(&tasks, &row);
+                let RunRow { path, state, lineage, .. } = row;
+                each(FileScores { path, state, lineage, class, scores, nothing, expected_unread })?;
+            }
+            offset += PAGE;
+        }
+    }
+}
+
+fn is_expected_unread(tasks: &Tasks, row: &RunRow) -> bool {
+    let name = row.variation_name.as_deref().filter(|_| row.variation.is_none());
+    let (task, variation) = (row.task.as_deref(), row.variation);
+    let place = Place { task, variation, variation_name: name, ..Place::default() };
+    place.against(tasks).is_some_and(|against| against.yardstick.trouble.is_some())
+}
+
+/// Scorers as they are written in suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`; none
+/// when none is named.
+fn named_scorers(named: &[String]) -> Result<Option<Vec<Scorer>>, AppError> {
+    let unread = |name: &str, why: &str| {
+        AppError::new(Code::BadRequest, format!("The scorer “{name}” could not be read: {why}"))
+            .hint("Write it as in a suite: --scorer kendall_tau, --scorer \"text: f1\".")
+    };
+    let mut all: Vec<Scorer> = Vec::new();
+    for name in named {
+        let value = yaml::read(name).map_err(|error| unread(name, &error.message))?;
+        let (scorers, warnings) = scorers::read(&[value]);
+        if let Some(warning) = warnings.first() {
+            return Err(unread(name, warning));
+        }
+        all.extend(
+            scorers
+                .into_iter()
+                .filter(|scorer| all.iter().all(|other| other.name() != scorer.name()))
+                .collect::<Vec<_>>(),
+        );
+    }
+    Ok((!named.is_empty()).then_some(all))
+}

@@ -1,0 +1,61 @@
+//! Statistics, for whoever asks. Counts nothing: that is `scoring::standing`.
+mod filled;
+#[cfg(test)]
+mod tests;
+
+use super::App;
+use crate::error::{AppError, Code};
+use touchstone_api::{Stats, StatsRequest};
+use touchstone_scoring::standing::{Column, Counted, Standing};
+use touchstone_store::query::ScoredRun;
+
+impl App {
+    /// What runs come to: each system with each model, and all of them against a baseline.
+    pub fn stats(&self, request: &StatsRequest) -> Result<Stats, AppError> {
+        let open = self.opened()?;
+        let scorer = request.scorer.as_deref();
+        let scorers = open.ask(|index| open.lists.scorers(index))?;
+        super::reporting::known_scorer(scorer, &scorers)?;
+        let ((runs, misread), generation) = open.ask(|index| {
+            Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation()))
+        })?;
+        let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
+        Ok(Stats { generation, forks_left_out, misread, ..of(&runs, request.baseline.as_deref())? })
+    }
+}
+
+/// What these runs come to. A baseline that is not among them is an error, for comparing with
+/// another one would mislead.
+fn of(runs: &[ScoredRun], baseline: Option<&str>) -> Result<Stats, AppError> {
+    let counted: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
+    let baseline = baseline.map(|name| named(&counted, name)).transpose()?;
+    let standing = Standing::of(&counted, baseline);
+    Ok(filled::stats(&standing, runs))
+}
+
+fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
+    let columns = Standing::columns(runs);
+    known_baseline(columns.iter().map(Column::label), name)?;
+    let found = columns.iter().find(|column| column.label() == name).copied();
+    found.ok_or_else(|| {
+        AppError::new(Code::BadRequest, format!("No run among these is of `{name}`."))
+    })
+}
+
+/// Refuses a baseline that none of these is.
+pub(super) fn known_baseline(
+    known: impl Iterator<Item = String>,
+    name: &str,
+) -> Result<(), AppError> {
+    let known: Vec<String> = known.collect();
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let hint = if known.is_empty() {
+        "No run passes the filter.".to_owned()
+    } else {
+        format!("There are {}.", known.join(", "))
+    };
+    let message = format!("No run among these is of `{name}`, so nothing can be compared with it.");
+    Err(AppError::new(Code::BadRequest, message).hint(hint))
+}

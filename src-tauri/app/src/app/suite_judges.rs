@@ -1,0 +1,95 @@
+//! What suites say of judges: through which model, in how many rounds, and from which score on it
+//! is good enough. Where suites differ, nobody guesses.
+use touchstone_api::RunRow;
+use touchstone_scoring::judges::{Rules, Seat};
+use touchstone_scoring::scorers::Scorer;
+use touchstone_store::suites::Tasks;
+
+/// What one scorer says of its judge.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Says {
+    /// The model, by its name in the workspace.
+    pub(super) model: Option<String>,
+    /// Rounds.
+    pub(super) rounds: Option<u32>,
+    /// The score, from 0 to 1, from which on it passes.
+    pub(super) least: Option<f64>,
+}
+
+/// The scorers of a run.
+pub(super) fn scorers<'t>(tasks: &'t Tasks, row: &RunRow) -> &'t [Scorer] {
+    let found = row.task.as_deref().and_then(|name| {
+        let task = tasks.get(name)?;
+        task.yardsticks.get(task.variation(row.variation, row.variation_name.as_deref())?)
+    });
+    found.map_or(&[], |yardstick| &yardstick.panel(false).scorers)
+}
+
+/// What scorers say of a judge that goes by these rules, each that names it.
+pub(super) fn say<'t>(
+    scorers: &'t [Scorer],
+    judge: &'t str,
+    rules: Rules,
+) -> impl Iterator<Item = Says> + 't {
+    let of_it = move |scorer: &Scorer| {
+        let (known, model, by) = scorer.judge()?;
+        let says = Says {
+            model: model.map(str::to_owned),
+            rounds: scorer.rounds(),
+            least: scorer.threshold(),
+        };
+        (known.name == judge && by == rules).then_some(says)
+    };
+    scorers.iter().filter_map(of_it)
+}
+
+/// What the suites of all tasks say of a judge, each once.
+pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
+    let mut all: Vec<Says> = Vec::new();
+    for yardstick in tasks.all().flat_map(|task| &task.yardsticks) {
+        for says in say(&yardstick.panel(false).scorers, judge, Rules::Ours) {
+            if !all.contains(&says) {
+                all.push(says);
+            }
+        }
+    }
+    all
+}
+
+/// The judges that suites made up, the first of each name.
+pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
+    let mut all: Vec<Seat> = Vec::new();
+    let scorers =
+        tasks.all().flat_map(|task| &task.yardsticks).flat_map(|one| &one.panel(false).scorers);
+    for (judge, ..) in scorers.filter_map(Scorer::judge) {
+        if matches!(judge, Seat::Own(_)) && all.iter().all(|known| known.name != judge.name) {
+            all.push(judge);
+        }
+    }
+    all
+}
+
+/// The one thing that all agree on who say anything; the different things when they do not.
+pub(super) fn agreed<T: PartialEq>(
+    said: impl Iterator<Item = Option<T>>,
+) -> Result<Option<T>, Vec<T>> {
+    let mut all: Vec<T> = Vec::new();
+    for one in said.flatten() {
+        if !all.contains(&one) {
+            all.push(one);
+        }
+    }
+    if all.len() > 1 { Err(all) } else { Ok(all.pop()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_says_nothing_does_not_disagree() {
+        assert_eq!(agreed([None, Some(3), Some(3)].into_iter()), Ok(Some(3)));
+        assert_eq!(agreed([None::<u32>].into_iter()), Ok(None));
+        assert_eq!(agreed([Some(1), None, Some(3)].into_iter()), Err(vec![1, 3]));
+    }
+}

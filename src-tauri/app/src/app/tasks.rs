@@ -1,0 +1,167 @@
+//! The tasks of the open folder, for whoever looks for one.
+use super::App;
+use crate::error::{AppError, Code};
+use touchstone_api::{
+    Clip, TaskApi, TaskGold, TaskPage, TaskParameter, TaskPrompt, TaskQuery, TaskRequest, TaskTool,
+    TaskVariation, TaskView,
+};
+use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::{Api, Brief, Parameter, Pool, Query, functions, names};
+use touchstone_formats::value::Value;
+use touchstone_store::catalog::{self, Catalogs};
+use touchstone_store::suites::Task;
+
+/// Characters of a text that are shown.
+const TEXT: usize = 64 << 10;
+/// Characters of a template, or of an expected output, that are shown.
+const SHORT: usize = 8 << 10;
+/// Variations, and APIs, that are shown.
+const MOST: usize = 200;
+
+impl App {
+    /// A page of tasks.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "requests come from outside and are given away"
+    )]
+    pub fn list_tasks(&self, request: TaskRequest) -> Result<TaskPage, AppError> {
+        let open = self.opened()?;
+        let catalogs: &Catalogs = &open.catalogs;
+        Ok(catalogs.of(&open.flow.shelf.tasks()).list(&request))
+    }
+
+    /// A task, whole.
+    pub fn read_task(&self, id: &str) -> Result<TaskView, AppError> {
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let task = tasks.get(id).ok_or_else(|| {
+            AppError::new(Code::NotFound, format!("There is no task `{id}`."))
+                .hint("Its suite may have been moved, or the query may not be one of those that are meant.")
+        })?;
+        let suite = &task.suite;
+        let file = open.flow.roots.shown(&task.file);
+        let problems = open.flow.shelf.problems();
+        let problems =
+            problems.iter().filter(|problem| problem.file == file).take(MOST).cloned().collect();
+        let prompt = |(system, text): (&str, &str)| TaskPrompt {
+            system: system.to_owned(),
+            text: clip(text, TEXT),
+        };
+        Ok(TaskView {
+            row: catalog::row(task),
+            file,
+            problems,
+            prompts: catalog::prompts(&suite.prompts).map(prompt).collect(),
+            variations: (0..suite.variations.len().min(MOST))
+                .map(|at| variation(task, at))
+                .collect(),
+            expected_tool_calls: suite.expected_tool_calls.iter().take(MOST).cloned().collect(),
+            scorers: (!suite.scorers.is_empty())
+                .then(|| shown(&Value::List(suite.scorers.clone()), SHORT)),
+            query: suite
+                .query
+                .as_deref()
+                .and_then(|brief| Some(query(brief, &Query::of_task(suite)?))),
+        })
+    }
+}
+
+fn variation(task: &Task, at: usize) -> TaskVariation {
+    let yardstick = task.yardsticks.get(at);
+    TaskVariation {
+        label: task.variation_name(at).unwrap_or_default(),
+        expected: yardstick
+            .and_then(|one| one.expected.as_deref())
+            .map(|value| shown(value, SHORT)),
+        trouble: yardstick.and_then(|one| one.trouble.clone()),
+    }
+}
+
+fn query(brief: &Brief, query: &Query) -> TaskQuery {
+    let shared = brief.shared();
+    let mut gold: Vec<TaskGold> = Vec::new();
+    for pair in query.gold.iter().take(MOST) {
+        if gold.iter().any(|known| known.tool == pair.tool && known.api == pair.api) {
+            continue;
+        }
+        let function = names::function_name(&pair.tool, &pair.api);
+        let same =
+            shared.iter().find(|(name, _)| *name == function).map_or(&[][..], |(_, pairs)| pairs);
+        let same_name =
+            same.iter().filter(|other| **other != pair).map(|other| other.api.clone()).collect();
+        gold.push(TaskGold { tool: pair.tool.clone(), api: pair.api.clone(), function, same_name });
+    }
+    let mut tools: Vec<TaskTool> = Vec::new();
+    for api in query.apis.iter().take(MOST) {
+        let at =
+            tools.iter().position(|tool| tool.name == api.tool && tool.category == api.category);
+        let at = at.unwrap_or_else(|| {
+            tools.push(TaskTool {
+                category: api.category.clone(),
+                name: api.tool.clone(),
+                apis: Vec::new(),
+            });
+            tools.len() - 1
+        });
+        if let Some(tool) = tools.get_mut(at) {
+            tool.apis.push(offered(api, query));
+        }
+    }
+    let functions = functions::of_query(query, &Pool::of_queries([query]), false);
+    let list = Value::List(functions.iter().map(functions::Function::to_value).collect());
+    TaskQuery {
+        id: brief.id.clone(),
+        gold,
+        tools,
+        function_count: u32::try_from(functions.len()).unwrap_or(u32::MAX),
+        functions: shown(&list, TEXT),
+    }
+}
+
+fn offered(api: &Api, query: &Query) -> TaskApi {
+    let required = api.required.iter().map(|one| parameter(one, true));
+    TaskApi {
+        name: api.name.clone(),
+        function: names::function_name(&api.tool, &api.name),
+        description: clip(api.description.trim(), SHORT).text,
+        gold: query.gold.contains(&api.pair()),
+        parameters: required
+            .chain(api.optional.iter().map(|one| parameter(one, false)))
+            .take(MOST)
+            .collect(),
+        template: api.template.as_ref().map(|template| match template {
+            Value::Text(text) => clip(text, SHORT),
+            other => shown(other, SHORT),
+        }),
+    }
+}
+
+fn parameter(parameter: &Parameter, required: bool) -> TaskParameter {
+    let default = match &parameter.default {
+        Value::Null => None,
+        Value::Text(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        other => Some(json::write(other, false)),
+    };
+    TaskParameter {
+        name: parameter.name.clone(),
+        kind: parameter.kind.clone(),
+        required,
+        description: clip(parameter.description.trim(), SHORT).text,
+        default: default.map(|text| clip(&text, SHORT).text),
+    }
+}
+
+/// A value as JSON; a text by itself as it is.
+fn shown(value: &Value, most: usize) -> Clip {
+    match value {
+        Value::Text(text) => clip(text, most),
+        other => clip(&json::write(other, true), most),
+    }
+}
+
+fn clip(text: &str, most: usize) -> Clip {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => Clip { text: text[..end].to_owned(), cut: true },
+        None => Clip { text: text.to_owned(), cut: false },
+    }
+}

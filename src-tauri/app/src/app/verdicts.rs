@@ -1,0 +1,167 @@
+//! What judges said of a run, as people are shown it: in words, on the scale of the judge, with
+//! what it has to reach.
+use super::judging::sheet;
+use super::rivals::{id_at, rival};
+use super::{App, OpenFolder, suite_judges};
+use crate::error::AppError;
+use crate::paths;
+use std::sync::PoisonError;
+use touchstone_api::{Judged, JudgedRound, RunScore, ScoreStanding};
+use touchstone_formats::judgement::{Judgement, Round};
+use touchstone_runner::setup::Setup;
+use touchstone_scoring::judges::{Judge, Rules, Scale, Subject, mean_and_spread, reaches};
+use touchstone_scoring::scorers::Scorer;
+use touchstone_store::judgements::{self, Marks, inputs_mark, other_model};
+use touchstone_store::query::row_by_key;
+
+impl App {
+    /// What judges said of a run, newest first, and a sentence when the file of it cannot be read.
+    pub fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
+        self.judged_by(id, &self.model_marks())
+    }
+
+    /// What stands behind the names of models now.
+    pub(super) fn model_marks(&self) -> Marks {
+        self.setup_to_look().map(|setup| marks(&setup)).unwrap_or_default()
+    }
+
+    /// Tells the index of models that are others now. Where the workspace file is the one that it
+    /// was, that costs a look at its stamp.
+    pub(super) fn heed_models(&self, open: &OpenFolder) {
+        let stamp = paths::workspace_stamp(&open.flow.roots.folder);
+        let mut seen = open.workspace.lock().unwrap_or_else(PoisonError::into_inner);
+        if *seen == stamp {
+            return;
+        }
+        // A file that cannot be read says nothing of models; those before stay until it can.
+        if let Ok(setup) = self.setup_to_look() {
+            *seen = stamp;
+            open.flow.know_models(marks(&setup));
+        }
+    }
+
+    /// The same, with what stands behind the names of models.
+    pub(super) fn judged_by(
+        &self,
+        id: &str,
+        marks: &Marks,
+    ) -> Result<(Vec<Judged>, Option<String>), AppError> {
+        let open = self.opened()?;
+        let Some(row) = open.ask(|index| row_by_key(index, id))? else {
+            return Ok((Vec::new(), None));
+        };
+        let sheet = match sheet(&open, &row.path) {
+            Ok(Some(sheet)) => sheet,
+            Ok(None) => return Ok((Vec::new(), None)),
+            Err(why) => {
+                return Ok((
+                    Vec::new(),
+                    Some(format!("What judges said of this run cannot be read. {why}")),
+                ));
+            }
+        };
+        let tasks = open.flow.shelf.tasks();
+        let scorers = suite_judges::scorers(&tasks, &row);
+        let own =
+            open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
+        self.heed_models(&open);
+        let judged = |judgement: &Judgement| {
+            let mut subject = own.clone();
+            let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
+            subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
+            shown(judgement, &subject, scorers, marks)
+        };
+        Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
+    }
+
+    /// Says of scores that wait for a judge why it cannot be asked, where the run lacks what that
+    /// judge needs: nobody can end the waiting.
+    pub(super) fn tell_what_lacks(
+        &self,
+        id: &str,
+        scores: &mut [RunScore],
+    ) -> Result<(), AppError> {
+        let waits = |score: &&mut RunScore| {
+            score.standing == ScoreStanding::Waiting && score.scorer.starts_with("judge:")
+        };
+        let mut waiting = scores.iter_mut().filter(waits).peekable();
+        if waiting.peek().is_none() {
+            return Ok(());
+        }
+        let open = self.opened()?;
+        let Ok((row, subject)) = open.reading.subject(&open.flow, id) else { return Ok(()) };
+        let tasks = open.flow.shelf.tasks();
+        let known = suite_judges::scorers(&tasks, &row);
+        for score in waiting {
+            let of_it =
+                known.iter().find(|scorer| scorer.name() == score.scorer).and_then(Scorer::judge);
+            if let Some(why) = of_it.and_then(|(judge, _, rules)| judge.lacks(&subject, rules)) {
+                score.reason = format!("It cannot be judged. {why}");
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What stands behind the names of models.
+pub(super) fn marks(setup: &Setup) -> Marks {
+    setup.models.iter().map(|model| (model.name.clone(), model.mark())).collect()
+}
+
+fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &Marks) -> Judged {
+    let given: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
+    let mean = mean_and_spread(&given);
+    let seat = judgements::seat(&judgement.judge, scorers);
+    let judge = seat.as_deref();
+    let rules = Rules::of(&judgement.rules).unwrap_or_default();
+    let outdated = match judge {
+        Some(judge) => {
+            let now = inputs_mark(judge, rules, subject);
+            let stale = judgements::stale(judge, judgement.version, &judgement.inputs, &now);
+            stale.or_else(|| other_model(&judgement.model, judgement.model_mark.as_deref(), marks))
+        }
+        None => Some("There is no such judge any more.".to_owned()),
+    };
+    let scale = judge.map_or(Scale::Words(""), |judge| judge.about().scale);
+    let by = Rules::of(&judgement.rules);
+    let least =
+        by.and_then(|by| judgements::least(scorers, (&judgement.judge, by, &judgement.model)));
+    let from = least.or_else(|| judge?.threshold());
+    let passes = |judge: &Judge, mean| {
+        least.map_or_else(|| judge.passes(mean), |least| reaches(mean, least))
+    };
+    let told = |score: f64| scale.own(score).map(|own| scale.told(own));
+    Judged {
+        judge: judgement.judge.clone(),
+        version: judgement.version,
+        model: judgement.model.clone(),
+        official: rules == Rules::Official,
+        against: judgement.against.clone(),
+        stale: outdated,
+        wanted: judgement.wanted,
+        score: mean.map(|(mean, _)| mean),
+        spread: mean.map(|(_, spread)| spread),
+        told: mean.and_then(|(mean, _)| told(mean)),
+        own_spread: mean
+            .zip(scale.ends())
+            .map(|((_, spread), (worst, best))| spread * (best - worst).abs()),
+        threshold: from.map(|least| scale.reach(scale.own(least).unwrap_or(least))),
+        least: from,
+        of_suite: least.is_some(),
+        passed: judge.zip(mean).map(|(judge, (mean, _))| passes(judge, mean)),
+        rounds: judgement.rounds.iter().map(|one| round(one, scale)).collect(),
+    }
+}
+
+fn round(round: &Round, scale: Scale) -> JudgedRound {
+    JudgedRound {
+        verdict: round.verdict.clone(),
+        told: scale.said(round.verdict.as_deref(), round.score),
+        score: round.score,
+        reason: round.reason.clone(),
+        replies: round.replies.clone(),
+        model_id: round.model_id.clone(),
+        at: round.at.clone(),
+        order: round.order.clone(),
+    }
+}

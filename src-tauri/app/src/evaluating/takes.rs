@@ -1,0 +1,234 @@
+//! **Pure.** What one evaluator will take on one row: found out by asking it with the replies that
+//! are kept, and then with a reply that nearly every judge can read.
+use crate::judging::owed::{Takes, tokens};
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+use touchstone_runner::drive::Reply;
+use touchstone_scoring::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
+use touchstone_scoring::judges::Question;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Something that judges can read, whatever they look for: JSON with all their keys.
+const READABLE: &str = concat!(
+    r#"{"score": 3, "explanation": "3", "chain_of_thought": "3", "result": 0.5, "reason": "3", "reasoning": "3", "severity": 3, "#,
+    r#""tool_calls_success_level": 3, "details": {}, "protected_material": false, "found": [], "emotional_state": false, "#,
+    r#""protected_class": false, "groundedness": false, "manipulated_content": false, "intrusion": false, "information_gathering": false}"#
+);
+/// The same for judges that reply in tags.
+const TAGGED: &str = "<S0>3</S0><S1>3</S1><S2>3</S2>";
+/// A row with what evaluators that ask a model need.
+const EXAMPLE: &str = r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g", "tool_definitions": [{"name": "f", "parameters": {}}], "tool_calls": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}]}"#;
+/// More questions are a mistake of an evaluator.
+const MOST: usize = 200;
+
+/// A reply to a question that can be read.
+fn readable(question: &Question) -> &'static str {
+    if question.instructions.contains("<S2>") { TAGGED } else { READABLE }
+}
+
+/// What tells a question from others; asked once more, because nothing could be read, it is the
+/// same.
+pub(crate) fn key(question: &Question) -> u128 {
+    hash(&[&question.instructions, &question.text])
+}
+
+/// The same of two texts that are turned into vectors.
+pub(crate) fn key_of_texts([first, second]: &[String; 2]) -> u128 {
+    hash(&[first, second])
+}
+
+fn hash(texts: &[&str; 2]) -> u128 {
+    let mut hasher = Xxh3::new();
+    for text in texts {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    hasher.digest128()
+}
+
+/// The questions of one row, each once, when every reply can be read.
+pub(crate) fn keys(mut evaluation: Evaluation<'_>) -> Vec<u128> {
+    let mut keys = Vec::new();
+    while keys.len() < MOST {
+        match evaluation.next() {
+            Next::Ask(question) => {
+                keys.push(key(&question));
+                evaluation.take(readable(&question));
+            }
+            Next::Embed(texts) => return vec![key_of_texts(&texts)],
+            Next::Run(_) | Next::Done(_) => break,
+        }
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+/// What is left to ask, and what is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Left {
+    pub(crate) takes: Takes,
+    /// Replies that are kept and are of use.
+    pub(crate) kept: u64,
+    /// Nothing can be read in what is kept.
+    pub(crate) unread: bool,
+}
+
+/// What is left to ask. What could not be read is asked once more where that is wished.
+pub(crate) fn takes(
+    mut evaluation: Evaluation<'_>,
+    once_more: bool,
+    kept: impl Fn(&Question) -> Option<Reply>,
+) -> Left {
+    let begun = evaluation.clone();
+    let (mut replies, mut last, mut useless) = (Vec::new(), 0, 0);
+    while let Next::Ask(question) = evaluation.next()
+        && replies.len() < MOST
+        && let Some(reply) = kept(&question)
+    {
+        last = if question.unread.is_none() { 1 } else { last + 1 };
+        let Reply::Text(reply) = reply else {
+            useless = 1;
+            break;
+        };
+        evaluation.take(&reply);
+        replies.push(reply);
+    }
+    let is_unread =
+        !replies.is_empty() && matches!(evaluation.next(), Next::Done(Err(why)) if !why.by_input);
+    let unread = is_unread || useless > 0;
+    if unread && once_more {
+        replies.truncate(replies.len() + useless - last);
+        evaluation = begun;
+        for reply in &replies {
+            evaluation.take(reply);
+        }
+        useless = 0;
+    }
+    // What is of no use ends the round, whatever there would be to ask.
+    let takes = if useless > 0 { Takes::default() } else { fresh(evaluation) };
+    Left { takes, kept: (replies.len() + useless) as u64, unread }
+}
+
+/// What there is to ask from here on.
+fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
+    let (mut asked, mut fresh, mut sent) = (0, 0, 0);
+    while let Next::Ask(question) = evaluation.next()
+        && asked < MOST
+    {
+        // One that is asked again because nothing could be read would not be with another reply;
+        // one that goes on from there is owed.
+        if question.unread.is_none() || asked == 0 {
+            fresh += 1;
+            sent += tokens::of(&question.instructions) + tokens::of(&question.text);
+        }
+        asked += 1;
+        evaluation.take(readable(&question));
+    }
+    // Each reply may turn out to be unreadable, and is asked for once more then.
+    let most = 2;
+    let received = fresh * tokens::REPLY;
+    Takes {
+        calls: (fresh, most * fresh),
+        sent: (sent, most * sent),
+        received: (received, most * received),
+    }
+}
+
+/// Requests at least and at most for a row and a round, when nobody knows yet what the row will
+/// hold.
+pub(crate) fn requests(evaluator: &Evaluator, quirks: &Quirks) -> (u64, u64) {
+    if evaluator.embeds() {
+        return (1, 1);
+    }
+    let row = json::read(EXAMPLE).unwrap_or(Value::Null);
+    let named = |(name, value): &(Value, Value)| Some((name.text()?.to_owned(), value.clone()));
+    let inputs = evaluator.filtered(&Inputs(row.entries().iter().filter_map(named).collect()));
+    let (least, most) = fresh(Evaluation::new(evaluator, &inputs, quirks)).calls;
+    // What is filled into words of one's own has any name, and is asked once.
+    if least == 0 { (1, 2) } else { (least, most) }
+}
+
+/// What the vectors of two texts take: one request, and nothing that comes back is counted.
+pub(crate) fn vectors(texts: &[String; 2]) -> Takes {
+    let sent = texts.iter().map(|text| tokens::of(text)).sum();
+    Takes { calls: (1, 1), sent: (sent, sent), received: (0, 0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CUT: &str = "(cut)";
+
+    fn left(kind: &str, once_more: bool, kept: &[&str]) -> Left {
+        let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
+        let Ok(Value::Map(row)) = json::read(EXAMPLE) else { panic!("the row is no object") };
+        let named = |(name, value): (Value, Value)| (name.text().unwrap().to_owned(), value);
+        let inputs = evaluator.filtered(&Inputs(row.into_iter().map(named).collect()));
+        let quirks = Quirks::default();
+        let found = std::cell::Cell::new(0);
+        let left = takes(Evaluation::new(&evaluator, &inputs, &quirks), once_more, |_| {
+            let said = |reply: &&str| {
+                if *reply == CUT { Reply::Useless } else { Reply::Text((*reply).to_owned()) }
+            };
+            kept.get(found.replace(found.get() + 1)).map(said)
+        });
+        assert!(left.takes.calls.0 == 0 || left.takes.sent.0 > 0);
+        left
+    }
+
+    #[test]
+    fn every_question_is_asked_once_at_least_and_twice_at_most() {
+        for (kind, least) in [
+            ("relevance", 1),
+            ("similarity", 1),
+            ("tool_call_accuracy", 1),
+            ("qa", 5),
+            ("violence", 1),
+            ("content_safety", 4),
+            ("code_vulnerability", 1),
+            ("f1_score", 0),
+        ] {
+            assert_eq!(left(kind, false, &[]).takes.calls, (least, 2 * least), "{kind}");
+            let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
+            let told = requests(&evaluator, &Quirks::default());
+            assert!(least == 0 || told == (least, 2 * least), "{kind}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_not_owed_and_what_could_not_be_read_only_where_that_is_wished() {
+        let told = |kind: &str, once_more: bool, kept: &[&str]| {
+            let Left { takes, kept, unread } = left(kind, once_more, kept);
+            (takes.calls, kept, unread)
+        };
+        assert_eq!(told("relevance", false, &[READABLE]), ((0, 0), 1, false));
+        // Kept, but not readable: it is asked for once more.
+        assert_eq!(told("relevance", false, &["hm"]), ((1, 2), 1, false));
+        assert_eq!(told("relevance", false, &["hm", "hm"]), ((0, 0), 2, true));
+        assert_eq!(told("relevance", true, &["hm", "hm"]), ((1, 2), 0, true));
+        assert_eq!(told("relevance", true, &[READABLE]), ((0, 0), 1, false));
+        // Of several questions, those whose replies were read are paid for.
+        assert_eq!(
+            told("content_safety", true, &[READABLE, READABLE, "hm", "hm"]),
+            ((2, 4), 2, true)
+        );
+        // A reply that was cut ends its round, too.
+        assert_eq!(told("content_safety", false, &[READABLE, CUT]), ((0, 0), 2, true));
+        assert_eq!(told("content_safety", true, &[READABLE, CUT]), ((3, 6), 1, true));
+        assert_eq!(told("relevance", true, &["hm", CUT]), ((1, 2), 0, true));
+    }
+
+    #[test]
+    fn questions_have_keys_of_their_own_and_the_same_ones_one() {
+        let quirks = Quirks::default();
+        let evaluator = Evaluator::read("content_safety", &Value::Map(Vec::new())).unwrap();
+        let of = |response: &str| {
+            let inputs = Inputs(vec![("response".to_owned(), response.into())]);
+            keys(Evaluation::new(&evaluator, &inputs, &quirks))
+        };
+        assert_eq!((of("a").len(), of("a")), (4, of("a")));
+        assert!(of("a").iter().all(|key| !of("b").contains(key)));
+    }
+}

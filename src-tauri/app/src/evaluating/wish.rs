@@ -1,0 +1,270 @@
+//! **Pure.** What was asked for, understood: evaluators with their options and where their inputs
+//! come from. What is wrong is a sentence.
+use touchstone_api::{EvaluateRequest, EvaluatorRequest};
+use touchstone_formats::json;
+use touchstone_formats::nearest::nearest;
+use touchstone_formats::value::Value;
+use touchstone_scoring::azure::{Evaluator, Kind, Mapping, Quirks, all};
+use touchstone_scoring::judges::MOST_ROUNDS;
+
+/// Evaluators at a time; more are a slip of the finger.
+const MOST_EVALUATORS: usize = 100;
+
+/// An evaluator, and where its inputs come from.
+#[derive(Debug, Clone)]
+pub(crate) struct Configured {
+    pub(crate) evaluator: Evaluator,
+    pub(crate) mapping: Mapping,
+}
+
+impl Configured {
+    /// What is said to it has to be paid for.
+    pub(crate) fn pays(&self) -> bool {
+        self.evaluator.takes.model || self.evaluator.embeds()
+    }
+}
+
+/// Everything that was asked for, except the rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    pub(crate) evaluators: Vec<Configured>,
+    pub(crate) quirks: Quirks,
+    /// Names of the switches that were asked for.
+    pub(crate) switches: Vec<String>,
+    pub(crate) rounds: u32,
+    /// What is mapped and nobody reads, as sentences.
+    stray: Vec<String>,
+}
+
+impl Wish {
+    /// Understands a request; `usual` is where inputs come from of which an evaluator itself says
+    /// nothing.
+    pub(crate) fn read(
+        request: &EvaluateRequest,
+        usual: &[(String, String)],
+    ) -> Result<Self, String> {
+        let quirks = Quirks::of(request.switches.iter().map(String::as_str))?;
+        let rounds = request.rounds.unwrap_or(1);
+        if !(1..=MOST_ROUNDS).contains(&rounds) {
+            return Err(format!("A row is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}."));
+        }
+        if !(1..=MOST_EVALUATORS).contains(&request.evaluators.len()) {
+            let many = request.evaluators.len();
+            return Err(format!("Choose 1 to {MOST_EVALUATORS} evaluators; there are {many}."));
+        }
+        let of_all = mapping(usual)?;
+        let (mut evaluators, mut stray): (Vec<Configured>, Vec<String>) = (Vec::new(), Vec::new());
+        for asked in &request.evaluators {
+            let (one, unread) = configured(asked, &of_all, &quirks)?;
+            stray.extend(unread);
+            if evaluators.iter().any(|other| other.evaluator.name == one.evaluator.name) {
+                return Err(format!(
+                    "Two evaluators are named `{}`: give each a name.",
+                    one.evaluator.name
+                ));
+            }
+            evaluators.push(one);
+        }
+        let all: Vec<&Evaluator> = evaluators.iter().map(|one| &one.evaluator).collect();
+        let of_nobody = usual.iter().filter(|(input, _)| !is_known(&evaluators, input));
+        stray.extend(of_nobody.map(|(input, _)| unread(input, &all)));
+        Ok(Self { evaluators, quirks, switches: request.switches.clone(), rounds, stray })
+    }
+
+    /// Something is mapped that nobody reads.
+    pub(crate) fn has_strays(&self) -> bool {
+        !self.stray.is_empty()
+    }
+
+    /// Refuses what is mapped and nobody reads. Where something was paid for before it is passed
+    /// over, with a sentence for each: what was begun by a version that took it goes on.
+    pub(crate) fn strays(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {
+        let Some(first) = self.stray.first() else { return Ok(Vec::new()) };
+        if !is_begun() {
+            return Err(first.clone());
+        }
+        let told = |why: &String| {
+            format!("{why} It is passed over, so that what was paid for before goes on.")
+        };
+        Ok(self.stray.iter().map(told).collect())
+    }
+
+    /// A model has to be asked.
+    pub(crate) fn asks(&self) -> bool {
+        self.evaluators.iter().any(|one| one.evaluator.takes.model)
+    }
+
+    /// A model has to turn texts into vectors.
+    pub(crate) fn embeds(&self) -> bool {
+        self.evaluators.iter().any(|one| one.evaluator.embeds())
+    }
+
+    /// What is said has to be paid for.
+    pub(crate) fn pays(&self) -> bool {
+        self.asks() || self.embeds()
+    }
+
+    /// Programs have to be run.
+    pub(crate) fn runs(&self) -> bool {
+        self.evaluators.iter().any(|one| one.evaluator.takes.program)
+    }
+
+    /// Programs of a person by the names of their evaluators.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.evaluators.iter().filter_map(|one| match &one.evaluator.kind {
+            Kind::Python(python) => Some((one.evaluator.name.as_str(), python.source.as_str())),
+            _ => None,
+        })
+    }
+
+    /// How often an evaluator is asked about a row.
+    pub(crate) fn rounds_of(&self, at: usize) -> u32 {
+        self.evaluators
+            .get(at)
+            .map_or(1, |one| if one.evaluator.takes.model { self.rounds } else { 1 })
+    }
+}
+
+/// What tells a question of one row, evaluator and round apart from the same one of others. Of rows
+/// that ask the same, `nth` is which one it is, from 1: rows that are put in or taken out elsewhere
+/// change nothing.
+pub(crate) fn mark(nth: u32, evaluator: &str, round: u32) -> String {
+    format!("{nth}/{evaluator}/{}", round + 1)
+}
+
+/// Whether an input that is mapped for all is one that any evaluator takes: one mapping may serve
+/// many evaluations.
+fn is_known(evaluators: &[Configured], input: &str) -> bool {
+    let is_usual = || {
+        all()
+            .iter()
+            .any(|takes| takes.needs.iter().chain(takes.may_have).any(|name| *name == input))
+    };
+    evaluators.iter().any(|one| one.evaluator.reads(input)) || is_usual()
+}
+
+/// An input is mapped that none of these reads: a slip of the finger, which would otherwise be
+/// found out when all is paid.
+fn unread(input: &str, evaluators: &[&Evaluator]) -> String {
+    let mut known: Vec<&str> = Vec::new();
+    for name in evaluators.iter().flat_map(|one| one.inputs()) {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    let near = nearest(input, known.iter().copied())
+        .map(|near| format!(" Did you mean `{near}`?"))
+        .unwrap_or_default();
+    let listed = |names: Vec<&str>| {
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let named = listed(evaluators.iter().map(|one| one.name.as_str()).collect());
+    let (take, it) =
+        if evaluators.len() == 1 { ("takes", "It takes") } else { ("take", "They take") };
+    let takes =
+        if known.is_empty() { "nothing but its own texts".to_owned() } else { listed(known) };
+    format!("`{input}` is mapped, and {named} {take} no such input. {it} {takes}.{near}")
+}
+
+fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {
+    Mapping::read(pairs.iter().map(|(input, from)| (input.as_str(), from.as_str())))
+}
+
+/// An evaluator, and what is mapped for it that it does not read.
+fn configured(
+    asked: &EvaluatorRequest,
+    usual: &Mapping,
+    quirks: &Quirks,
+) -> Result<(Configured, Vec<String>), String> {
+    let name = if asked.name.is_empty() { &asked.kind } else { &asked.name };
+    let about = |why: String| format!("{name}: {why}");
+    let options = if asked.options.trim().is_empty() { "{}" } else { &asked.options };
+    let options = json::read(options)
+        .map_err(|why| about(format!("The options are no JSON: {}", why.message)))?;
+    let Value::Map(mut entries) = options else {
+        return Err(about("Options are an object of names and values.".to_owned()));
+    };
+    if !asked.kind.is_empty() {
+        entries.retain(|(key, _)| key.text() != Some("kind"));
+        entries.push((Value::from("kind"), Value::from(asked.kind.as_str())));
+    }
+    if let Some(threshold) = asked.threshold {
+        let key = threshold_key(&asked.kind);
+        entries.retain(|(known, _)| known.text() != Some(key));
+        entries.push((Value::from(key), Value::Number(written(threshold))));
+    }
+    let evaluator = Evaluator::read_like(name, &Value::Map(entries), quirks).map_err(about)?;
+    let stray = asked.mapping.iter().filter(|(input, _)| !evaluator.reads(input));
+    let stray = stray.map(|(input, _)| about(unread(input, &[&evaluator]))).collect();
+    let mapping =
+        mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
+    Ok((Configured { evaluator, mapping }, stray))
+}
+
+/// Graders call it otherwise, and ROUGE has three.
+pub(crate) fn threshold_key(kind: &str) -> &'static str {
+    match kind {
+        "text_similarity" | "python" | "score_model" => "pass_threshold",
+        "rouge_score" => "f1_score_threshold",
+        _ => "threshold",
+    }
+}
+
+/// A whole number stays whole: thresholds stand in results as they were written.
+fn written(number: f64) -> String {
+    format!("{number}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(kinds: &[(&str, &str)], own: &[(&str, &str)], usual: &[(&str, &str)]) -> String {
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs
+                .iter()
+                .map(|(input, column)| ((*input).to_owned(), format!("${{data.{column}}}")))
+                .collect()
+        };
+        let one = |(kind, options): &(&str, &str)| EvaluatorRequest {
+            kind: (*kind).to_owned(),
+            options: (*options).to_owned(),
+            ..EvaluatorRequest::default()
+        };
+        let mut evaluators: Vec<EvaluatorRequest> = kinds.iter().map(one).collect();
+        evaluators[0].mapping = pairs(own);
+        let request = EvaluateRequest { evaluators, ..EvaluateRequest::default() };
+        let read = Wish::read(&request, &pairs(usual)).and_then(|wish| wish.strays(|| false));
+        read.map_or_else(|why| why, |_| "well".to_owned())
+    }
+
+    #[test]
+    fn what_is_mapped_and_nobody_reads_is_refused_with_what_is_taken() {
+        let texts = [("f1_score", "")];
+        assert_eq!(told(&texts, &[("response", "a")], &[("ground_truth", "b")]), "well");
+        assert_eq!(
+            told(&texts, &[("respons", "a")], &[]),
+            "f1_score: `respons` is mapped, and `f1_score` takes no such input. It takes `response`, `ground_truth`, `conversation`. Did you mean `response`?"
+        );
+        // A grader takes what its texts name.
+        let check = [("string_check", r#"{"reference": "{{item.truth.text}}"}"#)];
+        assert_eq!(
+            told(&check, &[("response", "a"), ("truth", "b"), ("truth.text", "c")], &[]),
+            "well"
+        );
+        assert_eq!(
+            told(&check, &[("reference", "a")], &[]),
+            "string_check: `reference` is mapped, and `string_check` takes no such input. It takes `response`, `truth`."
+        );
+        assert_eq!(
+            told(&[("python", r#"{"source": "x"}"#)], &[("anything", "a")], &[("more", "b")]),
+            "well"
+        );
+        // One mapping serves many evaluations, so what another evaluator would take is no mistake.
+        assert_eq!(told(&texts, &[], &[("context", "a")]), "well");
+        assert_eq!(
+            told(&[texts[0], ("fluency", "")], &[], &[("contxt", "a")]),
+            "`contxt` is mapped, and `f1_score`, `fluency` take no such input. They take `response`, `ground_truth`, `conversation`."
+        );
+    }
+}

@@ -1,0 +1,308 @@
+//! **Pure.** What is still owed of a judgement, what it will take, and what a round that is over
+//! adds to it.
+use std::collections::HashMap;
+use std::sync::Arc;
+use touchstone_api::RunState;
+use touchstone_formats::judgement::{Judgement, Round, Sheet};
+use touchstone_scoring::judges::{Judge, Next, Rules, Seat, Sitting, Subject};
+
+/// Tokens, roughly.
+pub(crate) mod tokens {
+    /// What a reply takes.
+    pub(crate) const REPLY: u64 = 150;
+    /// How many letters a token has.
+    const LETTERS: u64 = 4;
+
+    /// Of a text.
+    pub(crate) fn of(text: &str) -> u64 {
+        text.chars().count() as u64 / LETTERS
+    }
+}
+
+/// By whom runs are to be judged, and how often.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    /// Of what suites make up, the one of some suite: each run has that of its own, see
+    /// [`Wish::of`].
+    pub(crate) judge: Seat,
+    pub(crate) model: String,
+    /// What stands behind the name of the model now.
+    pub(crate) model_mark: String,
+    pub(crate) rules: Rules,
+    pub(crate) rounds: u32,
+    /// Also what was judged so before.
+    pub(crate) again: bool,
+    /// What each run is compared with, by its id; empty for judges of single runs.
+    pub(crate) rivals: Arc<HashMap<String, Target>>,
+}
+
+impl Wish {
+    /// The same of one run; none when a judge is wished for that its suite does not have.
+    pub(crate) fn of(&self, run: &Target) -> Option<Wish> {
+        let judge = match &self.judge {
+            Seat::Known(_) => self.judge.clone(),
+            Seat::Own(_) => run.judge.clone()?,
+        };
+        Some(Wish { judge, ..self.clone() })
+    }
+
+    /// True for what was said as it is wished for now: by the same judge and model, by the same
+    /// rules, of the same inputs. A file that does not say what stood behind the name of its model
+    /// is believed.
+    pub(crate) fn is_of(&self, said: &Judgement, inputs: &str) -> bool {
+        (said.judge.as_str(), said.version) == (&*self.judge.name, self.judge.version())
+            && (said.model == self.model
+                && said.rules == self.rules.word()
+                && said.inputs == inputs)
+            && said.model_mark.as_ref().is_none_or(|mark| *mark == self.model_mark)
+    }
+}
+
+/// A run that is to be judged, or compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) id: String,
+    pub(crate) path: String,
+    pub(crate) state: RunState,
+    /// Its task.
+    pub(crate) task: Option<String>,
+    /// The score, from 0 to 1, from which on it passes, where its suite says.
+    pub(crate) least: Option<f64>,
+    /// The judge that is wished for, where its suite made it up.
+    pub(crate) judge: Option<Seat>,
+}
+
+/// A judgement of which rounds are owed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Owed {
+    /// Its place in the file.
+    pub(crate) place: usize,
+    /// How often the same was judged before, so that the same questions are asked again and not
+    /// answered from before.
+    pub(crate) take: usize,
+    pub(crate) judgement: Judgement,
+}
+
+impl Owed {
+    /// The number of the next round; none when it is complete.
+    pub(crate) fn round(&self) -> Option<usize> {
+        let done = self.judgement.rounds.len();
+        (done < self.judgement.wanted as usize).then_some(done)
+    }
+
+    /// What tells the questions of a round apart from the same ones of another.
+    pub(crate) fn mark(&self, round: usize) -> String {
+        format!("{}-{round}", self.take)
+    }
+}
+
+/// What is owed, seeing what was said; none when everything was.
+pub(crate) fn owed(
+    sheet: &Sheet,
+    wish: &Wish,
+    inputs: &str,
+    against: Option<&str>,
+) -> Option<Owed> {
+    let all = sheet.judgements();
+    let earlier: Vec<usize> = (0..all.len()).filter(|at| wish.is_of(&all[*at], inputs)).collect();
+    let lacks = |judgement: &Judgement, rounds: u32| judgement.rounds.len() < rounds as usize;
+    let last = earlier.last().map(|at| (*at, all[*at].clone()));
+    let take = earlier.len();
+    match last {
+        // What was stopped is gone on with, also by those who ask again; never beyond the rounds
+        // that are asked for now.
+        Some((place, judgement))
+            if lacks(&judgement, wish.rounds)
+                && (!wish.again || lacks(&judgement, judgement.wanted)) =>
+        {
+            Some(Owed {
+                place,
+                take: take - 1,
+                judgement: Judgement { wanted: wish.rounds, ..judgement },
+            })
+        }
+        Some(_) if !wish.again => None,
+        _ => Some(Owed {
+            place: all.len(),
+            take,
+            judgement: Judgement {
+                judge: wish.judge.name.to_string(),
+                version: wish.judge.version(),
+                model: wish.model.clone(),
+                model_mark: Some(wish.model_mark.clone()),
+                rules: wish.rules.word().to_owned(),
+                inputs: inputs.to_owned(),
+                against: against.map(str::to_owned),
+                wanted: wish.rounds,
+                rounds: Vec::new(),
+            },
+        }),
+    }
+}
+
+/// What the rounds of one run will take: requests and tokens, at least and at most. Nothing when
+/// nobody is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Takes {
+    pub(crate) calls: (u64, u64),
+    pub(crate) sent: (u64, u64),
+    pub(crate) received: (u64, u64),
+}
+
+impl Takes {
+    /// This and more of it.
+    #[must_use]
+    pub(crate) fn and(self, more: Takes) -> Takes {
+        let plus = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+        Takes {
+            calls: plus(self.calls, more.calls),
+            sent: plus(self.sent, more.sent),
+            received: plus(self.received, more.received),
+        }
+    }
+
+    /// Dollars at least and at most, when a million tokens in and out cost this.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn cost(self, input: f64, output: f64) -> (f64, f64) {
+        let dollars =
+            |sent: u64, received: u64| (sent as f64 * input + received as f64 * output) / 1e6;
+        (dollars(self.sent.0, self.received.0), dollars(self.sent.1, self.received.1))
+    }
+}
+
+/// Of so many rounds.
+pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> Takes {
+    let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else {
+        return Takes::default();
+    };
+    let one = tokens::of(&first.instructions) + tokens::of(&first.text);
+    let (least, most) = (u64::from(judge.least_questions()), u64::from(judge.questions));
+    let process = || subject.process.iter().map(|line| tokens::of(line)).sum::<u64>();
+    let rest = one + if judge.looks_further() { process() } else { 0 };
+    Takes {
+        calls: (rounds * least, rounds * most),
+        sent: (rounds * least * one, rounds * (one + (most - 1) * rest)),
+        received: (rounds * least * tokens::REPLY, rounds * most * tokens::REPLY),
+    }
+}
+
+/// True when nobody has to be asked about it.
+pub(crate) fn is_unasked(judge: &Judge, subject: &Subject, rules: Rules) -> bool {
+    matches!(Sitting::new(judge, subject, rules).next(), Next::Ruled(_))
+}
+
+/// A round that is over, by a ruling or without one.
+pub(crate) fn round(next: Next, refused: bool, replies: Vec<String>, at: String) -> Option<Round> {
+    match next {
+        Next::Ask(_) => None,
+        Next::Ruled(ruling) => Some(Round {
+            verdict: Some(ruling.word),
+            score: Some(ruling.score),
+            reason: ruling.reason,
+            replies,
+            at: Some(at),
+            ..Round::default()
+        }),
+        Next::Unread => {
+            let reason = if refused {
+                "The judge refused, so there is no verdict."
+            } else {
+                "The replies of the judge could not be read, so there is no verdict."
+            };
+            Some(Round { reason: reason.to_owned(), replies, at: Some(at), ..Round::default() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_scoring::judges::{Finish, named};
+
+    fn wish(rounds: u32, again: bool) -> Wish {
+        Wish {
+            judge: Seat::Known(named("sopr").unwrap()),
+            model: "m".to_owned(),
+            model_mark: "1".to_owned(),
+            rules: Rules::Ours,
+            rounds,
+            again,
+            rivals: Arc::default(),
+        }
+    }
+
+    /// Judges as often as is owed; returns how many rounds that were.
+    fn judged(sheet: &mut Sheet, wish: &Wish, inputs: &str, most: usize) -> usize {
+        let Some(mut owed) = owed(sheet, wish, inputs, None) else { return 0 };
+        let mut rounds = 0;
+        while owed.round().is_some() && rounds < most {
+            owed.judgement.rounds.push(Round::default());
+            rounds += 1;
+        }
+        sheet.put(owed.place, owed.judgement);
+        rounds
+    }
+
+    #[test]
+    fn only_rounds_that_are_missing_are_owed_and_others_only_when_asked_for_again() {
+        let mut sheet = Sheet::default();
+        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 2), 2);
+        assert_eq!(judged(&mut sheet, &wish(3, true), "x", 9), 1);
+        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &wish(5, false), "x", 9), 2);
+        assert_eq!(judged(&mut sheet, &wish(2, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &wish(2, true), "x", 9), 2);
+        assert_eq!(sheet.judgements().len(), 2);
+        let again = owed(&sheet, &wish(2, true), "x", None).unwrap();
+        assert_eq!((again.place, again.mark(0)), (2, "2-0".to_owned()));
+    }
+
+    #[test]
+    fn never_more_rounds_are_owed_than_are_asked_for() {
+        let mut sheet = Sheet::default();
+        // Stopped after two of ten.
+        assert_eq!(judged(&mut sheet, &wish(10, false), "x", 2), 2);
+        assert_eq!(judged(&mut sheet, &wish(1, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 9), 1);
+        assert_eq!(judged(&mut sheet, &wish(10, false), "x", 2), 2);
+        assert_eq!((judged(&mut sheet, &wish(4, true), "x", 9), sheet.judgements().len()), (4, 2));
+    }
+
+    #[test]
+    fn other_inputs_another_model_and_other_rules_are_other_judgements() {
+        let mut sheet = Sheet::default();
+        judged(&mut sheet, &wish(1, false), "x", 9);
+        for (wish, inputs) in [
+            (wish(1, false), "y"),
+            (Wish { model: "n".to_owned(), ..wish(1, false) }, "x"),
+            (Wish { model_mark: "2".to_owned(), ..wish(1, false) }, "x"),
+            (Wish { rules: Rules::Official, ..wish(1, false) }, "x"),
+        ] {
+            let owed = owed(&sheet, &wish, inputs, None).unwrap();
+            assert_eq!((owed.place, owed.take, owed.round()), (1, 0, Some(0)));
+        }
+    }
+
+    #[test]
+    fn a_judgement_that_does_not_say_what_stood_behind_its_model_is_believed() {
+        let mut sheet = Sheet::default();
+        judged(&mut sheet, &wish(1, false), "x", 9);
+        let old = Judgement { model_mark: None, ..sheet.judgements()[0].clone() };
+        sheet.put(0, old);
+        assert_eq!(owed(&sheet, &wish(1, false), "x", None), None);
+        // Further rounds of it leave it unsaid: who said the first ones is not known.
+        assert_eq!(owed(&sheet, &wish(2, false), "x", None).unwrap().judgement.model_mark, None);
+    }
+
+    #[test]
+    fn a_run_without_an_answer_takes_nothing() {
+        let judge = named("sopr").unwrap();
+        let none = Subject { finish: Finish::NotUsed, ..Subject::default() };
+        assert!(is_unasked(judge, &none, Rules::Ours));
+        assert_eq!(takes(judge, &none, Rules::Ours, 3), Takes::default());
+        let some = Subject { answer: "42".to_owned(), process: vec!["x".repeat(4_000)], ..none };
+        let takes = takes(judge, &some, Rules::Ours, 3);
+        assert_eq!((takes.calls, takes.received), ((3, 6), (450, 900)));
+        assert!(takes.sent.1 >= 2 * takes.sent.0 + 3_000, "{takes:?}");
+    }
+}

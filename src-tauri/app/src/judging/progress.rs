@@ -1,0 +1,206 @@
+//! **Pure.** How judging stands, from what happens to runs one after the other.
+use super::owed::Target;
+use std::collections::BTreeMap;
+use touchstone_api::{JudgeMean, JudgePasses, JudgeRates, JudgeShares, JudgeSkip};
+use touchstone_formats::judgement::Round;
+use touchstone_scoring::judges::sowr::{Shares, Winner, shares};
+use touchstone_scoring::judges::{Seat, mean_and_spread, reaches, solve_rate};
+use touchstone_scoring::stats::{Clusters, Level, Resampling, wilson_clustered};
+
+/// Troubles that are shown by name.
+const SHOWN: usize = 50;
+
+/// What became of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum End {
+    /// It has its verdict.
+    Judged {
+        /// What was said.
+        rounds: Vec<Round>,
+        /// Nobody had to be asked.
+        without_answer: bool,
+    },
+    /// It is not judged because of its state.
+    Skipped(String),
+    /// The provider, or the disk.
+    Failed(String),
+    /// It was stopped and can be judged later.
+    Stopped,
+}
+
+/// How it stands.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    pub(crate) total: u64,
+    pub(crate) done: u64,
+    pub(crate) unread: u64,
+    pub(crate) failed: u64,
+    pub(crate) skipped: u64,
+    pub(crate) stopped: u64,
+    pub(crate) troubles: Vec<JudgeSkip>,
+    answered: Vec<Vec<Option<f64>>>,
+    without_answer: u64,
+    /// Rounds that were asked for.
+    rounds: usize,
+    points: Vec<(u32, u32)>,
+    judge: Option<Seat>,
+    /// Of each run with a verdict in all rounds: its task, its mean, and whether that is good
+    /// enough.
+    verdicts: Vec<(String, f64, bool)>,
+}
+
+impl Progress {
+    /// Of so many runs before a judge, each in so many rounds.
+    pub(crate) fn of(judge: Seat, total: usize, rounds: u32) -> Self {
+        Self { judge: Some(judge), total: total as u64, rounds: rounds as usize, ..Self::default() }
+    }
+
+    /// A run is over.
+    pub(crate) fn end(&mut self, run: &Target, end: End) {
+        let trouble = |why: String| JudgeSkip { run: run.id.clone(), path: run.path.clone(), why };
+        let trouble = match end {
+            End::Judged { mut rounds, without_answer } => {
+                // Further ones were said before. Most runs do not have them, and what is not there
+                // is no 0.
+                rounds.truncate(self.rounds);
+                self.done += 1;
+                self.unread += u64::from(rounds.iter().any(|round| round.score.is_none()));
+                self.points.extend(points(&rounds));
+                let scores: Vec<f64> = rounds.iter().filter_map(|round| round.score).collect();
+                if without_answer {
+                    self.without_answer += 1;
+                    self.verdict(run, 0.0);
+                } else if scores.len() == rounds.len() {
+                    self.answered.push(rounds.iter().map(|round| round.score).collect());
+                    self.verdict(run, mean_and_spread(&scores).map_or(0.0, |(mean, _)| mean));
+                }
+                None
+            }
+            End::Skipped(why) => {
+                self.skipped += 1;
+                Some(trouble(why))
+            }
+            End::Failed(why) => {
+                self.failed += 1;
+                Some(trouble(why))
+            }
+            End::Stopped => {
+                self.stopped += 1;
+                None
+            }
+        };
+        self.troubles.extend(trouble.filter(|_| self.troubles.len() < SHOWN));
+    }
+
+    fn verdict(&mut self, run: &Target, mean: f64) {
+        let usual = || self.judge.as_ref().is_some_and(|judge| judge.passes(mean));
+        let passed = run.least.map_or_else(usual, |least| reaches(mean, least));
+        self.verdicts.push((run.task.clone().unwrap_or_else(|| run.path.clone()), mean, passed));
+    }
+
+    /// What came of it so far: with the runs without an answer and without them. Runs whose replies
+    /// could not be read are in neither. An interval takes a while, so it is told when it is over.
+    pub(crate) fn rates(&self, over: bool) -> Option<JudgeRates> {
+        let without = usize::try_from(self.without_answer).unwrap_or(usize::MAX);
+        let all = solve_rate(&self.answered, self.rounds, without)?;
+        Some(JudgeRates {
+            runs: self.answered.len() as u64 + self.without_answer,
+            without_answer: self.without_answer,
+            mean: all.mean,
+            spread: all.spread,
+            mean_of_answered: solve_rate(&self.answered, self.rounds, 0).map(|rates| rates.mean),
+            pairs: shares(&self.points).map(|Shares { win, lose, tie }| JudgeShares {
+                win,
+                lose,
+                tie,
+            }),
+            own: self.own(over),
+            passed: self.passed(),
+        })
+    }
+
+    /// The mean on the scale of the judge.
+    fn own(&self, with_interval: bool) -> Option<JudgeMean> {
+        let scale = self.judge.as_ref()?.about().scale;
+        let own =
+            self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.own(*mean)?)));
+        let clusters = Clusters::gather(own)?;
+        let interval = with_interval
+            .then(|| clusters.interval(Level::default(), Resampling::default()))
+            .flatten();
+        let interval = interval.map(|interval| (interval.low, interval.high));
+        Some(JudgeMean { mean: clusters.mean(), interval, told: scale.told(clusters.mean()) })
+    }
+
+    fn passed(&self) -> Option<JudgePasses> {
+        self.judge.as_ref().filter(|judge| !judge.pairs)?;
+        let mut tasks: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+        for (task, _, passed) in &self.verdicts {
+            let (passes, runs) = tasks.entry(task).or_default();
+            *passes += u64::from(*passed);
+            *runs += 1;
+        }
+        let tasks: Vec<(u64, u64)> = tasks.into_values().collect();
+        let sum = |of: fn(&(u64, u64)) -> u64| tasks.iter().map(of).sum();
+        let interval = wilson_clustered(&tasks, Level::default())
+            .map(|interval| (interval.low, interval.high));
+        Some(JudgePasses { passed: sum(|task| task.0), runs: sum(|task| task.1), interval })
+    }
+}
+
+/// The points of a pair over its rounds; nothing for a judge of single runs.
+fn points(rounds: &[Round]) -> Option<(u32, u32)> {
+    let points = rounds.iter().filter_map(|round| Winner::points(round.verdict.as_deref()?));
+    points.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_api::RunState;
+    use touchstone_scoring::judges::named;
+
+    fn of(total: usize, rounds: u32) -> Progress {
+        Progress::of(Seat::Known(named("sopr").unwrap()), total, rounds)
+    }
+
+    fn run(id: &str) -> Target {
+        let (id, path) = (id.to_owned(), format!("{id}.yaml"));
+        Target { id, path, state: RunState::Answered, task: None, least: None, judge: None }
+    }
+
+    fn judged(scores: &[Option<f64>], without_answer: bool) -> End {
+        let round = |score: &Option<f64>| Round { score: *score, ..Round::default() };
+        End::Judged { rounds: scores.iter().map(round).collect(), without_answer }
+    }
+
+    #[test]
+    fn rounds_that_were_not_asked_for_count_neither_for_their_run_nor_against_the_others() {
+        let mut progress = of(2, 1);
+        progress.end(&run("a"), judged(&[Some(1.0)], false));
+        // Judged before, in more rounds.
+        progress.end(&run("b"), judged(&[Some(1.0), Some(1.0), None], false));
+        let rates = progress.rates(false).unwrap();
+        assert_eq!((rates.runs, rates.mean, rates.spread, progress.unread), (2, 1.0, 0.0, 0));
+    }
+
+    #[test]
+    fn rates_are_told_with_and_without_the_runs_that_have_no_answer() {
+        let mut progress = of(6, 2);
+        assert_eq!(progress.rates(false), None);
+        progress.end(&run("a"), judged(&[Some(1.0), Some(0.5)], false));
+        progress.end(&run("b"), judged(&[Some(0.0), Some(0.0)], true));
+        progress.end(&run("c"), judged(&[None, None], false));
+        progress.end(&run("d"), End::Failed("No.".to_owned()));
+        progress.end(&run("e"), End::Skipped("Not ended.".to_owned()));
+        progress.end(&run("f"), End::Stopped);
+        let rates = progress.rates(false).unwrap();
+        assert_eq!((rates.runs, rates.without_answer), (2, 1));
+        assert_eq!((rates.mean, rates.mean_of_answered, rates.spread), (0.375, Some(0.75), 0.125));
+        assert_eq!(
+            (progress.done, progress.unread, progress.failed, progress.skipped, progress.stopped),
+            (3, 1, 1, 1, 1)
+        );
+        assert_eq!(progress.troubles.len(), 2);
+    }
+}

@@ -1,0 +1,259 @@
+//! Which directories a folder stands for: what `touchstone.yaml` says, else a well-known pair of
+//! subfolders, else the folder itself. Also where our own files go. Writes nothing into the folder.
+use crate::error::{AppError, Code};
+use etcetera::BaseStrategy as _;
+use fs_err as fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use touchstone_api::{Problem, ProblemKind};
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, ReadErrorKind, offered, workspace};
+use touchstone_scoring::scorers;
+use touchstone_store::open::{self, Refused, reason};
+use touchstone_store::roots::{FileId, Root, Roots};
+use touchstone_store::suites;
+
+/// Names of input directories, best first.
+const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
+/// Names of output directories, best first.
+const OUTPUTS: [&str; 4] = ["results", "outputs", "output", "transcripts"];
+/// The workspace file.
+pub(crate) const WORKSPACE: &str = "touchstone.yaml";
+/// What people call it by mistake.
+const MISNAMED: &str = "touchstone.yml";
+/// A longer one is none that a person wrote.
+const MAX_WORKSPACE: u64 = 1 << 20;
+
+/// Where the program keeps its own files: cache and state.
+pub(crate) fn own_dirs() -> (PathBuf, PathBuf) {
+    let Ok(base) = etcetera::choose_base_strategy() else {
+        let dir = std::env::temp_dir().join("touchstone");
+        return (dir.join("cache"), dir.join("state"));
+    };
+    let state = base.state_dir().unwrap_or_else(|| base.data_dir());
+    (base.cache_dir().join("touchstone"), state.join("touchstone"))
+}
+
+/// A folder, resolved.
+pub(crate) struct Resolved {
+    pub(crate) roots: Roots,
+}
+
+impl Resolved {
+    /// Directories that were named by themselves go before those that were found.
+    pub(crate) fn with(
+        mut self,
+        input: Option<&Path>,
+        output: Option<&Path>,
+    ) -> Result<Self, AppError> {
+        if let Some(dir) = input {
+            self.roots.input_dir = Some(readable(dir)?);
+        }
+        if let Some(dir) = output {
+            self.roots.output_dir = readable(dir)?;
+        }
+        Ok(self)
+    }
+}
+
+/// Finds the directories of a folder.
+pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
+    let folder = readable(folder)?;
+    Ok(match workspace(&folder) {
+        Some(Ok(workspace)) => by_workspace(folder, workspace),
+        // Where touchstone.yaml cannot be read, the names of the subfolders are the next best
+        // thing.
+        Some(Err(_)) | None => by_names(folder),
+    })
+}
+
+/// The nearest folder above a file that stands for tasks and for the results among which the file
+/// lies. Never one of another user.
+pub(crate) fn above(file: &Path) -> Option<PathBuf> {
+    let us = rustix::process::getuid().as_raw();
+    let ours = |dir: &Path| dir.metadata().is_ok_and(|meta| meta.uid() == us);
+    let holds = |dir: &&Path| {
+        resolve(dir)
+            .is_ok_and(|it| it.roots.input_dir.is_some() && file.starts_with(&it.roots.output_dir))
+    };
+    file.ancestors().skip(1).take_while(|dir| ours(dir)).find(holds).map(Path::to_path_buf)
+}
+
+/// What the workspace file of a folder says now; none when there is no such file.
+pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, ReadError>> {
+    // What it says is trusted; what lies under its name may still be a pipe, or a link to something
+    // without an end.
+    let file = FileId::new(Root::Output, WORKSPACE);
+    let read = match open::read(&alone(folder.to_owned()), &file, MAX_WORKSPACE) {
+        Err(Refused::Gone) => return None,
+        Ok((bytes, _)) => String::from_utf8(bytes).map_err(|_| {
+            ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")
+        }),
+        Err(why) => {
+            Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}.")))
+        }
+    };
+    Some(read.and_then(|text| workspace::read(&text)))
+}
+
+/// What is wrong with the workspace file of a folder now, in the order of the file.
+pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
+    let of_file = |error| suites::problem(WORKSPACE.to_owned(), error);
+    match workspace(folder) {
+        None if fs::symlink_metadata(folder.join(MISNAMED)).is_ok_and(|meta| meta.is_file()) => {
+            vec![Problem {
+                kind: ProblemKind::SuiteWarning,
+                file: MISNAMED.to_owned(),
+                run: None,
+                message: format!(
+                    "This file is not read, so no limit and no model in it counts. Call it {WORKSPACE}."
+                ),
+                line: None,
+                column: None,
+                excerpt: None,
+                advice: None,
+            }]
+        }
+        None => Vec::new(),
+        Some(Err(error)) => vec![of_file(error)],
+        Some(Ok(workspace)) => {
+            let of_queries =
+                scorers::complaints(&workspace.query_scorers).into_iter().map(|complaint| {
+                    Problem {
+                        kind: if complaint.left_out {
+                            ProblemKind::SuiteError
+                        } else {
+                            ProblemKind::SuiteWarning
+                        },
+                        file: WORKSPACE.to_owned(),
+                        run: None,
+                        message: complaint.message,
+                        line: None,
+                        column: None,
+                        excerpt: None,
+                        advice: None,
+                    }
+                });
+            workspace.faults.into_iter().map(of_file).chain(of_queries).collect()
+        }
+    }
+}
+
+/// What tells one workspace file of a folder from another: its size, its number, when it was
+/// changed. None when there is none.
+pub(crate) fn workspace_stamp(folder: &Path) -> Option<(u64, u64, i64, i64)> {
+    let meta = fs::metadata(folder.join(WORKSPACE)).ok()?;
+    Some((meta.size(), meta.ino(), meta.mtime(), meta.mtime_nsec()))
+}
+
+/// The whole path of a folder that need not be there, as it is or would be once it is made.
+pub(crate) fn absent(folder: &Path) -> PathBuf {
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let there = whole.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    there.map_or_else(
+        || whole.clone(),
+        |(above, there)| match whole.strip_prefix(above) {
+            Ok(rest) if !rest.as_os_str().is_empty() => there.join(rest),
+            _ => there,
+        },
+    )
+}
+
+/// The whole path of a folder that is there and can be listed.
+fn readable(folder: &Path) -> Result<PathBuf, AppError> {
+    let tried = |why: String| {
+        AppError::new(Code::Failed, format!("{} could not be opened: {why}.", folder.display()))
+            .hint("Choose a folder that exists and that you may read.")
+    };
+    let folder = fs::canonicalize(folder).map_err(|error| tried(reason(&error)))?;
+    if !folder.is_dir() {
+        return Err(tried("it is a file, not a folder".to_owned()));
+    }
+    fs::read_dir(&folder).map_err(|error| tried(reason(&error)))?;
+    Ok(folder)
+}
+
+/// The person wrote the file, so the directories it names may be anywhere and may be links. A
+/// directory for results that it names need not be there: it is made with the first run.
+fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
+    let by_names = by_names(folder.clone()).roots;
+    let dir = |name: &Option<String>| {
+        let dir = folder.join(name.as_ref()?);
+        Some(fs::canonicalize(&dir).unwrap_or(dir))
+    };
+    let roots = Roots {
+        input_dir: dir(&workspace.input_dir)
+            .or(by_names.input_dir)
+            .or_else(|| named(&folder, &INPUTS)),
+        output_dir: dir(&workspace.output_dir).unwrap_or(by_names.output_dir),
+        models: workspace.models.into_iter().map(|model| model.name).collect(),
+        query_scorers: workspace.query_scorers,
+        tools: offered::declared(&workspace.tools),
+        tool_names: tool_names(&workspace.tools),
+        folder,
+    };
+    Resolved { roots }
+}
+
+/// The tools of the workspace file, each with the names under which it is called; none when only a
+/// server or a set of APIs knows what its tools are called.
+fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
+    let names =
+        |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
+            "sql" => Some(vec![name.clone()]),
+            "mcp" => {
+                let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
+                let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
+                only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
+            }
+            _ => None,
+        };
+    tools.iter().map(|(name, settings)| (name.clone(), names(name, settings))).collect()
+}
+
+/// Nobody named these directories, so a link is not taken for one: it might lead anywhere.
+fn by_names(folder: PathBuf) -> Resolved {
+    let roots = match (named(&folder, &INPUTS), named(&folder, &OUTPUTS)) {
+        (Some(input), Some(output)) => {
+            Roots { input_dir: Some(input), output_dir: output, ..alone(folder) }
+        }
+        (None, Some(output)) if keeps_for(&folder, &output) => {
+            Roots { output_dir: output, ..alone(folder) }
+        }
+        _ => alone(folder),
+    };
+    Resolved { roots }
+}
+
+/// The first subfolder there is of these names.
+fn named(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    let is_dir = |dir: &PathBuf| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
+    names.iter().map(|name| folder.join(name)).find(is_dir)
+}
+
+/// Whether what is said of the runs of a folder lies in the one folder of it that has a name of
+/// results, because somebody named a run there: whoever names the folder above means the same runs,
+/// as long as it has no others.
+fn keeps_for(folder: &Path, output: &Path) -> bool {
+    let has_ours =
+        |dir: &Path| fs::symlink_metadata(dir.join(".touchstone")).is_ok_and(|meta| meta.is_dir());
+    let is_other = |entry: fs::DirEntry| {
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let hidden = entry.file_name().as_bytes().starts_with(b".");
+        !hidden && entry.path() != output && (is_dir || may_be_run(&entry.path()))
+    };
+    has_ours(output)
+        && !has_ours(folder)
+        && fs::read_dir(folder).is_ok_and(|all| !all.flatten().any(is_other))
+}
+
+/// Whether a file has a name that runs have.
+fn may_be_run(path: &Path) -> bool {
+    let ends = ["yaml", "yml", "json", "jsonl", "csv", "tsv", "history", "gz"];
+    path.extension().is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
+}
+
+fn alone(folder: PathBuf) -> Roots {
+    Roots { output_dir: folder.clone(), folder, ..Roots::default() }
+}

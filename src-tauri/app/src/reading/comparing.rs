@@ -1,0 +1,285 @@
+//! Runs beside each other: what is aligned is decided in `scoring::align`, how it is told to the
+//! page here. Runs may come from different folders. Beside the desk nothing of them is kept but
+//! digests, titles and answers.
+use super::desk::Opened;
+use super::pieces::{Budget, short};
+use super::task::{self, Origin};
+use super::{Reading, Unread, count};
+use std::sync::Arc;
+use touchstone_api::{
+    CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff,
+    StepRef, StoredLine, StoredResult, StoredSaid, TextChange,
+};
+use touchstone_formats::run::{Step, StepKind};
+use touchstone_formats::value::Value;
+use touchstone_scoring::align::{self, Alignment, Change, Digest, Kind};
+use touchstone_scoring::diff::{self, Options, PieceKind};
+use touchstone_store::flow::Flow;
+use touchstone_store::stored;
+
+/// How many runs are compared with each other at most.
+pub(crate) const MOST_RUNS: usize = 4;
+/// Rows that are told; the rest of very long runs is not.
+const MAX_ROWS: usize = 10_000;
+/// Names of tools in titles, and what all titles may weigh.
+const MAX_TITLE: usize = 80;
+const MAX_TITLES: usize = 1 << 20;
+/// Parts of two steps that are told.
+const MAX_PARTS: usize = 200;
+const MAX_LABEL: usize = 100;
+const MAX_TROUBLE: usize = 1_000;
+/// Evaluators whose stored verdicts are told, and letters of their names.
+const MAX_STORED: usize = 200;
+const MAX_STORED_NAME: usize = 300;
+
+/// A run, as far as comparing needs it.
+pub(crate) struct Side {
+    row: RunRow,
+    version: String,
+    /// Why it could not be read.
+    fault: Option<String>,
+    digests: Vec<Digest>,
+    titles: Vec<String>,
+    answer: Option<Value>,
+    /// What evaluators are stored to have said.
+    stored: Vec<StoredSaid>,
+    /// How its suite has answers compared.
+    options: Options,
+}
+
+impl Reading {
+    /// Reads a run to be compared.
+    pub(crate) fn side(&self, flow: &Flow, id: &str) -> Result<Side, Unread> {
+        let (row, opened) = self.look(flow, id)?;
+        let run = &opened.run;
+        let options =
+            task::origin(flow, &row).as_ref().map_or_else(Options::default, Origin::options);
+        Ok(Side {
+            options,
+            row,
+            version: opened.version.clone(),
+            fault: (!opened.faults.is_empty())
+                .then(|| short(&opened.faults.join(" "), MAX_TROUBLE)),
+            digests: align::digests(run),
+            titles: run.steps.iter().map(title).collect(),
+            answer: run.answer.as_ref().map(|answer| answer.value.clone()),
+            stored: run.verdicts.iter().take(MAX_STORED).map(stored::said).collect(),
+        })
+    }
+
+    /// The run that a step was named in, as it was then.
+    pub(crate) fn step(&self, flow: &Flow, step: &StepRef) -> Result<StepSide, Unread> {
+        Ok(StepSide {
+            opened: self.version(flow, &step.id, &step.version)?,
+            step: step.step as usize,
+        })
+    }
+}
+
+/// A step of a run that is read.
+pub(crate) struct StepSide {
+    opened: Arc<Opened>,
+    step: usize,
+}
+
+/// Compares two steps part by part.
+pub(crate) fn differences(left: &StepSide, right: &StepSide) -> Result<StepDiff, Unread> {
+    for side in [left, right] {
+        side.opened.run.steps.get(side.step).ok_or(Unread::NoPart)?;
+    }
+    let found = align::differences((&left.opened.run, left.step), (&right.opened.run, right.step));
+    Ok(StepDiff { parts: found.into_iter().take(MAX_PARTS).map(part).collect() })
+}
+
+fn part(found: align::Difference) -> PartDiff {
+    let piece = |piece: diff::Piece| {
+        let change = match piece.kind {
+            PieceKind::Same => DiffKind::Same,
+            PieceKind::Removed => DiffKind::Missing,
+            PieceKind::Added => DiffKind::Extra,
+        };
+        TextChange { text: piece.text, change }
+    };
+    PartDiff {
+        label: short(&found.label, MAX_LABEL),
+        kind: match found.change {
+            Change::Same => DiffKind::Same,
+            Change::Alike => DiffKind::Alike,
+            Change::Changed => DiffKind::Changed,
+            Change::Missing => DiffKind::Missing,
+            Change::Extra => DiffKind::Extra,
+        },
+        summary: found.summary,
+        pieces: found.pieces.into_iter().map(piece).collect(),
+        whole: found.whole,
+        coarse: found.coarse,
+    }
+}
+
+/// Puts runs beside the first of them. One without steps is told, and parts from nothing.
+pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
+    let read: Vec<usize> = (0..sides.len()).filter(|at| !sides[*at].digests.is_empty()).collect();
+    let digests: Vec<&[Digest]> = read.iter().map(|at| sides[*at].digests.as_slice()).collect();
+    let alignment = align::align(&digests);
+    let notes = notes(&sides, &alignment);
+    let mut budget = Budget::of(MAX_TITLES);
+    let rows = alignment
+        .rows
+        .iter()
+        .take(MAX_ROWS)
+        .map(|row| told(&sides, &read, row, &mut budget))
+        .collect();
+    let stored = stored_lines(&sides);
+    let place = |row: Option<usize>| row.map(count);
+    let first = sides.iter().position(|side| side.fault.is_none());
+    let of_first = first.and_then(|first| sides[first].answer.clone());
+    let runs = sides.into_iter().enumerate().map(|(at, side)| {
+        let among = read.iter().position(|read| *read == at);
+        let (answer, answer_summary) = match side.fault {
+            None => {
+                answers(of_first.as_ref(), side.answer.as_ref(), first == Some(at), &side.options)
+            }
+            Some(_) => (DiffKind::Absent, None),
+        };
+        let none = || among.is_none().then(|| "Its files tell of no steps.".to_owned());
+        ComparedRun {
+            version: side.version,
+            steps: count(side.digests.len()),
+            trouble: side.fault.or_else(none),
+            parts_at: place(among.and_then(|among| alignment.parts[among])),
+            answer,
+            answer_summary,
+            row: side.row,
+        }
+    });
+    Comparison {
+        runs: runs.collect(),
+        stored,
+        rows,
+        first_divergence: place(alignment.first_divergence),
+        first_other_result: place(alignment.first_other_result),
+        coarse: alignment.coarse,
+        notes,
+    }
+}
+
+/// What each evaluator is stored to have said of each run, in the order in which they are met.
+fn stored_lines(sides: &[Side]) -> Vec<StoredLine> {
+    let mut names: Vec<&str> = Vec::new();
+    for said in sides.iter().flat_map(|side| &side.stored) {
+        if !names.contains(&said.evaluator.as_str()) {
+            names.push(&said.evaluator);
+        }
+    }
+    // What it said and that it failed besides may both be stored.
+    let of = |side: &Side, name: &str| {
+        let all = || side.stored.iter().filter(|said| said.evaluator == name);
+        all().find(|said| said.result == StoredResult::Error).or_else(|| all().next()).cloned()
+    };
+    let line = |name: &&str| StoredLine {
+        evaluator: short(name, MAX_STORED_NAME),
+        said: sides.iter().map(|side| of(side, name)).collect(),
+    };
+    names.iter().map(line).collect()
+}
+
+fn told(sides: &[Side], read: &[usize], row: &align::Row, budget: &mut Budget) -> CompareRow {
+    let mut steps = vec![None; sides.len()];
+    let mut titles: Vec<&str> = Vec::new();
+    for (at, step) in read.iter().zip(&row.steps) {
+        steps[*at] = step.map(count);
+        let title = step.and_then(|step| sides[*at].titles.get(step));
+        titles.extend(title.map(String::as_str).filter(|title| !titles.contains(title)));
+    }
+    let title = titles.join(" / ");
+    CompareRow {
+        steps,
+        relation: match row.kind {
+            _ if read.len() < 2 => Relation::Alone,
+            Kind::Same => Relation::Same,
+            Kind::Reworded => Relation::Reworded,
+            Kind::SameResult => Relation::SameResult,
+            Kind::OtherResult => Relation::OtherResult,
+            Kind::Similar => Relation::Similar,
+            Kind::Different => Relation::Different,
+            Kind::Absent => Relation::Alone,
+        },
+        diverges: row.diverges,
+        title: budget.fit(&title, title.len()).to_owned(),
+    }
+}
+
+/// What a step is, in a few words.
+fn title(step: &Step) -> String {
+    let name = step.title.as_deref().map(|name| short(name, MAX_TITLE));
+    match (step.kind, name) {
+        (StepKind::User, _) if step.nudge => "nudge".to_owned(),
+        (StepKind::User, _) => "prompt".to_owned(),
+        (StepKind::Assistant, _) => "assistant message".to_owned(),
+        (StepKind::System, _) => "system message".to_owned(),
+        (StepKind::ToolCall, Some(name)) => name,
+        (StepKind::ToolCall, None) => "tool call".to_owned(),
+        (StepKind::Program, _) => "program".to_owned(),
+        (StepKind::Artifact, Some(name)) => format!("artifact {name}"),
+        (StepKind::Artifact, None) => "artifact".to_owned(),
+        (StepKind::Error, _) => "error".to_owned(),
+        (StepKind::Unknown, name) => name.unwrap_or_else(|| "unknown item".to_owned()),
+    }
+}
+
+/// How an answer relates to that of the first run.
+fn answers(
+    first: Option<&Value>,
+    answer: Option<&Value>,
+    is_first: bool,
+    options: &Options,
+) -> (DiffKind, Option<String>) {
+    match (first, answer) {
+        (None, None) => (DiffKind::Absent, None),
+        (Some(_), None) => (DiffKind::Missing, Some("no answer".to_owned())),
+        (None, Some(_)) => (DiffKind::Extra, Some("the baseline has no answer".to_owned())),
+        (Some(first), Some(answer)) if is_first || first == answer => (DiffKind::Same, None),
+        (Some(first), Some(answer)) => {
+            let diff = diff::diff(first, answer, &Options { between: true, ..options.clone() });
+            let kind = if diff.is_equal() { DiffKind::Alike } else { DiffKind::Changed };
+            (kind, Some(diff.summary()))
+        }
+    }
+}
+
+/// What makes the comparison doubtful.
+fn notes(sides: &[Side], alignment: &Alignment) -> Vec<String> {
+    let all_same = |what: &dyn Fn(&Side) -> Option<String>| {
+        let mut known = sides.iter().filter_map(what);
+        known.next().is_none_or(|first| known.all(|other| other == first))
+    };
+    let mut notes = Vec::new();
+    let mut note = |is: bool, text: &str| notes.extend(is.then(|| text.to_owned()));
+    if !all_same(&|side| side.row.task.clone()) {
+        note(true, "These runs answer different tasks.");
+    } else if !all_same(&|side| {
+        side.row.variation_name.clone().or(Some(side.row.variation?.to_string()))
+    }) {
+        note(true, "These runs answer different variations of their task.");
+    } else {
+        note(alignment.other_prompt.is_some(), "These runs were not given the same prompt.");
+    }
+    let nudged = sides.iter().filter(|side| side.row.nudges > 0).count();
+    note(
+        nudged > 0 && nudged < sides.len(),
+        "Some of these runs received follow-up messages, others not.",
+    );
+    let forks = sides.iter().filter(|side| side.row.lineage == Some(Lineage::Fork)).count();
+    note(forks > 0 && forks < sides.len(), "Some of these runs are forks, others not.");
+    note(
+        alignment.coarse,
+        "The runs are too long to compare every step with every other; only steps that are near were compared.",
+    );
+    if alignment.rows.len() > MAX_ROWS {
+        note(
+            true,
+            &format!("Only the first {MAX_ROWS} of {} rows are shown.", alignment.rows.len()),
+        );
+    }
+    notes
+}

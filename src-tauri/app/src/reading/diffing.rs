@@ -1,0 +1,117 @@
+//! The answer of a run beside what was expected of it, or beside the answer of another run. Owns
+//! which two values those are and by which rules of the suite they are compared; the last few
+//! comparisons lie here, so that scrolling does not compare again.
+use super::desk::Opened;
+use super::diff_view::Compared;
+use super::task::{self, Origin};
+use super::{PartId, Reading, Unread};
+use std::sync::{Arc, Mutex, PoisonError};
+use touchstone_api::{DiffRequest, DiffView, RunRow};
+use touchstone_scoring::diff::Options;
+use touchstone_store::flow::Flow;
+
+/// How many comparisons are remembered.
+const MOST: usize = 4;
+/// What they may weigh together. The last one stays in any case.
+const MAX_WEIGHT: usize = 96 << 20;
+
+/// What a comparison was made of. The same again gives the same.
+#[derive(Clone, PartialEq)]
+struct Made {
+    /// The run on the right, and its content.
+    right: (String, String),
+    /// The run on the left; none is what was expected.
+    left: Option<(String, String)>,
+    /// What the expected output and the rules come from.
+    origin: Option<Origin>,
+}
+
+/// The last few comparisons, the last one first.
+#[derive(Default)]
+pub(super) struct Remembered {
+    compared: Mutex<Vec<(Made, Arc<Compared>)>>,
+}
+
+impl Remembered {
+    fn find(&self, made: &Made) -> Option<Arc<Compared>> {
+        let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = compared.iter().position(|(other, _)| other == made)?;
+        compared[..=at].rotate_right(1);
+        Some(Arc::clone(&compared[0].1))
+    }
+
+    fn put(&self, made: Made, new: &Arc<Compared>) {
+        let mut compared = self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        compared.retain(|(other, _)| *other != made);
+        compared.insert(0, (made, Arc::clone(new)));
+        let mut weight = 0;
+        let fits = compared.iter().take(MOST).take_while(|(_, one)| {
+            weight += one.weight;
+            weight <= MAX_WEIGHT
+        });
+        let keep = fits.count().max(1);
+        compared.truncate(keep);
+    }
+}
+
+impl Reading {
+    /// A part of the comparison of two answers.
+    pub(crate) fn diff(&self, flow: &Flow, request: &DiffRequest) -> Result<DiffView, Unread> {
+        let (row, right) = self.look(flow, &request.id)?;
+        let left = match &request.against {
+            Some(id) => Some(self.look(flow, id)?.1),
+            None => None,
+        };
+        let named = |run: &Opened| (run.id.clone(), run.version.clone());
+        let made = Made {
+            right: named(&right),
+            left: left.as_deref().map(named),
+            origin: task::origin(flow, &row),
+        };
+        if let Some(compared) = self.compared.find(&made) {
+            return Ok(compared.window(request));
+        }
+        let compared =
+            Arc::new(compare(flow, &row, &right, left.as_deref(), made.origin.as_ref())?);
+        self.compared.put(made, &compared);
+        Ok(compared.window(request))
+    }
+}
+
+fn compare(
+    flow: &Flow,
+    row: &RunRow,
+    right: &Opened,
+    left: Option<&Opened>,
+    origin: Option<&Origin>,
+) -> Result<Compared, Unread> {
+    let options = origin.map_or_else(Options::default, Origin::options);
+    let mut notes: Vec<String> = right.faults.clone();
+    notes.extend(lenient(
+        right,
+        if left.is_some() { "The answer on the right" } else { "The answer" },
+    ));
+    let answer = right.run.answer.as_ref().map(|answer| &answer.value);
+    if let Some(left) = left {
+        notes.extend(lenient(left, "The answer on the left"));
+        let other = left.run.answer.as_ref().map(|answer| &answer.value).ok_or(Unread::NoAnswer)?;
+        return Ok(Compared::of(other, answer, &Options { between: true, ..options }, notes));
+    }
+    let asked = task::of(flow, row).ok_or(Unread::NoTask)?;
+    let Some(expected) = asked.value(PartId::Expected) else {
+        return Err(asked
+            .notes
+            .first()
+            .map_or(Unread::NoExpected, |why| Unread::BadExpected(why.clone())));
+    };
+    notes.extend(asked.notes.iter().cloned());
+    Ok(Compared::of(&expected, answer, &options, notes))
+}
+
+fn lenient(run: &Opened, which: &str) -> Option<String> {
+    let answer = run.run.answer.as_ref().filter(|answer| answer.lenient)?;
+    Some(format!(
+        "{which} is not strict JSON ({}); it was read as it was probably meant.",
+        answer.source
+    ))
+}

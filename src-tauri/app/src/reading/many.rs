@@ -1,0 +1,115 @@
+//! Many runs, one after the other: a file that holds many is read and cut once, and its runs are
+//! given in its order, a few at a time.
+use super::error::Unread;
+use super::source::{read, row_of, sentence, tag_of, with_room};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use touchstone_formats::ReadError;
+use touchstone_formats::collection::Collection;
+use touchstone_formats::run::Run;
+use touchstone_formats::value::Value;
+use touchstone_store::flow::Flow;
+use touchstone_store::open;
+use touchstone_store::roots::FileId;
+
+/// Runs of a file that are held at the same time.
+const AT_ONCE: usize = 32;
+
+/// A run as its files tell it.
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) run: Run,
+    /// The file in which it stands with others.
+    pub(crate) whole: Option<Arc<Whole>>,
+}
+
+/// A file that holds many runs.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) path: String,
+    /// How many it holds.
+    pub(crate) runs: usize,
+    /// What it says of all of them.
+    pub(crate) says: Value,
+    /// How many keys of that were not read.
+    pub(crate) unread: usize,
+}
+
+/// Hands over runs as their files are now, each with the place of its id. Those that stand in a
+/// file with others come last.
+pub(super) fn each(
+    flow: &Flow,
+    ids: &[&str],
+    mut take: impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut shared: BTreeMap<FileId, Vec<(usize, String)>> = BTreeMap::new();
+    for (at, id) in ids.iter().enumerate() {
+        let one = row_of(flow, id).and_then(|(row, files)| {
+            if let (Some(member), [file]) = (&row.member, files.as_slice()) {
+                shared.entry(file.clone()).or_default().push((at, member.clone()));
+                return Ok(None);
+            }
+            let opened = read(flow, &row, files, (Vec::new(), tag_of(flow, id)?))?;
+            let fault = opened.faults.into_iter().next();
+            fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| {
+                Err(Unread::Unreadable(fault))
+            })
+        });
+        if let Some(one) = one.transpose() {
+            take(at, one)?;
+        }
+    }
+    shared.iter().try_for_each(|(file, members)| of_file(flow, file, members, &mut take))
+}
+
+fn of_file(
+    flow: &Flow,
+    file: &FileId,
+    members: &[(usize, String)],
+    take: &mut impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let unreadable = |why: &ReadError| Unread::Unreadable(sentence(&why.message));
+    let read = open::read(&flow.roots, file, flow.limits.file_bytes);
+    let bytes = read.map_err(|why| Unread::File { file: flow.roots.shown(file), why }.to_string());
+    let many = bytes.as_ref().map_err(Clone::clone).and_then(|(bytes, _)| {
+        with_room(|| Collection::open(&file.shown(), bytes))
+            .map_err(|why| unreadable(&why).to_string())
+    });
+    let many = match many {
+        Ok(many) => many,
+        Err(why) => {
+            return members
+                .iter()
+                .try_for_each(|(at, _)| take(*at, Err(Unread::Unreadable(why.clone()))));
+        }
+    };
+    let known: HashMap<&str, usize> =
+        (0..many.len()).map(|place| (many.key(place), place)).collect();
+    let mut places = Vec::with_capacity(members.len());
+    for (at, member) in members {
+        match known.get(member.as_str()) {
+            Some(place) => places.push((*place, *at)),
+            None => take(*at, Err(Unread::Gone))?,
+        }
+    }
+    places.sort_unstable();
+    let whole = Arc::new(Whole {
+        path: file.shown(),
+        runs: many.len(),
+        says: many.says().clone(),
+        unread: many.unread(),
+    });
+    for some in places.chunks(AT_ONCE) {
+        match with_room(|| Ok(some.iter().map(|(place, _)| many.run(*place)).collect::<Vec<_>>())) {
+            Ok(runs) => {
+                for ((_, at), run) in some.iter().zip(runs) {
+                    let told = run.map(|run| Told { run, whole: Some(Arc::clone(&whole)) });
+                    take(*at, told.map_err(|why| unreadable(&why)))?;
+                }
+            }
+            Err(why) => some.iter().try_for_each(|(_, at)| take(*at, Err(unreadable(&why))))?,
+        }
+    }
+    ControlFlow::Continue(())
+}

@@ -1,0 +1,96 @@
+//! **Pure.** Where the time of a run went, turn by turn: the model's and that of its tools.
+use touchstone_api::{Pace, TurnTime};
+use touchstone_formats::run::{Run, Step, StepKind};
+
+/// Turns that are shown; nobody compares more bars than this.
+const MOST_TURNS: usize = 200;
+
+/// The time of each turn that says any; none when no turn does.
+pub(super) fn of(run: &Run) -> Option<Pace> {
+    let (mut turns, mut more, mut begin) = (Vec::new(), 0, 0);
+    for steps in run.steps.chunk_by(|one, next| one.turn == next.turn) {
+        let step = u32::try_from(begin).unwrap_or(u32::MAX);
+        begin += steps.len();
+        let model = seconds(steps, &[StepKind::Assistant]);
+        let tools = seconds(steps, &[StepKind::ToolCall, StepKind::Program]);
+        match (model, tools) {
+            (None, None) => {}
+            _ if turns.len() == MOST_TURNS => more += 1,
+            _ => turns.push(TurnTime { turn: steps[0].turn, step, model, tools }),
+        }
+    }
+    (!turns.is_empty()).then_some(Pace { turns, more })
+}
+
+/// What steps of these kinds took together; none when no step says. Times that cannot be are not
+/// told.
+fn seconds(steps: &[Step], kinds: &[StepKind]) -> Option<f64> {
+    let told =
+        steps.iter().filter(|step| kinds.contains(&step.kind)).filter_map(|step| step.seconds);
+    told.filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
+        .reduce(|sum, seconds| sum + seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(turn: u32, kind: StepKind, seconds: Option<f64>) -> Step {
+        Step { turn, kind, seconds, ..Step::default() }
+    }
+
+    fn told(steps: Vec<Step>) -> String {
+        let pace = of(&Run { steps, ..Run::default() });
+        pace.map_or_else(
+            || "nothing".to_owned(),
+            |pace| {
+                let told = pace
+                    .turns
+                    .iter()
+                    .map(|at| format!("{}@{} {:?} {:?}", at.turn, at.step, at.model, at.tools));
+                format!("{}; {} more", told.collect::<Vec<_>>().join(", "), pace.more)
+            },
+        )
+    }
+
+    #[test]
+    fn a_turn_takes_what_its_model_and_its_tools_took_together() {
+        use StepKind::{Assistant, Program, ToolCall, User};
+        let steps = vec![
+            step(1, User, Some(9.0)),
+            step(2, Assistant, Some(1.5)),
+            step(2, ToolCall, Some(0.25)),
+            step(2, Program, Some(0.5)),
+            step(3, Assistant, Some(2.0)),
+        ];
+        assert_eq!(told(steps), "2@1 Some(1.5) Some(0.75), 3@4 Some(2.0) None; 0 more");
+    }
+
+    #[test]
+    fn a_time_that_is_not_told_or_cannot_be_is_none_and_never_nought() {
+        use StepKind::{Assistant, ToolCall};
+        assert_eq!(told(vec![step(1, Assistant, None), step(1, ToolCall, None)]), "nothing");
+        assert_eq!(
+            told(vec![step(1, Assistant, Some(f64::NAN)), step(1, ToolCall, Some(-1.0))]),
+            "nothing"
+        );
+        let steps = vec![step(4, Assistant, None), step(4, ToolCall, Some(0.0))];
+        assert_eq!(told(steps), "4@0 None Some(0.0); 0 more");
+    }
+
+    #[test]
+    fn of_very_many_turns_the_first_are_shown_and_the_rest_counted() {
+        let most = u32::try_from(MOST_TURNS).unwrap();
+        let turns = |count: u32| {
+            (1..=count).map(|turn| step(turn, StepKind::Assistant, Some(f64::from(turn)))).collect()
+        };
+        for count in [most, most + 1, most + 2, 10 * most] {
+            let pace = of(&Run { steps: turns(count), ..Run::default() }).unwrap();
+            assert_eq!((pace.turns.len(), pace.more), (MOST_TURNS, count - most));
+            assert_eq!(
+                pace.turns.last().map(|at| (at.turn, at.model)),
+                Some((most, Some(f64::from(most))))
+            );
+        }
+    }
+}

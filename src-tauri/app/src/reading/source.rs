@@ -1,0 +1,246 @@
+//! Where the content of a run comes from: its row and the names of its files from the index, their
+//! bytes through the safe open. Nothing from outside names a file: the page only ever has ids.
+use super::desk::{Opened, weight};
+use super::error::Unread;
+use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
+use super::view;
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
+use touchstone_api::{RunFile, RunRow, RunState, TextPiece};
+use touchstone_formats::ReadError;
+use touchstone_formats::run::Run;
+use touchstone_store::flow::Flow;
+use touchstone_store::index::Reader;
+use touchstone_store::layouts::{self, Spot};
+use touchstone_store::open::{self, Refused, Stamp};
+use touchstone_store::query;
+use touchstone_store::roots::{FileId, Root};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Parsers go down into what they read; a thread of their own has room for that.
+const STACK: usize = 8 << 20;
+/// What a sentence about a file may quote of it.
+const MAX_NOTE: usize = 1_000;
+
+/// The row of a run and its files, in the order in which `raw:<n>` counts them.
+pub(super) fn row_of(flow: &Flow, id: &str) -> Result<(RunRow, Vec<FileId>), Unread> {
+    ask(flow, |index| {
+        let row = query::row_by_key(index, id)?.ok_or(Unread::Unknown)?;
+        Ok((row, names(index, id)?))
+    })
+}
+
+/// The tag that the answer of a run was found in, which its suite names; none for most.
+pub(super) fn tag_of(flow: &Flow, id: &str) -> Result<Option<String>, Unread> {
+    const TAG: &str = "SELECT a.tag FROM runs r JOIN answers a ON a.run = r.id WHERE r.key = ?";
+    ask(flow, |index| {
+        let mut query = index.prepare_cached(TAG)?;
+        let mut rows = query.query([id])?;
+        Ok(rows.next()?.map(|row| row.get(0)).transpose()?.flatten())
+    })
+}
+
+fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, Unread> {
+    const FILES: &str =
+        "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
+    let mut query = index.prepare_cached(FILES)?;
+    let paths = query.query_map([id], |row| row.get::<_, Vec<u8>>(0))?;
+    Ok(paths
+        .map(|path| path.map(|path| FileId::new(Root::Output, path)))
+        .collect::<Result<_, _>>()?)
+}
+
+fn ask<T>(flow: &Flow, ask: impl FnOnce(&Reader<'_>) -> Result<T, Unread>) -> Result<T, Unread> {
+    let reader = flow.index.trust(flow.index.reader())?;
+    match ask(&reader) {
+        Err(Unread::Index(error)) => Ok(flow.index.trust(Err(error))?),
+        other => other,
+    }
+}
+
+/// How the files are now; none for one that cannot be opened.
+pub(super) fn stamps(flow: &Flow, files: &[FileId]) -> Vec<Option<Stamp>> {
+    files.iter().map(|file| open::open(&flow.roots, file).ok().map(|(_, stamp)| stamp)).collect()
+}
+
+/// Reads a run. What cannot be read becomes a fault to be shown, with the files still there to be
+/// looked at as they are.
+pub(super) fn read(
+    flow: &Flow,
+    row: &RunRow,
+    files: Vec<FileId>,
+    (stamps, tag): (Vec<Option<Stamp>>, Option<String>),
+) -> Result<Opened, Unread> {
+    let mut opened = Opened {
+        id: row.id.clone(),
+        files,
+        stamps,
+        tag,
+        version: String::new(),
+        layout: "Not a transcript",
+        spot: None,
+        run: Run::default(),
+        faults: Vec::new(),
+        weight: 0,
+    };
+    if row.state == RunState::Other {
+        opened.faults.extend(row.reason.as_deref().map(sentence));
+        opened.version = version_of_stamps(&opened.stamps);
+        return Ok(opened);
+    }
+    let mut contents = Vec::new();
+    for file in &opened.files {
+        match open::read(&flow.roots, file, flow.limits.file_bytes) {
+            Ok((bytes, _)) => contents.push((file, bytes)),
+            Err(Refused::Gone) => {}
+            Err(why) => {
+                opened.faults.push(Unread::File { file: flow.roots.shown(file), why }.to_string());
+            }
+        }
+    }
+    if contents.is_empty() && opened.faults.is_empty() {
+        return Err(Unread::Gone);
+    }
+    let mut hash = Xxh3::new();
+    if row.member.is_none() {
+        for (_, bytes) in &contents {
+            hash.update(bytes);
+        }
+    }
+    if opened.faults.is_empty() {
+        match parse(&contents, (row.member.as_deref(), opened.tag.as_deref())) {
+            Ok((run, spot)) => {
+                hash.update(opened.tag.as_deref().unwrap_or_default().as_bytes());
+                hash.update(&spot.map_or(0, |spot| spot.content).to_le_bytes());
+                opened.spot = spot;
+                opened.layout = view::layout(run.layout);
+                opened.weight = weight(&run);
+                opened.run = run;
+            }
+            Err(error) => {
+                opened.layout = "Damaged transcript";
+                hash.update(error.message.as_bytes());
+                opened.faults = faults(&error);
+            }
+        }
+    }
+    opened.version = format!("{:016x}", hash.digest());
+    Ok(opened)
+}
+
+/// Reads contents into the model; one of many runs with its place.
+fn parse(
+    contents: &[(&FileId, Vec<u8>)],
+    (member, tag): (Option<&str>, Option<&str>),
+) -> Result<(Run, Option<Spot>), ReadError> {
+    let files: Vec<(&FileId, &[u8])> =
+        contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
+    with_room(|| match (member, files.as_slice()) {
+        (Some(member), [(file, bytes)]) => {
+            layouts::one(file, bytes, member).map(|(run, spot)| (run, Some(spot)))
+        }
+        // Its files name the content.
+        _ => layouts::whole(&files, tag).map(|run| (run, None)),
+    })
+}
+
+/// Reads on a thread with room, whose panic would be a fault of the file and not the end of
+/// anything.
+pub(super) fn with_room<T: Send>(
+    work: impl FnOnce() -> Result<T, ReadError> + Send,
+) -> Result<T, ReadError> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("open".into())
+            .stack_size(STACK)
+            .spawn_scoped(scope, work);
+        let failed = |message: &str| {
+            Err(ReadError::new(touchstone_formats::ReadErrorKind::BadValue, message))
+        };
+        match thread.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(run)) => run,
+            Ok(Err(_)) => failed("Reading this file failed in a way that should never happen."),
+            Err(_) => failed("There was no thread left to read this file with."),
+        }
+    })
+}
+
+/// An error of a file, as sentences.
+fn faults(error: &ReadError) -> Vec<String> {
+    let mut faults = vec![sentence(&error.message)];
+    if let Some(line) = error.line {
+        let column = error.column.map(|column| format!(", column {column}")).unwrap_or_default();
+        let excerpt =
+            error.excerpt.as_deref().map(|excerpt| format!(": {excerpt}")).unwrap_or_default();
+        faults.push(short(&format!("Line {line}{column}{excerpt}"), MAX_NOTE));
+    }
+    faults.extend(error.advice.as_deref().map(sentence));
+    faults
+}
+
+pub(super) fn sentence(text: &str) -> String {
+    short(text, MAX_NOTE)
+}
+
+fn version_of_stamps(stamps: &[Option<Stamp>]) -> String {
+    let mut hash = Xxh3::new();
+    for stamp in stamps.iter().flatten() {
+        hash.update(&stamp.size.to_le_bytes());
+        hash.update(&stamp.mtime_ns.to_le_bytes());
+        hash.update(&stamp.inode.to_le_bytes());
+    }
+    format!("{:016x}", hash.digest())
+}
+
+/// A piece of a file as it is on disk, without reading the rest: the way into files that are too
+/// large or no text at all.
+pub(super) fn raw(
+    flow: &Flow,
+    file: &FileId,
+    offset: u64,
+    limit: u64,
+) -> Result<TextPiece, Unread> {
+    let unread = |why| Unread::File { file: flow.roots.shown(file), why };
+    let (opened, stamp) = open::open(&flow.roots, file).map_err(unread)?;
+    let offset = offset.min(stamp.size);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX).clamp(4, MAX_PIECE);
+    let from = offset.saturating_sub(MARGIN as u64);
+    let asked = usize::try_from(offset - from).unwrap_or(0);
+    let mut bytes = vec![0; asked + limit + MARGIN];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match opened.file().read_at(&mut bytes[filled..], from + filled as u64) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(unread(Refused::Io(error))),
+        }
+    }
+    let (text, range) = raw_piece(&bytes[..filled], asked..asked + limit);
+    let end = from + range.end as u64;
+    // A file that grew while it was read has more than its stamp says.
+    let total = stamp.size.max(from + filled as u64);
+    Ok(TextPiece {
+        text,
+        offset: from + range.start as u64,
+        next: (end < total && filled > 0).then_some(end),
+        total,
+    })
+}
+
+/// The files as the page shows them.
+pub(super) fn files(flow: &Flow, files: &[FileId]) -> Vec<RunFile> {
+    let shown = |file: &FileId| RunFile {
+        path: flow.roots.shown(file),
+        full_path: flow.roots.path(file).unwrap_or_default().to_string_lossy().into_owned(),
+        size: open::open(&flow.roots, file).map_or(0, |(_, stamp)| stamp.size),
+    };
+    files.iter().map(shown).collect()
+}
+
+/// Where a file is. One that is reached by a link, or is no file any more, is nowhere.
+pub(super) fn place(flow: &Flow, file: &FileId) -> Result<PathBuf, Unread> {
+    open::open(&flow.roots, file)
+        .map_err(|why| Unread::File { file: flow.roots.shown(file), why })?;
+    flow.roots.path(file).ok_or(Unread::Gone)
+}

@@ -1,0 +1,158 @@
+//! What evaluators are stored to have said of a row of an evaluation and, where it was made here,
+//! what models said to that, from the file beside it. Of that file only the lines of this row are
+//! kept in memory, and replies to other words are left out.
+use super::desk::Opened;
+use super::pieces::short;
+use std::io::{BufRead, BufReader, Read};
+use touchstone_api::{StoredRound, StoredVerdict};
+use touchstone_formats::beside::replies;
+use touchstone_formats::collection::Heard;
+use touchstone_formats::run::Verdict;
+use touchstone_formats::value::Value;
+use touchstone_store::flow::Flow;
+use touchstone_store::layouts::Spot;
+use touchstone_store::open::{self, Refused};
+use touchstone_store::roots::{FileId, Root};
+use touchstone_store::stored::result;
+
+/// What is not read of longer files.
+const MOST: u64 = 1 << 30;
+/// A longer line is none that we wrote.
+const LONGEST_LINE: u64 = 8 << 20;
+/// What is shown of one run, in bytes.
+const MOST_SHOWN: usize = 2 << 20;
+/// Evaluators that are shown.
+const MOST_EVALUATORS: usize = 500;
+/// What is shown of a reason; all of it is among the facts.
+const LONGEST_REASON: usize = 16 << 10;
+
+/// The verdicts of a run, and a sentence when the replies cannot be read.
+pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<String>) {
+    let mut all: Vec<StoredVerdict> =
+        opened.run.verdicts.iter().take(MOST_EVALUATORS).map(told).collect();
+    if opened.run.row == Value::Null {
+        return (all, None);
+    }
+    let ([file], Some(spot)) = (opened.files.as_slice(), opened.spot) else { return (all, None) };
+    let Some(file) = beside(file) else { return (all, None) };
+    match heard(flow, &file, spot) {
+        Ok(heard) => {
+            for one in heard {
+                hear(&mut all, one);
+            }
+            (all, None)
+        }
+        Err(Refused::Gone) => (all, None),
+        Err(why) => {
+            (all, Some(format!("Raw replies to the evaluators of this row cannot be read: {why}.")))
+        }
+    }
+}
+
+/// Puts what was said in a round to its evaluator. One that has no result on any row may not be in
+/// the file, and was paid for all the same.
+fn hear(all: &mut Vec<StoredVerdict>, heard: Heard) {
+    let known = all.iter().position(|verdict| verdict.evaluator == heard.evaluator);
+    let at = known.unwrap_or(all.len());
+    if known.is_none() && all.len() < MOST_EVALUATORS {
+        let (evaluator, reason) = (heard.evaluator, heard.error.clone());
+        all.push(told(&Verdict { evaluator, reason, is_silent: true, ..Verdict::default() }));
+    }
+    if let Some(verdict) = all.get_mut(at) {
+        let round = u32::try_from(heard.round).unwrap_or(u32::MAX);
+        verdict.rounds.push(StoredRound { round, replies: heard.replies, error: heard.error });
+    }
+}
+
+fn told(verdict: &Verdict) -> StoredVerdict {
+    let result = result(verdict);
+    let Verdict { evaluator, score, word, passed, threshold, reason, is_silent } = verdict.clone();
+    let [score, word, threshold, reason] =
+        [score, word, threshold, reason].map(|text| text.map(|text| short(&text, LONGEST_REASON)));
+    StoredVerdict {
+        evaluator,
+        score,
+        word,
+        passed,
+        threshold,
+        reason,
+        silent: is_silent,
+        result,
+        rounds: Vec::new(),
+    }
+}
+
+/// The file of replies that belongs to a file of results; none where its name is no text, for such
+/// a file was not made here.
+fn beside(file: &FileId) -> Option<FileId> {
+    Some(FileId::new(Root::Output, replies(std::str::from_utf8(&file.path).ok()?)))
+}
+
+fn heard(flow: &Flow, file: &FileId, spot: Spot) -> Result<Vec<Heard>, Refused> {
+    let (opened, _) = open::open(&flow.roots, file)?;
+    lines(BufReader::with_capacity(1 << 16, opened.take(MOST)), spot).map_err(Refused::Io)
+}
+
+/// The lines of a row, which stand together, in the order of rows.
+fn lines(mut from: impl BufRead, spot: Spot) -> std::io::Result<Vec<Heard>> {
+    let (mut found, mut room, mut line) = (Vec::new(), MOST_SHOWN, Vec::new());
+    loop {
+        line.clear();
+        if from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(found);
+        }
+        match Heard::row_of(&line) {
+            Some(row) if row == spot.at + 1 => {}
+            Some(row) if row > spot.at + 1 => return Ok(found),
+            _ => continue,
+        }
+        if let Some(heard) = Heard::read(&line).filter(|heard| heard.of == Some(spot.content)) {
+            room = match room.checked_sub(line.len()) {
+                Some(room) => room,
+                None => return Ok(found),
+            };
+            found.push(heard);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(row: usize, of: u64, evaluator: &str) -> Heard {
+        let evaluator = evaluator.to_owned();
+        Heard {
+            row,
+            of: Some(of),
+            evaluator,
+            round: 1,
+            replies: vec!["So it is.".to_owned()],
+            error: None,
+        }
+    }
+
+    fn found(text: &str, at: usize, content: u64) -> Vec<String> {
+        let found = lines(text.as_bytes(), Spot { at, content }).unwrap();
+        found.into_iter().map(|heard| heard.evaluator).collect()
+    }
+
+    #[test]
+    fn replies_are_those_of_the_row_with_its_number_and_its_words() {
+        let text: String = [heard(1, 7, "a"), heard(2, 8, "b"), heard(2, 8, "c"), heard(3, 7, "d")]
+            .iter()
+            .map(Heard::line)
+            .collect();
+        assert_eq!(found(&text, 1, 8), ["b", "c"]);
+        assert_eq!(found(&text, 0, 7), ["a"]);
+        assert!(found(&text, 1, 7).is_empty() && found(&text, 3, 7).is_empty());
+        assert_eq!(found(&format!("odd\n\n{text}"), 2, 7), ["d"]);
+    }
+
+    #[test]
+    fn what_is_shown_of_one_row_has_an_end() {
+        let long = Heard { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..heard(1, 7, "a") };
+        let text: String = std::iter::repeat_n(long.line(), 3).collect();
+        assert_eq!(found(&text, 0, 7).len(), 1);
+    }
+}

@@ -1,0 +1,243 @@
+//! **Pure.** A list of objects as a table: columns, cells, order, CSV.
+use super::pieces::{Budget, short, weight};
+use crate::csv;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use touchstone_api::{Body, Cell, CellKind, RowPiece, RowRequest, TableColumn};
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// A list whose objects have more different keys than this is no table anybody reads.
+const MAX_COLUMNS: usize = 200;
+/// Rows that come along when a run opens.
+const FIRST_ROWS: usize = 50;
+/// Rows that are read at once at most.
+const MAX_ROWS: usize = 500;
+/// What is shown of a cell.
+const MAX_CELL: usize = 2_000;
+/// What is shown of the name of a column.
+const MAX_NAME: usize = 200;
+/// What one reply with rows may weigh, and what a table may when a run opens.
+const MAX_REPLY: usize = 512 << 10;
+const MAX_FIRST: usize = 64 << 10;
+/// What stands around a cell in JSON.
+const CELL_FRAME: usize = 32;
+
+/// A table over a value.
+pub(super) struct Table<'a> {
+    columns: Vec<TableColumn>,
+    /// Whole names of the columns, in order of appearance.
+    names: Vec<Cow<'a, str>>,
+    rows: &'a [Value],
+}
+
+impl<'a> Table<'a> {
+    /// The table of a list of at least one object; none for any other value.
+    pub(super) fn of(value: &'a Value) -> Option<Self> {
+        let Value::List(rows) = value else { return None };
+        if rows.is_empty() || !rows.iter().all(|row| matches!(row, Value::Map(_))) {
+            return None;
+        }
+        let mut at: HashMap<Cow<'a, str>, usize> = HashMap::new();
+        let (mut names, mut numbers, mut others) = (Vec::new(), Vec::new(), Vec::new());
+        for (key, value) in rows.iter().flat_map(Value::entries) {
+            let name = key_text(key);
+            let column = *at.entry(name).or_insert_with_key(|name| {
+                names.push(name.clone());
+                numbers.push(false);
+                others.push(false);
+                names.len() - 1
+            });
+            if column == MAX_COLUMNS {
+                return None;
+            }
+            match value {
+                Value::Number(_) => numbers[column] = true,
+                Value::Null => {}
+                _ => others[column] = true,
+            }
+        }
+        let numeric = numbers.iter().zip(&others).map(|(numbers, others)| *numbers && !others);
+        let columns = names
+            .iter()
+            .zip(numeric)
+            .map(|(name, numeric)| TableColumn { name: short(name, MAX_NAME), numeric })
+            .collect();
+        Some(Self { columns, names, rows })
+    }
+
+    /// The table as it opens; none when not even its head fits.
+    pub(super) fn body(&self, budget: &mut Budget) -> Option<Body> {
+        let allowed = budget.left.min(MAX_FIRST);
+        let mut left = Budget::of(allowed);
+        left.spend(self.columns.iter().map(|column| weight(&column.name) + CELL_FRAME).sum());
+        if left.left < self.columns.len() * CELL_FRAME {
+            return None;
+        }
+        let rows = self.fill(0..self.rows.len().min(FIRST_ROWS), &mut left);
+        budget.spend(allowed - left.left);
+        Some(Body::Table { columns: self.columns.clone(), rows, total: self.rows.len() as u64 })
+    }
+
+    /// Rows in an order.
+    pub(super) fn read(&self, request: &RowRequest) -> RowPiece {
+        let total = self.rows.len();
+        let start = (request.span.offset as usize).min(total);
+        let end = start.saturating_add((request.span.limit as usize).min(MAX_ROWS)).min(total);
+        let mut budget = Budget::of(MAX_REPLY);
+        let column = request.column.and_then(|at| self.names.get(at as usize));
+        let rows = match column {
+            None => self.fill(start..end, &mut budget),
+            Some(name) => {
+                let order = self.order(name, request.descending);
+                self.fill(order[start..end].iter().copied(), &mut budget)
+            }
+        };
+        RowPiece { rows, total: total as u64 }
+    }
+
+    /// The whole table as CSV. No value is an empty field, and an empty text a quoted one.
+    pub(super) fn csv(&self) -> String {
+        let mut out = String::new();
+        csv::line(&mut out, self.names.iter().map(|name| Some(Cow::Borrowed(name.as_ref()))));
+        for values in self.rows {
+            let fields = self.values(values).into_iter();
+            csv::line(
+                &mut out,
+                fields.map(|value| value.filter(|value| **value != Value::Null).map(cell_text)),
+            );
+        }
+        out
+    }
+
+    /// Cells of rows, as many as fit. The first row is always there, if need be with less of each
+    /// cell.
+    fn fill(&self, rows: impl IntoIterator<Item = usize>, budget: &mut Budget) -> Vec<Vec<Cell>> {
+        let mut filled = Vec::new();
+        for at in rows {
+            let values = self.values(&self.rows[at]);
+            let mut rest = *budget;
+            let row = cells(&values, MAX_CELL, &mut rest);
+            if rest.left == 0 {
+                if filled.is_empty() {
+                    let each = budget.left / (values.len().max(1) * 6);
+                    filled.push(cells(&values, each, budget));
+                }
+                break;
+            }
+            *budget = rest;
+            filled.push(row);
+        }
+        filled
+    }
+
+    fn values(&self, row: &'a Value) -> Vec<Option<&'a Value>> {
+        let entries = row.entries();
+        let value = |(at, name): (usize, &Cow<'a, str>)| {
+            let named = |(key, _): &&(Value, Value)| key_text(key) == *name;
+            // Keys are nearly always where their column is.
+            let entry = entries.get(at).filter(named).or_else(|| entries.iter().find(named));
+            entry.map(|(_, value)| value)
+        };
+        self.names.iter().enumerate().map(value).collect()
+    }
+
+    fn order(&self, name: &str, descending: bool) -> Vec<usize> {
+        let value = |row: &'a Value| {
+            row.entries().iter().find(|(key, _)| key_text(key) == name).map(|(_, value)| value)
+        };
+        let mut keyed: Vec<(SortKey<'a>, usize)> =
+            self.rows.iter().enumerate().map(|(at, row)| (SortKey::of(value(row)), at)).collect();
+        keyed.sort_by(|(a, _), (b, _)| a.compare(b, descending));
+        keyed.into_iter().map(|(_, at)| at).collect()
+    }
+}
+
+/// What a value is ordered by: numbers before words before anything nested, no value last.
+enum SortKey<'a> {
+    Number(f64, &'a str),
+    Text(Cow<'a, str>),
+    Nested(String),
+    Missing,
+}
+
+impl<'a> SortKey<'a> {
+    fn of(value: Option<&'a Value>) -> Self {
+        match value {
+            None | Some(Value::Null) => SortKey::Missing,
+            Some(Value::Number(text)) => match text.replace('_', "").parse() {
+                Ok(number) => SortKey::Number(number, text),
+                Err(_) => SortKey::Text(Cow::Borrowed(text)),
+            },
+            Some(value @ (Value::List(_) | Value::Map(_))) => {
+                SortKey::Nested(json::write(value, false))
+            }
+            Some(value) => SortKey::Text(cell_text(value)),
+        }
+    }
+
+    fn compare(&self, other: &Self, descending: bool) -> Ordering {
+        let (a, b) = (self.rank(), other.rank());
+        if a != b || a == 3 {
+            // What kind of value comes first does not turn around.
+            return a.cmp(&b);
+        }
+        let order = match (self, other) {
+            // Integers beyond the precision of a float still differ.
+            (SortKey::Number(a, x), SortKey::Number(b, y)) => {
+                a.total_cmp(b).then_with(|| match (x.parse::<i128>(), y.parse()) {
+                    (Ok(x), Ok(y)) => x.cmp(&y),
+                    _ => Ordering::Equal,
+                })
+            }
+            (SortKey::Text(a), SortKey::Text(b)) => a.cmp(b),
+            (SortKey::Nested(a), SortKey::Nested(b)) => a.cmp(b),
+            _ => Ordering::Equal,
+        };
+        if descending { order.reverse() } else { order }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            SortKey::Number(..) => 0,
+            SortKey::Text(_) => 1,
+            SortKey::Nested(_) => 2,
+            SortKey::Missing => 3,
+        }
+    }
+}
+
+fn cells(values: &[Option<&Value>], most: usize, budget: &mut Budget) -> Vec<Cell> {
+    let cell = |value: Option<&Value>| {
+        let text = value.map_or(Cow::Borrowed(""), cell_text);
+        budget.spend(CELL_FRAME);
+        let shown = budget.fit(&text, most);
+        let text = if shown.len() < text.len() { format!("{shown}…") } else { shown.to_owned() };
+        Cell { text, kind: value.map_or(CellKind::Missing, kind) }
+    };
+    values.iter().copied().map(cell).collect()
+}
+
+fn kind(value: &Value) -> CellKind {
+    match value {
+        Value::Null => CellKind::Null,
+        Value::Bool(_) => CellKind::Bool,
+        Value::Number(_) => CellKind::Number,
+        Value::Text(_) => CellKind::Text,
+        Value::List(_) | Value::Map(_) => CellKind::Nested,
+    }
+}
+
+fn cell_text(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Text(text) | Value::Number(text) => Cow::Borrowed(text),
+        Value::Bool(bool) => Cow::Borrowed(if *bool { "true" } else { "false" }),
+        Value::Null => Cow::Borrowed("null"),
+        Value::List(_) | Value::Map(_) => Cow::Owned(json::write(value, false)),
+    }
+}
+
+fn key_text(key: &Value) -> Cow<'_, str> {
+    cell_text(key)
+}

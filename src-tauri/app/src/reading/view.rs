@@ -1,0 +1,128 @@
+//! **Pure.** A run as the page shows it: its steps a window at a time, its answer, its facts. What
+//! leaves here is bounded, for a run of 100,000 messages as for one message of 10 MB.
+use super::PartId;
+use super::body::{language, part};
+use super::part_id::{MAX_PARTS, rest};
+use super::pieces::{Budget, short};
+use touchstone_api::{Answer, Fact, Language, Step, StepKind};
+use touchstone_formats::run as told;
+use touchstone_formats::run::Run;
+
+/// A window has at most this many steps.
+pub(super) const MAX_STEPS: usize = 200;
+/// And weighs about this much as JSON.
+const MAX_WINDOW: usize = 256 << 10;
+/// What the answer and the facts may weigh.
+const MAX_ANSWER: usize = 96 << 10;
+const MAX_FACTS: usize = 48 << 10;
+/// Keys of a file that are shown one by one.
+const MOST_FACTS: usize = 200;
+/// What all notes may weigh, and how long one may be.
+const MAX_NOTES: usize = 16 << 10;
+const MAX_NOTE: usize = 1_000;
+/// Names of tools and artifacts.
+const MAX_TITLE: usize = 200;
+/// What stands around a step in JSON.
+const STEP_FRAME: usize = 200;
+
+/// Steps from an offset on: as many as were asked for, as fit, and at least one if there is one.
+pub(super) fn steps(run: &Run, offset: usize, limit: usize) -> Vec<Step> {
+    let mut budget = Budget::of(MAX_WINDOW);
+    let mut steps = Vec::new();
+    for (index, step) in run.steps.iter().enumerate().skip(offset).take(limit.min(MAX_STEPS)) {
+        steps.push(one_step(index, step, &mut budget));
+        if budget.left == 0 {
+            break;
+        }
+    }
+    steps
+}
+
+fn one_step(index: usize, step: &told::Step, budget: &mut Budget) -> Step {
+    budget.spend(STEP_FRAME);
+    let title = step.title.as_ref().map(|title| budget.name(title, MAX_TITLE));
+    let call_id = step.call_id.as_ref().map(|id| budget.name(id, MAX_TITLE));
+    let mut parts: Vec<_> = step
+        .parts
+        .iter()
+        .take(MAX_PARTS)
+        .enumerate()
+        .map(|(at, told)| {
+            part(PartId::Step(index, at), &told.label, language(told.language), &told.value, budget)
+        })
+        .collect();
+    if let Some(value) = rest(step) {
+        let label = format!("{} more", value.entries().len());
+        parts.push(part(PartId::Step(index, MAX_PARTS), &label, Language::Json, &value, budget));
+    }
+    Step {
+        index: u32::try_from(index).unwrap_or(u32::MAX),
+        turn: step.turn,
+        kind: kind(step.kind),
+        title,
+        call_id,
+        failed: step.failed,
+        nudge: step.nudge,
+        seconds: step.seconds,
+        tokens: step.tokens,
+        parts,
+    }
+}
+
+pub(super) fn answer(run: &Run) -> Option<Answer> {
+    let told = run.answer.as_ref()?;
+    let mut budget = Budget::of(MAX_ANSWER);
+    Some(Answer {
+        part: part(PartId::Answer, "answer", Language::Plain, &told.value, &mut budget),
+        source: short(&told.source, MAX_TITLE),
+        lenient: told.lenient,
+    })
+}
+
+pub(super) fn facts(run: &Run) -> Vec<Fact> {
+    let mut budget = Budget::of(MAX_FACTS);
+    let mut facts = Vec::new();
+    for (at, (key, value)) in run.facts.iter().enumerate().take(MOST_FACTS) {
+        let key = budget.name(key, MAX_TITLE);
+        facts.push(Fact {
+            key,
+            part: part(PartId::Fact(at), "value", Language::Plain, value, &mut budget),
+        });
+        if budget.left == 0 {
+            break;
+        }
+    }
+    facts
+}
+
+pub(super) fn notes(run: &Run) -> Vec<String> {
+    let mut budget = Budget::of(MAX_NOTES);
+    let fits = |note: &String| (budget.left > 0).then(|| budget.name(note, MAX_NOTE));
+    run.notes.iter().map_while(fits).collect()
+}
+
+pub(super) fn layout(layout: told::Layout) -> &'static str {
+    match layout {
+        told::Layout::ToolCalling => "Tool-calling transcript",
+        told::Layout::PromptQl => "PromptQL transcript",
+        told::Layout::BenchmarkFolder => "Benchmark folder",
+        told::Layout::RawAnswer => "StableToolBench answer",
+        told::Layout::ConvertedAnswer => "Converted StableToolBench answer",
+        told::Layout::PassRate => "StableToolBench pass-rate verdict",
+        told::Layout::ResultFile => "StableToolBench evaluation",
+        told::Layout::Evaluation => "Row of an azure-ai-evaluation result",
+    }
+}
+
+fn kind(kind: told::StepKind) -> StepKind {
+    match kind {
+        told::StepKind::User => StepKind::User,
+        told::StepKind::Assistant => StepKind::Assistant,
+        told::StepKind::System => StepKind::System,
+        told::StepKind::ToolCall => StepKind::ToolCall,
+        told::StepKind::Program => StepKind::Program,
+        told::StepKind::Artifact => StepKind::Artifact,
+        told::StepKind::Error => StepKind::Error,
+        told::StepKind::Unknown => StepKind::Unknown,
+    }
+}

@@ -1,0 +1,101 @@
+//! Folders that were open before, in a small file in the state directory. Owns that file only.
+use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use touchstone_api::RecentFolder;
+use touchstone_clock as clock;
+use touchstone_store::home::make_private;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How many are remembered.
+const KEPT: usize = 20;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Entry {
+    path: PathBuf,
+    opened_ms: i64,
+}
+
+/// The file that remembers.
+#[derive(Debug, Clone)]
+pub(crate) struct Recent {
+    file: PathBuf,
+}
+
+impl Recent {
+    pub(crate) fn new(state_dir: &Path) -> Self {
+        Self { file: state_dir.join("recent.json") }
+    }
+
+    /// Newest first.
+    pub(crate) fn list(&self) -> Vec<RecentFolder> {
+        self.read().into_iter().map(|entry| row(&entry)).collect()
+    }
+
+    /// The folder an id names.
+    pub(crate) fn find(&self, id: &str) -> Option<PathBuf> {
+        self.read().into_iter().map(|entry| entry.path).find(|path| folder_id(path) == id)
+    }
+
+    /// Puts a folder first.
+    pub(crate) fn remember(&self, path: &Path) -> io::Result<()> {
+        let mut entries = self.read();
+        entries.retain(|entry| entry.path != path);
+        entries.insert(0, Entry { path: path.to_owned(), opened_ms: clock::now_ms() });
+        entries.truncate(KEPT);
+        self.write(&entries)
+    }
+
+    /// Leaves a folder out from now on.
+    pub(crate) fn forget(&self, id: &str) -> io::Result<()> {
+        let mut entries = self.read();
+        entries.retain(|entry| folder_id(&entry.path) != id);
+        self.write(&entries)
+    }
+
+    // A list that cannot be read is an empty one: it is a convenience, and the next write mends it.
+    fn read(&self) -> Vec<Entry> {
+        fs::read(&self.file)
+            .ok()
+            .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+            .unwrap_or_default()
+    }
+
+    fn write(&self, entries: &[Entry]) -> io::Result<()> {
+        let dir = self.file.parent().unwrap_or(Path::new("."));
+        make_private(dir)?;
+        let beside = dir.join(format!(".recent.{}", std::process::id()));
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&beside)?;
+        file.write_all(&serde_json::to_vec_pretty(entries)?)?;
+        file.sync_all()?;
+        fs::rename(&beside, &self.file)
+    }
+}
+
+/// The opaque id of a folder.
+pub(crate) fn folder_id(path: &Path) -> String {
+    format!("{:016x}", xxh3_64(path.as_os_str().as_bytes()))
+}
+
+/// The last part of a path, or all of it when it has no parts.
+pub(crate) fn folder_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn row(entry: &Entry) -> RecentFolder {
+    RecentFolder {
+        id: folder_id(&entry.path),
+        name: folder_name(&entry.path),
+        path: entry.path.to_string_lossy().into_owned(),
+        opened_ms: entry.opened_ms,
+        present: entry.path.is_dir(),
+    }
+}

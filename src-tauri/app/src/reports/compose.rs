@@ -1,0 +1,329 @@
+//! **Pure.** From runs to what a report says of them. Numbers come from `scoring::standing`, which
+//! the overview and the statistics ask too; what is decided here is what is said and in which
+//! order.
+use super::notes;
+use super::page::{
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine,
+    StoredSum, TaskLine,
+};
+use super::words::named;
+use std::collections::{BTreeMap, BTreeSet};
+use touchstone_api::{FailureClass, StoredResult, StoredSaid, forks_left_out};
+use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Standing};
+use touchstone_scoring::stats::{Amounts, Interval, Known};
+use touchstone_store::query::ScoredRun;
+use touchstone_store::stored::{Stored, number};
+
+/// What stands for the task of runs that name none.
+const NO_TASK: &str = "without a task";
+
+/// What a report is about, as whoever asks for it knows it.
+pub(crate) struct About {
+    pub(crate) title: String,
+    pub(crate) folder: String,
+    pub(crate) made: String,
+    pub(crate) version: String,
+    pub(crate) filter: String,
+    /// `system/model`, when one was named.
+    pub(crate) baseline: Option<String>,
+    /// Whether each run has its line.
+    pub(crate) runs: bool,
+    /// The versions of scorers.
+    pub(crate) versions: BTreeMap<String, Vec<u32>>,
+    /// How many runs are left out, because they are forks or were continued by a person.
+    pub(crate) forks_left_out: u64,
+    /// What is wrong with suites.
+    pub(crate) trouble: Vec<String>,
+}
+
+/// Puts a report together.
+pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Page {
+    let all: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
+    let columns = Standing::columns(&all);
+    let wanted = about
+        .baseline
+        .as_deref()
+        .map(|name| (name, columns.iter().find(|column| column.label() == name)));
+    let mut notes = about.trouble.clone();
+    if let Some((name, None)) = wanted {
+        notes.push(format!("There are no runs of {name}, so nothing is compared."));
+    }
+    let standing = Standing::of(&all, wanted.and_then(|(_, column)| column.copied()));
+    let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &standing.pairings[..] };
+    let names: BTreeMap<RowKey<'_>, &str> = all
+        .iter()
+        .zip(runs)
+        .filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?)))
+        .collect();
+    let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
+    let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
+    notes.extend(forks_left_out(about.forks_left_out));
+    notes.extend(notes::unscored(runs));
+    notes.extend(notes::contradicted(runs));
+    Page {
+        head: head(about, runs, &all),
+        groups: standing.groups.iter().map(group).collect(),
+        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
+        tasks: tasks(&standing, &names),
+        queries: Vec::new(),
+        stored: stored_sums(&standing, (&all, runs), stored),
+        classes: classes(&standing, runs),
+        flaky: flaky(&standing, &names),
+        failed: runs.iter().filter(failed).map(line).collect(),
+        runs: if about.runs { runs.iter().map(line).collect() } else { Vec::new() },
+        notes,
+        method: METHOD.iter().map(|line| (*line).to_owned()).collect(),
+    }
+}
+
+fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
+    let count = |of: &dyn Fn(&Counted<'_>) -> bool| all.iter().filter(|run| of(run)).count() as u64;
+    let scored = count(&|run| run.score().is_some());
+    let errors = count(&|run| run.end == End::Error);
+    let not_ended = count(&|run| matches!(run.end, End::Waiting | End::Running));
+    let scorers: BTreeSet<&str> = runs.iter().filter_map(|run| run.scorer.as_deref()).collect();
+    let scored_by =
+        scorers.iter().map(|name| with_versions(name, about.versions.get(*name))).collect();
+    let tasks: BTreeSet<&str> = runs.iter().filter_map(|run| run.task.as_deref()).collect();
+    Head {
+        title: about.title.clone(),
+        folder: about.folder.clone(),
+        made: about.made.clone(),
+        version: about.version.clone(),
+        filter: about.filter.clone(),
+        scorers: scorers.into_iter().map(str::to_owned).collect(),
+        forks_left_out: about.forks_left_out,
+        scored_by,
+        runs: runs.len() as u64,
+        scored,
+        errors,
+        not_ended,
+        unscored: runs.len() as u64 - scored - errors - not_ended,
+        tasks: tasks.len() as u64,
+    }
+}
+
+/// `fields (version 2)`: the same scorer may say something else in another version.
+fn with_versions(name: &str, versions: Option<&Vec<u32>>) -> String {
+    let told =
+        versions.map(|all| all.iter().map(u32::to_string).collect::<Vec<_>>()).unwrap_or_default();
+    match told.as_slice() {
+        [] => name.to_owned(),
+        [one] => format!("{name} (version {one})"),
+        several => format!("{name} (versions {})", several.join(", ")),
+    }
+}
+
+fn estimate(value: f64, interval: Option<Interval>) -> Estimate {
+    Estimate { value, low: interval.map(|it| it.low), high: interval.map(|it| it.high) }
+}
+
+fn amount(amounts: &Amounts) -> Option<Amount> {
+    let known = amounts.of_known?;
+    let Known { sum, mean, median, ninetieth, most, .. } = known;
+    Some(Amount { known: amounts.known, sum, mean, median, ninetieth, most })
+}
+
+fn group(group: &standing::Group<'_>) -> Group {
+    let cell = &group.cell;
+    Group {
+        name: group.column.label(),
+        system: group.column.system.map(str::to_owned),
+        model: group.column.model.map(str::to_owned),
+        runs: cell.runs,
+        scored: cell.scored,
+        errors: cell.errors,
+        not_ended: cell.waiting + cell.running,
+        unscored: cell.unscored + cell.damaged,
+        score: cell.score.map(|score| estimate(score.value, score.interval)),
+        passed: cell.passes.map_or(0, |passes| passes.passed),
+        decided: cell.passes.map_or(0, |passes| passes.of),
+        rate: cell.passes.map(|passes| estimate(passes.share(), Some(passes.interval))),
+        repeats: group.told_tries().map(|tries| Repeats {
+            k: tries.k,
+            any: tries.any.value,
+            all: tries.all.value,
+            rows: tries.any.rows,
+            of: tries.any.rows + tries.any.left_out,
+        }),
+        tokens: amount(&group.tokens),
+        cost: amount(&group.cost),
+        seconds: amount(&group.seconds),
+    }
+}
+
+fn pair(
+    pairing: &standing::Pairing<'_>,
+    standing: &Standing<'_>,
+    names: &BTreeMap<RowKey<'_>, &str>,
+) -> Option<Pair> {
+    let (group, baseline) =
+        (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
+    let count = pairing.score.map(|effect| effect.count);
+    let told =
+        standing::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names));
+    Some(Pair {
+        name: group.column.label(),
+        baseline: baseline.column.label(),
+        pairs: pairing.pairs.len() as u64,
+        wins: count.map_or(0, |count| count.wins),
+        ties: count.map_or(0, |count| count.ties),
+        losses: count.map_or(0, |count| count.losses),
+        difference: pairing.score.map(|effect| estimate(effect.difference, effect.interval)),
+        p_score: pairing.score.and_then(|effect| effect.p).map(|it| it.p),
+        p_pass: pairing.passes.as_ref().and_then(|passes| passes.p),
+        detectable: pairing
+            .score
+            .and_then(|effect| effect.detectable)
+            .filter(|least| *least <= 1.0),
+        outcome: standing::outcome(pairing).to_owned(),
+        unpaired: pairing.unpaired.iter().map(|row| row_name(row.key, names)).collect(),
+        doubtful: !pairing.doubts.is_empty(),
+        sentences: told.main,
+        more: told.more,
+    })
+}
+
+/// What a variation is called.
+fn variation(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Option<String> {
+    let name = names.get(&key).copied().or(key.name);
+    name.map(str::to_owned).or_else(|| key.variation.map(|number| format!("variation {number}")))
+}
+
+/// What a row is called, as in the table of tasks.
+fn row_name(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> String {
+    named(key.task.unwrap_or(NO_TASK), variation(key, names).as_deref())
+}
+
+fn tasks(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<TaskLine> {
+    let mut lines: BTreeMap<RowKey<'_>, Vec<Cell>> = BTreeMap::new();
+    for (at, group) in standing.groups.iter().enumerate() {
+        for row in &group.rows {
+            let cells = lines
+                .entry(row.key)
+                .or_insert_with(|| vec![Cell::default(); standing.groups.len()]);
+            if let Some(cell) = cells.get_mut(at) {
+                *cell = Cell {
+                    runs: row.runs.len() as u64,
+                    scored: row.scored,
+                    passed: row.passed,
+                    decided: row.decided,
+                    errors: row.errors,
+                    score: row.score,
+                    flaky: row.flaky,
+                };
+            }
+        }
+    }
+    let line = |(key, cells): (RowKey<'_>, Vec<Cell>)| TaskLine {
+        task: key.task.unwrap_or(NO_TASK).to_owned(),
+        variation: variation(key, names),
+        cells,
+    };
+    lines.into_iter().map(line).collect()
+}
+
+fn classes(standing: &Standing<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
+    let mut lines: BTreeMap<FailureClass, Vec<u64>> = BTreeMap::new();
+    for (at, group) in standing.groups.iter().enumerate() {
+        for class in group.runs.iter().filter_map(|run| runs.get(*run)?.class) {
+            let counts = lines.entry(class).or_insert_with(|| vec![0; standing.groups.len()]);
+            if let Some(count) = counts.get_mut(at) {
+                *count += 1;
+            }
+        }
+    }
+    lines.into_iter().map(|(class, counts)| ClassLine { class, counts }).collect()
+}
+
+fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<FlakyLine> {
+    let rows =
+        standing.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+    rows.filter(|(_, row)| row.flaky)
+        .map(|(group, row)| FlakyLine {
+            group: group.column.label(),
+            task: row.key.task.unwrap_or(NO_TASK).to_owned(),
+            variation: variation(row.key, names),
+            passed: row.repeats_passed,
+            decided: row.repeats_decided,
+        })
+        .collect()
+}
+
+/// What evaluators are stored to have said, each by each group that has a column of it.
+fn stored_sums(
+    standing: &Standing<'_>,
+    (all, runs): (&[Counted<'_>], &[ScoredRun]),
+    stored: &Stored,
+) -> Vec<StoredSum> {
+    let mut by_name: BTreeMap<(&str, usize), Vec<(usize, &StoredSaid)>> = BTreeMap::new();
+    for (at, group) in standing.groups.iter().enumerate() {
+        for run in &group.runs {
+            for said in runs.get(*run).and_then(|run| stored.get(&run.id)).into_iter().flatten() {
+                by_name.entry((&said.evaluator, at)).or_default().push((*run, said));
+            }
+        }
+    }
+    let sum = |((evaluator, at), said): ((&str, usize), Vec<(usize, &StoredSaid)>)| {
+        // An evaluator may have failed in part: what it said and the error are of one run.
+        let named: BTreeSet<usize> = said.iter().map(|(run, _)| *run).collect();
+        let count = |result| said.iter().filter(|(_, one)| one.result == result).count() as u64;
+        let each = said.iter().map(|(run, one)| standing::Said {
+            run: *run,
+            number: number(one.score.as_deref()),
+            passed: match one.result {
+                StoredResult::Pass => Some(true),
+                StoredResult::Fail => Some(false),
+                StoredResult::Open | StoredResult::Error | StoredResult::None => None,
+            },
+        });
+        let told = standing::told(all, &each.collect::<Vec<_>>());
+        StoredSum {
+            evaluator: evaluator.to_owned(),
+            group: standing.groups[at].column.label(),
+            runs: named.len() as u64,
+            numbers: told.numbers,
+            mean: told.mean.map(|mean| estimate(mean.value, mean.interval)),
+            passed: told.passes.map_or(0, |passes| passes.passed),
+            decided: told.passes.map_or(0, |passes| passes.of),
+            rate: told.passes.map(|passes| estimate(passes.share(), Some(passes.interval))),
+            errors: count(StoredResult::Error),
+            none: count(StoredResult::None),
+        }
+    };
+    by_name.into_iter().map(sum).collect()
+}
+
+fn line(run: &ScoredRun, stored: Vec<StoredSaid>) -> RunLine {
+    RunLine {
+        path: run.path.clone(),
+        task: run.task.clone(),
+        variation: run
+            .variation_name
+            .clone()
+            .or_else(|| run.variation.map(|number| format!("variation {number}"))),
+        repeat: run.repeat,
+        system: run.system.clone(),
+        model: run.model.clone(),
+        state: run.state,
+        scoring: run.scoring,
+        scorer: run.scorer.clone(),
+        score: run.score,
+        passed: run.passed,
+        reason: run.score_reason.clone().or_else(|| run.reason.clone()).or_else(|| notes::why(run)),
+        class: run.class,
+        verdict: run.verdict,
+        review_score: run.review_score,
+        review_note: run.review_note.clone(),
+        turns: run.turns,
+        tool_calls: run.tool_calls,
+        nudges: run.nudges,
+        follow_ups: run.follow_ups,
+        lineage: run.lineage,
+        forked_from: run.forked_from.clone(),
+        tokens: run.tokens,
+        cost: run.cost,
+        seconds: run.seconds,
+        stored,
+    }
+}

@@ -1,0 +1,123 @@
+//! **Pure.** Runs as CSV, one line each, for spreadsheets.
+use super::page::{Page, RunLine};
+use super::words;
+use crate::visible::one_line;
+use crate::written::exact;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use touchstone_api::StoredResult;
+
+const HEAD: [&str; 23] = [
+    "path",
+    "task",
+    "variation",
+    "repeat",
+    "system",
+    "model",
+    "state",
+    "scoring",
+    "scorer",
+    "score",
+    "passed",
+    "reason",
+    "class",
+    "verdict",
+    "review_score",
+    "turns",
+    "tool_calls",
+    "tokens",
+    "cost",
+    "seconds",
+    "review_note",
+    "lineage",
+    "forked_from",
+];
+
+/// Evaluators that have columns; the other formats have all of them.
+const MOST_STORED: usize = 100;
+
+/// Writes one line for each run, as RFC 4180 says. What is not known is an empty field. What is
+/// stored of runs follows our own columns: of each evaluator what it said and what came of it.
+pub(super) fn write(page: &Page) -> String {
+    let evaluators: Vec<&str> = evaluators(page).into_iter().take(MOST_STORED).collect();
+    let mut out = String::with_capacity(page.runs.len() * 160);
+    let stored = evaluators
+        .iter()
+        .flat_map(|name| ["", ".result"].map(|end| shown(&format!("stored.{name}{end}"))));
+    line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
+    for run in &page.runs {
+        let stored = evaluators.iter().flat_map(|name| {
+            let all = || run.stored.iter().filter(|said| said.evaluator == *name);
+            // What it said and that it failed besides may both be stored.
+            let said =
+                all().find(|said| said.result == StoredResult::Error).or_else(|| all().next());
+            let value = all().find_map(|said| said.score.as_ref().or(said.word.as_ref()));
+            [
+                value.map_or_else(String::new, |value| shown(value)),
+                said.map_or_else(String::new, |said| said.result.word().to_owned()),
+            ]
+        });
+        line(&mut out, fields(run).into_iter().chain(stored));
+    }
+    out
+}
+
+/// How many evaluators have no columns, in a sentence; nothing where all have.
+pub(super) fn left_out(page: &Page) -> Option<String> {
+    let all = evaluators(page).len();
+    let are = if all == MOST_STORED + 1 { "is" } else { "are" };
+    (all > MOST_STORED).then(|| {
+        format!(
+            "CSV has columns for {MOST_STORED} evaluators whose verdicts are stored, the first by name. {} more {are} left out; JSON and JSONL have them all.",
+            all - MOST_STORED
+        )
+    })
+}
+
+fn evaluators(page: &Page) -> BTreeSet<&str> {
+    page.runs.iter().flat_map(|run| &run.stored).map(|said| said.evaluator.as_str()).collect()
+}
+
+fn fields(run: &RunLine) -> [String; 23] {
+    let text = |text: Option<&str>| text.map_or_else(String::new, shown);
+    let word = |value: Option<Value>| {
+        value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned)
+    };
+    let number = |number: Option<f64>| number.map_or_else(String::new, exact);
+    [
+        shown(&run.path),
+        text(run.task.as_deref()),
+        text(run.variation.as_deref()),
+        run.repeat.to_string(),
+        text(run.system.as_deref()),
+        text(run.model.as_deref()),
+        word(serde_json::to_value(run.state).ok()),
+        word(run.scoring.and_then(|scoring| serde_json::to_value(scoring).ok())),
+        text(run.scorer.as_deref()),
+        number(run.score),
+        run.passed.map_or_else(String::new, |passed| passed.to_string()),
+        text(run.reason.as_deref()),
+        run.class.map_or_else(String::new, |class| words::class(class).replace(' ', "_")),
+        word(run.verdict.and_then(|verdict| serde_json::to_value(verdict).ok())),
+        number(run.review_score),
+        run.turns.to_string(),
+        run.tool_calls.to_string(),
+        run.tokens.map_or_else(String::new, |tokens| tokens.to_string()),
+        number(run.cost),
+        number(run.seconds),
+        text(run.review_note.as_deref()),
+        run.lineage.map_or_else(String::new, |lineage| lineage.word().to_owned()),
+        text(run.forked_from.as_deref()),
+    ]
+}
+
+/// A text on one line: what cannot be seen is written out.
+fn shown(text: &str) -> String {
+    one_line(text).into_owned()
+}
+
+/// What is not known is an empty field without quotes.
+fn line(out: &mut String, fields: impl Iterator<Item = String>) {
+    crate::csv::line(out, fields.map(|field| (!field.is_empty()).then_some(Cow::Owned(field))));
+}

@@ -1,0 +1,118 @@
+//! **Pure.** What the reader of a report should know: how many runs have no score and why, and
+//! where people say something else than scores.
+use std::collections::BTreeMap;
+use touchstone_api::{RunState, ScoreStanding, Verdict};
+use touchstone_store::query::ScoredRun;
+
+/// More reasons are counted together: of many files that cannot be read each is one of its own.
+const MOST: usize = 10;
+
+/// A sentence for each reason for which runs have no score, the most frequent first. Runs that
+/// ended in an error are counted elsewhere.
+pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for why in runs.iter().filter_map(why) {
+        *counts.entry(why).or_default() += 1;
+    }
+    let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    // One more takes no more room than the words for it.
+    if counts.len() > MOST + 1 {
+        let rest = counts.split_off(MOST);
+        let runs = rest.iter().map(|(_, count)| count).sum();
+        counts.push((format!("{} other reasons, each told beside its run.", rest.len()), runs));
+    }
+    let told = |(why, count): (String, usize)| match count {
+        1 => format!("1 run has no score: {why}"),
+        count => format!("{count} runs have no score: {why}"),
+    };
+    counts.into_iter().map(told).collect()
+}
+
+/// Why a run has no score; nothing for one that has, or that ended in an error.
+pub(super) fn why(run: &ScoredRun) -> Option<String> {
+    if run.counted().score().is_some() {
+        return None;
+    }
+    let said = match (run.state, run.scoring) {
+        (RunState::Error, _) => return None,
+        (RunState::Damaged, _) => "the file cannot be read.",
+        (RunState::Other, _) => "the file is no transcript.",
+        (RunState::Waiting, _) => "not ended yet.",
+        (RunState::Writing, _) => "the file is being written.",
+        // What is expected may be named and not be read, and the suite may have lost the variation.
+        (_, Some(ScoreStanding::NoExpected)) => {
+            match run.score_reason.as_deref().filter(|why| !why.is_empty()) {
+                Some(reason) => return Some(reason.to_owned()),
+                None => "the task has no expected output.",
+            }
+        }
+        (_, Some(ScoreStanding::Waiting)) => "it waits for a scorer that has to be asked for.",
+        (_, Some(ScoreStanding::Failed)) => "the scorer failed.",
+        (_, Some(ScoreStanding::Scored)) => "the scorer gave no number.",
+        (_, Some(_)) => "not ended yet.",
+        (_, None) if run.task.is_none() => "the name of the file does not say which task it is of.",
+        // Why a known task gives no scores.
+        (_, None) => match run.score_reason.as_deref().filter(|_| run.scorer.is_none()) {
+            Some(reason) => return Some(reason.to_owned()),
+            None if run.fingerprint.is_some() => "this scorer says nothing of the task.",
+            None => "there is no suite for the task, or it cannot be read.",
+        },
+    };
+    Some(said.to_owned())
+}
+
+/// True where a person says something else than whether a run passed: one that passed is right, and
+/// one that did not is not.
+pub(super) fn contradicts(verdict: Option<Verdict>, passed: Option<bool>) -> bool {
+    verdict.zip(passed).is_some_and(|(verdict, passed)| (verdict == Verdict::Right) != passed)
+}
+
+/// How often people say something else than the scores, in one sentence; nothing when nobody does.
+pub(super) fn contradicted(runs: &[ScoredRun]) -> Option<String> {
+    let count = |passed| {
+        let so =
+            |run: &&ScoredRun| run.passed == Some(passed) && contradicts(run.verdict, run.passed);
+        runs.iter().filter(so).count()
+    };
+    let (passed, failed) = (count(true), count(false));
+    let told = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(one.to_owned()),
+        _ => Some(format!("{count} {more}")),
+    };
+    let both: Vec<String> = [
+        told(passed, "one run that passed is not right", "runs that passed are not right"),
+        told(failed, "one run that did not pass is right", "runs that did not pass are right"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!both.is_empty()).then(|| {
+        format!(
+            "People say otherwise than the scores: {}. No number here counts what they say.",
+            both.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_contradicts_a_score_when_only_one_of_them_is_content() {
+        for (verdict, passed, expected) in [
+            (Some(Verdict::Right), Some(true), false),
+            (Some(Verdict::Right), Some(false), true),
+            (Some(Verdict::Partly), Some(true), true),
+            (Some(Verdict::Partly), Some(false), false),
+            (Some(Verdict::Wrong), Some(true), true),
+            (Some(Verdict::Wrong), Some(false), false),
+            (None, Some(true), false),
+            (Some(Verdict::Wrong), None, false),
+        ] {
+            assert_eq!(contradicts(verdict, passed), expected, "{verdict:?} {passed:?}");
+        }
+    }
+}

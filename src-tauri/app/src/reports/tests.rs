@@ -1,0 +1,495 @@
+//! What every format owes its readers: hostile text stays text, nothing unknown is a number, large
+//! reports stay small.
+use super::page::{
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table,
+    TaskLine,
+};
+use super::stored_tests::{said, sum};
+use super::write;
+use touchstone_api::{FailureClass, ReportFormat, RunState, ScoreStanding, StoredResult, Verdict};
+
+const FORMATS: [ReportFormat; 6] = [
+    ReportFormat::Html,
+    ReportFormat::Markdown,
+    ReportFormat::Csv,
+    ReportFormat::Json,
+    ReportFormat::Jsonl,
+    ReportFormat::Junit,
+];
+
+pub(super) fn estimate(value: f64) -> Estimate {
+    Estimate { value, low: Some(value - 0.1), high: Some(value + 0.1) }
+}
+
+fn group(system: &str, model: &str, score: f64) -> Group {
+    Group {
+        name: format!("{system}/{model}"),
+        system: Some(system.to_owned()),
+        model: Some(model.to_owned()),
+        runs: 10,
+        scored: 9,
+        errors: 1,
+        not_ended: 0,
+        unscored: 0,
+        score: Some(estimate(score)),
+        passed: 7,
+        decided: 9,
+        rate: Some(estimate(0.78)),
+        repeats: Some(Repeats { k: 3, any: 0.9, all: 0.6, rows: 11, of: 18 }),
+        tokens: Some(Amount {
+            known: 10,
+            sum: 123_456.0,
+            mean: 12_345.6,
+            median: 12_000.0,
+            ninetieth: 20_000.0,
+            most: 20_500.0,
+        }),
+        cost: Some(Amount {
+            known: 8,
+            sum: 0.5,
+            mean: 0.05 + score,
+            median: 0.05,
+            ninetieth: 0.1,
+            most: 0.11,
+        }),
+        seconds: None,
+    }
+}
+
+pub(super) fn run(path: &str, reason: &str) -> RunLine {
+    RunLine {
+        path: path.to_owned(),
+        task: Some("tickets".to_owned()),
+        variation: Some("last 20".to_owned()),
+        repeat: 1,
+        system: Some("tool_calling".to_owned()),
+        model: Some("o1".to_owned()),
+        state: RunState::Answered,
+        scoring: Some(ScoreStanding::Scored),
+        scorer: Some("fields".to_owned()),
+        score: Some(0.8),
+        passed: Some(false),
+        reason: Some(reason.to_owned()),
+        class: Some(FailureClass::WrongAnswer),
+        verdict: Some(Verdict::Partly),
+        review_score: None,
+        review_note: None,
+        turns: 4,
+        tool_calls: 3,
+        nudges: 0,
+        follow_ups: 0,
+        lineage: None,
+        forked_from: None,
+        tokens: None,
+        cost: None,
+        seconds: Some(12.5),
+        stored: Vec::new(),
+    }
+}
+
+fn table(word: &str) -> Table {
+    let line = vec![word.to_owned(), word.to_owned()];
+    Table { caption: word.to_owned(), head: line.clone(), rows: vec![line] }
+}
+
+pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
+    let cell = Cell {
+        runs: 3,
+        scored: 2,
+        passed: 1,
+        decided: 2,
+        errors: 1,
+        score: Some(0.5),
+        flaky: true,
+    };
+    Page {
+        head: Head {
+            title: word.to_owned(),
+            folder: word.to_owned(),
+            made: "2025-01-20 12:00 UTC".to_owned(),
+            version: "0.1.0".to_owned(),
+            filter: word.to_owned(),
+            scorers: vec![word.to_owned()],
+            scored_by: vec![word.to_owned()],
+            runs: 10,
+            forks_left_out: 0,
+            scored: 9,
+            errors: 1,
+            not_ended: 0,
+            unscored: 0,
+            tasks: 2,
+        },
+        groups: vec![group(word, "claude", 0.9), group("tool_calling", word, 0.6)],
+        queries: vec![table(word)],
+        pairs: vec![Pair {
+            name: word.to_owned(),
+            baseline: word.to_owned(),
+            pairs: 9,
+            wins: 1,
+            ties: 5,
+            losses: 3,
+            difference: Some(estimate(-0.2)),
+            p_score: Some(0.04),
+            p_pass: None,
+            detectable: Some(0.3),
+            outcome: "worse".to_owned(),
+            more: vec![word.to_owned()],
+            unpaired: vec![word.to_owned()],
+            sentences: vec![word.to_owned()],
+            doubtful: true,
+        }],
+        tasks: vec![
+            TaskLine {
+                task: word.to_owned(),
+                variation: Some(word.to_owned()),
+                cells: vec![cell.clone(), Cell::default()],
+            },
+            TaskLine {
+                task: "other".to_owned(),
+                variation: None,
+                cells: vec![Cell::default(), cell],
+            },
+        ],
+        stored: Vec::new(),
+        classes: vec![ClassLine { class: FailureClass::WrongAnswer, counts: vec![2, 3] }],
+        flaky: vec![FlakyLine {
+            group: word.to_owned(),
+            task: word.to_owned(),
+            variation: Some(word.to_owned()),
+            passed: 1,
+            decided: 2,
+        }],
+        failed: runs.clone(),
+        runs,
+        notes: vec![word.to_owned()],
+        method: vec!["Intervals are of 95 %.".to_owned()],
+    }
+}
+
+const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>|`]]>&amp;\u{202e}\u{0}\u{1b}[31m\r\n# x](javascript:alert(1))";
+
+#[test]
+fn hostile_text_is_text_in_every_format() {
+    let stored = vec![said(HOSTILE, StoredResult::Open, HOSTILE)];
+    let page = Page {
+        stored: vec![sum(HOSTILE)],
+        ..page(HOSTILE, vec![RunLine { stored, ..run(HOSTILE, HOSTILE) }])
+    };
+    for format in FORMATS {
+        let text = write(&page, format, Some("dark\" onload=\"alert(1)")).unwrap();
+        assert!(
+            !text.contains(['\u{202e}', '\u{0}', '\u{1b}']),
+            "{format:?} holds what cannot be seen"
+        );
+        if matches!(format, ReportFormat::Html | ReportFormat::Markdown | ReportFormat::Junit) {
+            assert!(!text.contains("<script") && !text.contains("<img"), "{format:?} holds a tag");
+            assert!(!text.contains("onload=\"alert"), "{format:?} took a theme as it came");
+        }
+    }
+}
+
+#[test]
+fn no_address_in_a_text_becomes_a_link_in_markdown() {
+    let reason = "https://a.example/x www.b.example WWW.c.example me@d.example ftp://e";
+    let page = page(reason, vec![run(reason, reason)]);
+    let text = write(&page, ReportFormat::Markdown, None).unwrap();
+    assert!(text.contains("a.example") && text.contains("d.example"));
+    for link in ["://", "www.", "WWW.", "@"] {
+        assert!(!text.contains(link), "{link}");
+    }
+}
+
+#[test]
+fn what_tries_come_to_says_over_which_rows() {
+    let page = page("plain", Vec::new());
+    for format in [ReportFormat::Markdown, ReportFormat::Html] {
+        let text = write(&page, format, None).unwrap();
+        assert!(
+            text.contains("over 11 of 18 rows")
+                && text.contains("One of 3 passes")
+                && text.contains("All 3 pass"),
+            "{text}"
+        );
+    }
+    let json = write(&page, ReportFormat::Json, None).unwrap();
+    assert!(json.contains("\"rows\": 11") && json.contains("\"of\": 18"), "{json}");
+}
+
+#[test]
+fn a_suite_of_runs_that_say_no_time_has_none() {
+    let timeless = RunLine { seconds: None, ..run("a.yaml", "1 field differs") };
+    let text = write(&page("plain", vec![timeless]), ReportFormat::Junit, None).unwrap();
+    assert!(text.contains("<testsuite ") && !text.contains("time="), "{text}");
+}
+
+#[test]
+fn a_page_holds_no_script_no_address_and_no_other_style_than_its_own() {
+    let html = write(
+        &page("plain", vec![run("a.yaml", "1 field differs")]),
+        ReportFormat::Html,
+        Some("dark"),
+    )
+    .unwrap();
+    assert!(html.starts_with("<!DOCTYPE html><html lang=\"en\" data-theme=\"dark\">"));
+    for never in ["<script", "http://", "https://", " style=", "<link", "url(", "javascript:"] {
+        assert!(!html.contains(never), "{never}");
+    }
+    assert_eq!(html.matches("<style>").count(), 1);
+}
+
+#[test]
+fn a_cell_of_a_spreadsheet_is_never_a_formula() {
+    let page = page("plain", vec![run("=cmd|'/c calc'!A1", "-2+3"), run("@sum(a1)", "+1")]);
+    let csv = write(&page, ReportFormat::Csv, None).unwrap();
+    assert!(
+        csv.contains("\r\n'=cmd")
+            && csv.contains(",'-2+3,")
+            && csv.contains("\r\n'@sum(a1),")
+            && csv.contains(",'+1,")
+    );
+}
+
+/// A report as Markdown, in two halves.
+fn markdown() -> (String, String) {
+    let reason = "1 field differs: score 84.1 → 81.9";
+    let page = page("plain", vec![run("tickets-tool_calling-o1-variation0.yaml", reason)]);
+    let text = write(&page, ReportFormat::Markdown, None).unwrap();
+    let at = text.find("## Tasks").unwrap();
+    (text[..at].trim_end().to_owned(), text[at..].to_owned())
+}
+
+#[test]
+fn markdown_begins_with_what_it_comes_to() {
+    insta::assert_snapshot!(markdown().0, @r"
+    # plain
+
+    10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
+
+    Scored by plain.
+
+    Filter: plain
+
+    > plain
+
+    ## Summary
+
+    One line for each system with each model. Errors are counted apart and are no wrong answers.
+
+    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
+    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.9500 (of 8/10) | at least $0.5000 | – | – |
+    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.6500 (of 8/10) | at least $0.5000 | – | – |
+
+    ## Comparison with plain
+
+    | System with model | Pairs | Better / equal / worse | Difference (95 %) | p of scores | p of passes | Could have shown |
+    | --- | --: | --: | --: | --: | --: | --: |
+    | plain | 9 | 1 / 5 / 3 | −0.20 (−0.30 to −0.10) | 0.040 | – | 0.30 |
+
+    ### plain: worse
+
+    - plain
+    - plain
+    ");
+}
+
+#[test]
+fn markdown_reads_as_tables() {
+    insta::assert_snapshot!(markdown().1, @r"
+    ## Tasks
+
+    ✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; where nothing decides what passes, ✓ from 0.95 on. Beside it the mean score, and how many runs passed where there are several.
+
+    | Task | plain/claude | tool\_calling/plain |
+    | --- | --: | --: |
+    | plain · plain | ◐ 0.50 1/2 +1 err | – |
+    | other | – | ◐ 0.50 1/2 +1 err |
+
+    ## Query sets
+
+    plain
+
+    | plain | plain |
+    | --- | --- |
+    | plain | plain |
+
+    ## What went wrong
+
+    | What | plain/claude | tool\_calling/plain |
+    | --- | --: | --: |
+    | wrong answer | 2 | 3 |
+
+    - flaky: plain · plain, plain: 1/2 passed
+
+    ### Runs that did not pass
+
+    | Run | State | Score | Why | A person says |
+    | --- | --- | --: | --- | --- |
+    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
+
+    ### Runs
+
+    | Run | State | Score | Why | A person says |
+    | --- | --- | --: | --- | --- |
+    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
+
+    ## Method
+
+    Intervals are of 95 %.
+
+    Made by Touchstone 0.1.0.
+    ");
+}
+
+#[test]
+fn a_build_server_sees_failures_errors_and_what_was_skipped_apart_and_what_a_person_says_of_each() {
+    let failed = RunLine {
+        state: RunState::Error,
+        scoring: Some(ScoreStanding::Error),
+        passed: None,
+        score: None,
+        class: Some(FailureClass::SystemError),
+        verdict: None,
+        ..run("b.yaml", "429 <too many>")
+    };
+    let skipped = RunLine {
+        scoring: Some(ScoreStanding::NoExpected),
+        passed: None,
+        score: None,
+        class: None,
+        repeat: 2,
+        verdict: None,
+        review_note: Some("Read twice.".to_owned()),
+        ..run("c.yaml", "no expected output")
+    };
+    let passed = RunLine {
+        passed: Some(true),
+        score: Some(1.0),
+        class: None,
+        verdict: None,
+        ..run("e.yaml", "all right")
+    };
+    let contradicted = RunLine {
+        path: "d.yaml".to_owned(),
+        verdict: Some(Verdict::Wrong),
+        review_score: Some(0.25),
+        review_note: Some("<b> ]]>".to_owned()),
+        ..passed.clone()
+    };
+    let page = page(
+        "plain",
+        vec![run("a.yaml", "1 field differs"), failed, skipped, contradicted, passed],
+    );
+    insta::assert_snapshot!(write(&page, ReportFormat::Junit, None).unwrap(), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="plain" tests="5" failures="1" errors="1" skipped="1">
+      <testsuite name="tool_calling/o1" tests="5" failures="1" errors="1" skipped="1" time="62.500">
+        <testcase classname="tickets" name="last 20" file="a.yaml" time="12.500">
+          <failure message="1 field differs" type="wrong answer">score 0.8000</failure>
+          <system-out>A person says: partly right</system-out>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="b.yaml" time="12.500">
+          <error message="429 &lt;too many&gt;" type="system error"></error>
+        </testcase>
+        <testcase classname="tickets" name="last 20 (repeat 2)" file="c.yaml" time="12.500">
+          <skipped message="no expected output"></skipped>
+          <system-out>A person says: Read twice.</system-out>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="d.yaml" time="12.500">
+          <system-out>A person says (not as scored): wrong, score 0.25: &lt;b&gt; ]]&gt;</system-out>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="e.yaml" time="12.500"/>
+      </testsuite>
+    </testsuites>
+    "#);
+}
+
+#[test]
+fn five_thousand_runs_stay_under_ten_megabytes_in_every_format() {
+    let runs: Vec<RunLine> = (0..5_000)
+        .map(|n| {
+            run(
+                &format!("some/folder/a_rather_long_task_name_{n}-tool_calling_python-o3-mini-variation{n}-run2.yaml"),
+                "8 of 10 rows right, 1 missing (#143), 1 field differs: priority_score 84.1 → 81.9",
+            )
+        })
+        .collect();
+    let page = page("plain", runs);
+    for format in FORMATS {
+        let size = write(&page, format, None).unwrap().len();
+        assert!(size < 10_000_000, "{format:?}: {size} bytes");
+    }
+}
+
+#[test]
+fn nothing_to_report_is_said_and_no_table_is_empty() {
+    let mut page = page("plain", Vec::new());
+    (page.groups, page.pairs, page.tasks, page.classes, page.flaky) = <_>::default();
+    let html = write(&page, ReportFormat::Html, None).unwrap();
+    assert!(html.contains("No run passes the filter") && !html.contains("<tbody></tbody>"));
+    page.head.filter = String::new();
+    for format in [ReportFormat::Html, ReportFormat::Markdown] {
+        let text = write(&page, format, None).unwrap();
+        assert!(
+            text.contains("No runs were found in this folder")
+                && !text.contains("passes the filter"),
+            "{format:?}"
+        );
+    }
+    for format in FORMATS {
+        write(&page, format, None).unwrap();
+    }
+}
+
+#[test]
+fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() {
+    let said = RunLine {
+        passed: Some(true),
+        score: Some(1.0),
+        verdict: Some(Verdict::Wrong),
+        review_score: Some(0.25),
+        review_note: Some("Ticket 9 is\nfrom 2023.".to_owned()),
+        class: None,
+        ..run("a.yaml", "all right")
+    };
+    let reviewed = Page { failed: Vec::new(), ..page("plain", vec![said]) };
+    for format in FORMATS {
+        let text = write(&reviewed, format, None).unwrap();
+        assert!(
+            text.contains("wrong") && text.contains("0.25") && text.contains("from 2023."),
+            "{format:?}: {text}"
+        );
+    }
+    let html = write(&reviewed, ReportFormat::Html, None).unwrap();
+    assert!(html.contains("A person says") && html.contains("not as scored"));
+    let unread = RunLine { verdict: None, ..run("a.yaml", "all right") };
+    let nobody = Page { failed: Vec::new(), ..page("plain", vec![unread]) };
+    assert!(!write(&nobody, ReportFormat::Html, None).unwrap().contains("A person says"));
+}
+
+#[test]
+fn too_many_rows_for_a_chart_are_drawn_by_task_and_too_many_tasks_are_said() {
+    let cell =
+        |score: f64, scored| Cell { runs: scored, scored, score: Some(score), ..Cell::default() };
+    let lines = |tasks: usize, variations: usize| -> Vec<TaskLine> {
+        let line = |n: usize| TaskLine {
+            task: format!("task {:04}", n / variations),
+            variation: Some(format!("variation {}", n % variations)),
+            // Three runs of the first variation and one of each other: every run counts the same.
+            cells: vec![cell(0.0, if n.is_multiple_of(variations) { 3 } else { 1 }), cell(1.0, 1)],
+        };
+        (0..tasks * variations).map(line).collect()
+    };
+    let html = |tasks, variations| {
+        let page = Page { tasks: lines(tasks, variations), ..page("plain", Vec::new()) };
+        write(&page, ReportFormat::Html, None).unwrap()
+    };
+    let drawn = |html: &str| html.matches("<rect").count();
+    assert_eq!(drawn(&html(200, 2)), 800, "400 rows of two groups");
+    let folded = html(200, 3);
+    assert_eq!(drawn(&folded), 400);
+    assert!(folded.contains("its variations together"));
+    let beyond = html(401, 2);
+    assert_eq!(drawn(&beyond), 0);
+    assert!(beyond.contains("too many tasks for a chart"));
+}

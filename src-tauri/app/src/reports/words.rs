@@ -1,0 +1,418 @@
+//! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
+use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, StoredSum, Table};
+use crate::visible::one_line;
+use std::collections::BTreeSet;
+use touchstone_api::{FailureClass, RunState, StoredSaid, Verdict};
+use touchstone_scoring::written;
+use touchstone_scoring::written::fixed;
+
+/// What stands where nothing is known.
+pub(super) const NONE: &str = "–";
+
+/// A score: `0.87`.
+pub(super) fn score(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), written::score)
+}
+
+/// A score with its interval: `0.87 (0.71–0.96)`.
+pub(super) fn estimate(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => NONE.to_owned(),
+        Some(Estimate { value, low: Some(low), high: Some(high) }) => {
+            format!("{} ({})", written::score(value), range(low, high))
+        }
+        Some(Estimate { value, .. }) => written::score(value),
+    }
+}
+
+/// Where it probably lies: `0.71–0.96`.
+pub(super) fn range(low: f64, high: f64) -> String {
+    format!("{}–{}", written::places(low), written::places(high))
+}
+
+/// A difference with its interval: `+0.12 (−0.03 to +0.25)`.
+pub(super) fn difference(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => NONE.to_owned(),
+        Some(Estimate { value, low: Some(low), high: Some(high) }) => {
+            format!("{} ({} to {})", signed(value), signed(low), signed(high))
+        }
+        Some(Estimate { value, .. }) => signed(value),
+    }
+}
+
+fn signed(value: f64) -> String {
+    let text = format!("{:.2}", value.abs());
+    match text.as_str() {
+        "0.00" => text,
+        _ if value < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}
+
+/// How likely chance alone makes such a difference: `0.030`, under a head that says what it is.
+pub(super) fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => NONE.to_owned(),
+        Some(p) if p < 0.001 => "< 0.001".to_owned(),
+        Some(p) => fixed(p, 3),
+    }
+}
+
+/// A count with its thousands apart: `12 345`, with a space that does not break.
+pub(super) fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with what is counted: `1 run`, `2 runs`.
+pub(super) fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { more })
+}
+
+/// Some of all: `7/10`, or nothing when there are none.
+pub(super) fn share(some: u64, all: u64) -> String {
+    if all == 0 { NONE.to_owned() } else { format!("{some}/{all}") }
+}
+
+/// What the columns of repeats are called. Where all groups have the same number of tries, it is
+/// said here once.
+pub(super) fn repeats_heads(groups: &[Group]) -> [String; 2] {
+    let k = shared_tries(groups).map_or_else(|| "k".to_owned(), count);
+    [format!("One of {k} passes"), format!("All {k} pass")]
+}
+
+/// How many tries a chance is about, where the head does not say it, and over which rows when some
+/// have fewer.
+pub(super) fn tries(repeats: Repeats, groups: &[Group]) -> Option<String> {
+    let Repeats { k, rows, of, .. } = repeats;
+    let tries = shared_tries(groups).is_none().then(|| format!("k = {k}"));
+    let over = (rows < of).then(|| format!("over {} of {} rows", count(rows), count(of)));
+    let said: Vec<String> = [tries, over].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+fn shared_tries(groups: &[Group]) -> Option<u64> {
+    let all: BTreeSet<u64> = groups.iter().filter_map(|group| Some(group.repeats?.k)).collect();
+    all.first().copied().filter(|_| all.len() == 1)
+}
+
+/// A task with the variation that is meant.
+pub(super) fn named(task: &str, variation: Option<&str>) -> String {
+    variation.map_or_else(|| task.to_owned(), |variation| format!("{task} · {variation}"))
+}
+
+/// What a report is of: `48 runs of 12 tasks, with 2 systems and 3 models`.
+pub(super) fn who(page: &Page) -> String {
+    let different = |of: fn(&Group) -> Option<&str>| {
+        page.groups.iter().filter_map(of).collect::<BTreeSet<_>>().len()
+    };
+    let systems = different(|group| group.system.as_deref());
+    let models = different(|group| group.model.as_deref());
+    let known = [(systems, "system", "systems"), (models, "model", "models")];
+    let with: Vec<String> = known
+        .iter()
+        .filter(|(n, ..)| *n > 0)
+        .map(|(n, one, more)| counted(*n as u64, one, more))
+        .collect();
+    let with =
+        if with.is_empty() { String::new() } else { format!(", with {}", with.join(" and ")) };
+    format!(
+        "{} of {}{with}",
+        counted(page.head.runs, "run", "runs"),
+        counted(page.head.tasks, "task", "tasks")
+    )
+}
+
+/// How many runs have a score, and what became of the others: `40 of 48; 3 ended in an error and
+/// are counted apart`.
+pub(super) fn standing(head: &Head) -> String {
+    let Head { runs, scored, errors, not_ended, unscored, .. } = *head;
+    let are = |n: u64, one: &str, more: &str| if n == 1 { one.to_owned() } else { more.to_owned() };
+    let others = [
+        (
+            errors,
+            are(
+                errors,
+                "ended in an error and is counted apart",
+                "ended in an error and are counted apart",
+            ),
+        ),
+        (not_ended, are(not_ended, "has not ended", "have not ended")),
+        (unscored, "ended without a score or cannot be read".to_owned()),
+    ];
+    let told =
+        others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("; {} {what}", count(*n)));
+    format!("{} of {}{}", count(scored), count(runs), told.collect::<String>())
+}
+
+/// How good a cell is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Right,
+    Part,
+    Wrong,
+}
+
+impl Tone {
+    /// Right when every run passed, as in the overview; where nothing decides that, by the score.
+    pub(super) fn of(cell: &Cell) -> Option<Self> {
+        let score = cell.score?;
+        let (right, wrong) = if cell.decided > 0 {
+            (cell.passed == cell.scored, cell.passed == 0 && score < WRONG_BELOW)
+        } else {
+            (score >= RIGHT_FROM, score < WRONG_BELOW)
+        };
+        Some(if right {
+            Self::Right
+        } else if wrong {
+            Self::Wrong
+        } else {
+            Self::Part
+        })
+    }
+
+    /// What says it without a colour.
+    pub(super) const fn sign(self) -> &'static str {
+        match self {
+            Self::Right => "✓",
+            Self::Part => "◐",
+            Self::Wrong => "✕",
+        }
+    }
+}
+
+/// What the signs mean.
+pub(super) const SIGNS: &str = "✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; where nothing decides what \
+     passes, ✓ from 0.95 on. Beside it the mean score, and how many runs passed where there are several.";
+
+const RIGHT_FROM: f64 = 0.95;
+const WRONG_BELOW: f64 = 0.5;
+
+/// Dollars.
+pub(super) fn money(dollars: f64) -> String {
+    let digits = if dollars.abs() >= 100.0 {
+        0
+    } else if dollars.abs() >= 1.0 {
+        2
+    } else {
+        4
+    };
+    format!("${dollars:.digits$}")
+}
+
+/// A stretch of time.
+pub(super) fn seconds(seconds: f64) -> String {
+    if seconds < 60.0 {
+        return format!("{} s", fixed(seconds, 1));
+    }
+    let whole = whole(seconds);
+    if whole < 3600 {
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// Tokens, rounded where the last digits say nothing.
+pub(super) fn tokens(tokens: f64) -> String {
+    count(whole(tokens))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "amounts are not negative and far below 2^53"
+)]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// An amount of a run on average; told apart when not every run says it.
+pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> String) -> String {
+    match amount {
+        None => NONE.to_owned(),
+        Some(amount) if amount.known < runs => {
+            format!("{} (of {})", write(amount.mean), share(amount.known, runs))
+        }
+        Some(amount) => write(amount.mean),
+    }
+}
+
+/// An amount of all runs together; what is not known of some is only more.
+pub(super) fn total(amount: Amount, runs: u64, write: impl Fn(f64) -> String) -> String {
+    let sum = write(amount.sum);
+    if amount.known < runs { format!("at least {sum}") } else { sum }
+}
+
+/// What stands above the sums.
+pub(super) fn summary_caption(groups: &[Group]) -> String {
+    let other = if groups.iter().any(|group| others(group) > 0) {
+        " Other: runs that have not ended, ended without a score, or cannot be read."
+    } else {
+        ""
+    };
+    format!(
+        "One line for each system with each model. Errors are counted apart and are no wrong answers.{other}"
+    )
+}
+
+/// How many runs have no score and did not fail: they have not ended, ended without one, or cannot
+/// be read.
+pub(super) const fn others(group: &Group) -> u64 {
+    group.not_ended + group.unscored
+}
+
+/// What went wrong, in words.
+pub(super) fn class(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::WrongAnswer => "wrong answer",
+        FailureClass::NoAnswer => "no answer",
+        FailureClass::MissingToolCall => "missing tool call",
+        FailureClass::ToolError => "tool error",
+        FailureClass::GaveUp => "gave up",
+        FailureClass::SystemError => "system error",
+        FailureClass::Timeout => "timeout",
+    }
+}
+
+/// A state, in words.
+pub(super) fn state(state: RunState) -> &'static str {
+    match state {
+        RunState::Answered => "answered",
+        RunState::NoAnswer => "no answer",
+        RunState::Waiting => "waiting",
+        RunState::Error => "error",
+        RunState::Writing => "being written",
+        RunState::Damaged => "damaged",
+        RunState::Other => "not a transcript",
+    }
+}
+
+/// What a person says, in words.
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Right => "right",
+        Verdict::Partly => "partly right",
+        Verdict::Wrong => "wrong",
+    }
+}
+
+/// What a person says of a run: the word, the score given in place of the automatic one, and the
+/// note. None when nobody says anything.
+pub(super) fn review(run: &RunLine) -> Option<String> {
+    let word = run.verdict.map(|said| verdict(said).to_owned());
+    let given = run.review_score.map(|given| format!("score {}", score(Some(given))));
+    let short = [word, given].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let note = run
+        .review_note
+        .as_deref()
+        .map(|note| one_line(note).into_owned())
+        .filter(|note| !note.trim().is_empty());
+    match (short.is_empty(), note) {
+        (true, note) => note,
+        (false, None) => Some(short),
+        (false, Some(note)) => Some(format!("{short}: {note}")),
+    }
+}
+
+/// What an evaluator is stored to have said: its number or word, and what came of it.
+pub(super) fn stored(said: &StoredSaid) -> String {
+    let told = said.told();
+    if told.is_empty() { NONE.to_owned() } else { one_line(&told).into_owned() }
+}
+
+/// What all evaluators are stored to have said of a run; none when nothing is stored.
+pub(super) fn all_stored(run: &RunLine) -> Option<String> {
+    let each: Vec<String> = run
+        .stored
+        .iter()
+        .map(|said| format!("{} {}", one_line(&said.evaluator), stored(said)))
+        .collect();
+    (!each.is_empty()).then(|| each.join("; "))
+}
+
+/// How to read what is stored.
+pub(super) const STORED: &str = "As stored in the files: nothing was judged again, and none of it is counted among the scores. Means are on \
+     the scale of each evaluator, over the runs with a number; rates over the runs of which it says whether they pass. Errors and runs \
+     without a result are in neither.";
+
+/// What evaluators are stored to have said, as a table.
+pub(super) fn stored_table(page: &Page) -> Table {
+    let head = [
+        "Evaluator",
+        "System with model",
+        "Runs",
+        "Numbers",
+        "Mean (95 %)",
+        "Passed",
+        "Rate (95 %)",
+        "Errors",
+        "No result",
+    ];
+    let row = |sum: &StoredSum| {
+        vec![
+            sum.evaluator.clone(),
+            sum.group.clone(),
+            count(sum.runs),
+            count(sum.numbers),
+            estimate(sum.mean),
+            share(sum.passed, sum.decided),
+            estimate(sum.rate),
+            count(sum.errors),
+            count(sum.none),
+        ]
+    };
+    Table {
+        caption: STORED.to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        rows: page.stored.iter().map(row).collect(),
+    }
+}
+
+/// Why a report is empty.
+pub(super) fn nothing(filter: &str) -> &'static str {
+    if filter.is_empty() { "No runs were found in this folder" } else { "No run passes the filter" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_never_a_zero() {
+        assert_eq!(
+            [score(None), estimate(None), difference(None), p_value(None), share(0, 0)],
+            [NONE; 5]
+        );
+    }
+
+    #[test]
+    fn numbers_are_written_plainly() {
+        let of = |value, low, high| Some(Estimate { value, low: Some(low), high: Some(high) });
+        assert_eq!(estimate(of(0.871, 0.7, 0.961)), "0.87 (0.70–0.96)");
+        assert_eq!(difference(of(-0.1234, -0.3, 0.05)), "−0.12 (−0.30 to +0.05)");
+        assert_eq!(difference(of(0.001, -0.001, 0.2)), "0.00 (0.00 to +0.20)");
+        assert_eq!(
+            [count(0), count(999), count(1_234_567)],
+            ["0", "999", "1\u{202f}234\u{202f}567"]
+        );
+        assert_eq!([money(0.01234), money(2.5), money(1234.5)], ["$0.0123", "$2.50", "$1234"]);
+        assert_eq!(
+            [seconds(3.21), seconds(125.4), seconds(7_300.0)],
+            ["3.2 s", "2 min 05 s", "2 h 01 min"]
+        );
+        assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["< 0.001", "0.049"]);
+        let amount =
+            Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0, most: 3.0 };
+        assert_eq!(mean(Some(amount), 3, money), "$2.50 (of 2/3)");
+        assert_eq!([total(amount, 3, money), total(amount, 2, money)], ["at least $5.00", "$5.00"]);
+    }
+}

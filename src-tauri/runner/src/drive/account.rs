@@ -1,0 +1,62 @@
+//! What virtual APIs buy for a launch: paid from its purse, told among its events, and stopped with
+//! it.
+use super::Purse;
+use crate::event::What;
+use crate::http::redact::Redactor;
+use crate::launch::{Stops, Teller};
+use crate::provider::Usage;
+use crate::spec::Model;
+use crate::tools::virtual_api::Payer;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Different notes that are told; more say nothing new.
+const NOTES: usize = 100;
+
+/// The purse of a launch, for those who do not know the launch.
+pub struct Account {
+    purse: Arc<Purse>,
+    teller: Teller,
+    stops: Stops,
+    redactor: Redactor,
+    noted: Mutex<BTreeSet<String>>,
+}
+
+impl Account {
+    /// Of the launch that these belong to.
+    pub fn new(purse: Arc<Purse>, teller: Teller, stops: Stops, redactor: Redactor) -> Self {
+        Self { purse, teller, stops, redactor, noted: Mutex::default() }
+    }
+}
+
+impl Payer for Account {
+    fn refuses(&self) -> Option<String> {
+        let why = self.purse.closed()?;
+        self.stops(&why);
+        Some(why)
+    }
+
+    fn pays(&self, model: &Model, usage: Usage, cost: Option<f64>) {
+        self.purse.pay(cost, &model.name, model.price.as_ref());
+        self.teller.tell(None, What::Simulated { usage, cost });
+    }
+
+    fn loses(&self, usage: Usage, cost: Option<f64>, guess: Option<f64>) {
+        self.purse.lose(cost, || guess);
+        self.teller.tell(None, What::Simulated { usage, cost });
+    }
+
+    fn stops(&self, why: &str) {
+        if !self.stops.soft.is_cancelled() {
+            self.stops.soft.cancel();
+            self.teller.tell(None, What::Stopping { why: self.redactor.clean(why).into_owned() });
+        }
+    }
+
+    fn hears(&self, note: &str) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.len() < NOTES && noted.insert(note.to_owned()) {
+            self.teller.tell(None, What::Noted { note: self.redactor.clean(note).into_owned() });
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! One question to a provider: answered from the journal where it was paid for already, else sent,
+//! and kept before anything is made of the reply. Owns no conversation.
+use super::sitting::Sitting;
+use super::{Crew, Halt};
+use crate::event::What;
+use crate::http::persist::{self, Failed, Sending};
+use crate::http::retry::Rules;
+use crate::journal::{Attempt, Body, Journal, Record};
+use crate::provider::{self, Fault, FaultKind, HttpReply, HttpRequest, Reply, Usage};
+use crate::spec::{Price, Provider};
+use std::sync::Arc;
+use std::time::Instant;
+use touchstone_clock as clock;
+use touchstone_formats::value::Value;
+
+/// A reply, and how it was come by.
+pub(super) struct Bought<T> {
+    /// As the journal has it, without secrets: what is written and sent on is the same now and
+    /// after a resume.
+    pub(super) reply: T,
+    /// As the provider sent it, when that held a secret: what is done follows it.
+    pub(super) sent: Option<T>,
+    pub(super) ms: u64,
+    /// It was paid for before.
+    pub(super) journaled: bool,
+    /// Milliseconds that had been spent on the run when it came, where it was paid for before and
+    /// that is known.
+    pub(super) spent_ms: Option<u64>,
+}
+
+impl Bought<Reply> {
+    /// Read from a recording: nothing was bought.
+    pub(super) fn recorded(reply: Reply) -> Self {
+        Self { reply, sent: None, ms: 0, journaled: false, spent_ms: None }
+    }
+}
+
+/// What came of a question.
+pub(super) struct Asked<T> {
+    /// The reply, or why there is none.
+    pub(super) bought: Result<Bought<T>, Fault>,
+    /// Attempts that brought no reply and may have cost something.
+    pub(super) lost: Vec<Lost>,
+    /// What came last in place of a reply.
+    pub(super) body: Option<Vec<u8>>,
+}
+
+/// An attempt that brought no reply and may have cost something.
+pub(super) struct Lost {
+    pub(super) usage: Usage,
+    /// Dollars; none when nobody knows.
+    pub(super) cost: Option<f64>,
+}
+
+/// A question, with everything that is needed to ask it.
+pub(super) struct Question<'a> {
+    pub(super) crew: &'a Crew,
+    /// The run it is for.
+    pub(super) path: &'a str,
+    pub(super) journal: Journal,
+    /// Since when the run is being made, where that is counted.
+    pub(super) sitting: Option<Sitting>,
+    /// The line of the journal from which on replies are of use.
+    pub(super) from: usize,
+    pub(super) turn: u32,
+    /// Whether the same request may be sent again for another turn, and means another reply then.
+    pub(super) repeats: bool,
+    pub(super) provider: Provider,
+    /// Name of the model, for the gate it shares with others.
+    pub(super) model: &'a str,
+    /// Name of the key.
+    pub(super) key: Option<&'a str>,
+    /// What its tokens cost.
+    pub(super) price: Option<Price>,
+    /// What a reply to it is found again by.
+    pub(super) hash: String,
+    pub(super) request: HttpRequest,
+    /// How a reply is written down, where that is not as it came; nothing for what is none.
+    pub(super) packed: fn(&HttpReply) -> Option<Vec<u8>>,
+}
+
+impl Question<'_> {
+    /// Asks; what the provider says against it is not ours to stop for.
+    pub(super) async fn ask<T>(
+        self,
+        decode: impl Fn(&HttpReply) -> Result<T, Fault>,
+    ) -> Result<Asked<T>, Halt> {
+        let begun = Instant::now();
+        let before = self.journal.lines();
+        let kept = self.journal.find(&self.hash, self.from, self.only());
+        if let Some((reply, kept)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept)))
+        {
+            let bought = Ok(Bought {
+                reply,
+                sent: None,
+                ms: kept.ms,
+                journaled: true,
+                spent_ms: kept.spent_ms,
+            });
+            return Ok(Asked { bought, lost: self.lost(before, true), body: None });
+        }
+        let key = self.key.and_then(|name| self.crew.keys.get(name));
+        if let (Some(name), None) = (self.key, &key) {
+            let message = match self.crew.secrets.wrong(name) {
+                Some(why) => format!("The key {name} cannot be used. {why}"),
+                None => format!(
+                    "The key {name} is not set. Set it in Settings, or as an environment variable."
+                ),
+            };
+            let fault = Fault { kind: FaultKind::Key, message, status: None };
+            return Ok(Asked { bought: Err(fault), lost: Vec::new(), body: None });
+        }
+        let limiter = self.crew.limiters.of(self.provider, self.model, self.key);
+        let sending = Sending {
+            client: &self.crew.client,
+            limiter: &limiter,
+            request: &self.request,
+            key,
+            rules: &Rules::of(self.provider),
+            rest: &self.crew.stops.soft,
+            stop: &self.crew.stops.hard,
+        };
+        let keep = |attempt: Arc<persist::Attempt>| {
+            let record = self.record(&attempt);
+            async { self.journal.append(record).await }
+        };
+        let tell = |retrying: persist::Retrying| {
+            let wait_ms = u64::try_from(retrying.wait.as_millis()).unwrap_or(u64::MAX);
+            let why = self.crew.redactor.clean(&retrying.why).into_owned();
+            self.crew
+                .teller
+                .tell(Some(self.path), What::Retrying { attempt: retrying.attempt, wait_ms, why });
+        };
+        let came = sending.persist(|reply| self.judge(reply, &decode), keep, tell).await;
+        let lost = self.lost(before, came.is_ok());
+        let bought = match came {
+            Ok((reply, sent)) => {
+                let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+                Ok(Bought { reply, sent, ms, journaled: false, spent_ms: None })
+            }
+            Err(Failed::Fault { fault, .. }) => Err(fault),
+            Err(Failed::Stopped) => return Err(Halt::Stopped),
+            Err(Failed::NotKept { why, .. }) => {
+                // Every further reply would be lost the same.
+                self.crew.stop_all(&format!(
+                    "Replies cannot be kept, so none is bought any more: {why}"
+                ));
+                return Err(Halt::Broken(format!("A reply could not be kept: {why}")));
+            }
+        };
+        let body = self
+            .journal
+            .attempts_at(&self.hash, before, self.only())
+            .pop()
+            .map(|(_, attempt)| attempt.body.bytes());
+        Ok(Asked { bought, lost, body })
+    }
+
+    /// A reply as the journal has it, and as it was sent when that is not the same.
+    fn judge<T>(
+        &self,
+        reply: &HttpReply,
+        decode: impl Fn(&HttpReply) -> Result<T, Fault>,
+    ) -> Result<(T, Option<T>), Fault> {
+        let sent = decode(reply)?;
+        let body = self.crew.redactor.clean_body(&reply.body, false);
+        if *body == *reply.body {
+            return Ok((sent, None));
+        }
+        let kept = HttpReply {
+            status: reply.status,
+            headers: reply.headers.clone(),
+            body: body.into_owned(),
+        };
+        Ok(match decode(&kept) {
+            Ok(kept) => (kept, Some(sent)),
+            Err(_) => (sent, None),
+        })
+    }
+
+    /// The successes among the attempts at this question that were no reply. Those made since line
+    /// `before` are paid now.
+    fn lost(&self, before: usize, replied: bool) -> Vec<Lost> {
+        let mut attempts = self.journal.attempts_at(&self.hash, self.from, self.only());
+        if let Some(at) =
+            attempts.iter().rposition(|(_, attempt)| attempt.is_usable()).filter(|_| replied)
+        {
+            attempts.remove(at);
+        }
+        let mut lost = Vec::new();
+        for (line, attempt) in attempts {
+            let reply = attempt.reply();
+            if !attempt.is_success() || provider::is_free(&reply) {
+                continue;
+            }
+            let usage = provider::usage_of(self.provider, &reply).unwrap_or_default();
+            let cost = provider::price::cost(&usage, self.price.as_ref());
+            if line >= before {
+                let guess = || provider::guessed(usage, self.request.body.len(), &reply);
+                self.crew.purse.lose(cost, || provider::price::cost(&guess(), self.price.as_ref()));
+                self.crew.teller.tell(Some(self.path), What::Lost { turn: self.turn, usage, cost });
+            }
+            lost.push(Lost { usage, cost });
+        }
+        lost
+    }
+
+    /// The turn whose replies count, where not those of all do.
+    fn only(&self) -> Option<u32> {
+        self.repeats.then_some(self.turn)
+    }
+
+    fn record(&self, attempt: &persist::Attempt) -> Record {
+        let clean = |text: &str| self.crew.redactor.clean(text).into_owned();
+        let headers =
+            attempt.headers.iter().map(|(name, value)| (name.clone(), clean(value))).collect();
+        let is_reply = attempt.status.is_some_and(|status| (200..300).contains(&status));
+        let packed =
+            attempt.status.filter(|_| is_reply && attempt.error.is_none()).and_then(|status| {
+                (self.packed)(&HttpReply {
+                    status,
+                    headers: attempt.headers.clone(),
+                    body: attempt.body.clone(),
+                })
+            });
+        Record::Reply(Attempt {
+            turn: self.turn,
+            hash: self.hash.clone(),
+            status: attempt.status,
+            headers,
+            body: Body::of(
+                &self
+                    .crew
+                    .redactor
+                    .clean_body(packed.as_deref().unwrap_or(&attempt.body), !is_reply),
+            ),
+            whole: attempt.error.is_none(),
+            ms: attempt.ms,
+            attempt: attempt.number,
+            at_ms: clock::now_ms(),
+            spent_ms: self.sitting.and_then(|sitting| sitting.ms()),
+        })
+    }
+}
+
+/// The line of the journal that a file names.
+pub(super) fn from_line(journal: Option<u64>) -> usize {
+    usize::try_from(journal.unwrap_or(0)).unwrap_or(usize::MAX)
+}
+
+/// Why there is no reply, as it stands in the transcript.
+pub(super) fn error(fault: &Fault) -> Value {
+    let mut entries = vec![("message".into(), Value::Text(fault.message.clone()))];
+    if let Some(status) = fault.status {
+        entries.push(("status".into(), Value::Number(status.to_string())));
+    }
+    Value::Map(entries)
+}
+
+/// True when every other run would fail the same.
+pub(super) fn concerns_all(fault: &Fault) -> bool {
+    fault.kind.concerns_all()
+}

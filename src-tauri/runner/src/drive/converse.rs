@@ -1,0 +1,488 @@
+//! Conversations of the tool-calling systems: ask the model, run the tools it calls, nudge it when
+//! it stops early, until it has said its last word. Owns the order of these; what a file may hold
+//! is in `script`.
+use super::ask::{self, Asked, Bought, Lost, Question};
+use super::desk::Desk;
+use super::doors::Door;
+use super::kit::Kit;
+use super::sitting::Sitting;
+use super::{Crew, Ended, Halt, Job, clean, prompt};
+use crate::event::{Ending, What};
+use crate::fault;
+use crate::journal::Ran;
+use crate::nudge;
+use crate::provider::replay::Recording;
+use crate::provider::{self, Ask, HttpRequest, Reply, Stop};
+use crate::script::{End, Facts, OpenCall, Script};
+use crate::spec::Model;
+use crate::talk::{Call, Outcome, Turn};
+use crate::tools::{Called, ToolFailure};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+use touchstone_clock as clock;
+use touchstone_formats::answer;
+use touchstone_formats::value::Value;
+
+/// Why a reply is none that can be gone on with; none when it is.
+pub(super) fn wanting(reply: &Reply) -> Option<Value> {
+    let why = match &reply.stop {
+        Stop::Done | Stop::Calls => return None,
+        Stop::Refused(_) => "The model refused to go on.".to_owned(),
+        Stop::Length => {
+            "The reply was cut at the most tokens of one reply, so it is no answer. Raise `max_tokens` of the model, then continue.".to_owned()
+        }
+        Stop::Other(reason) => format!("The reply ended for a reason that Touchstone does not know: `{reason}`."),
+    };
+    let mut error = vec![("message".into(), Value::Text(why))];
+    if let Some(text) = &reply.text {
+        error.push(("text".into(), Value::Text(text.clone())));
+    }
+    Some(Value::Map(error))
+}
+
+/// Whether all of the calls were run before and some failed, so that the model may have been told
+/// of failures.
+pub(super) fn may_be_told(before: &[Option<(Outcome, u64)>]) -> bool {
+    before.iter().all(Option::is_some)
+        && before.iter().flatten().any(|(outcome, _)| outcome.failed())
+}
+
+/// A conversation that is being held.
+pub(super) struct Talk<'a> {
+    pub(super) crew: &'a Arc<Crew>,
+    pub(super) job: &'a Job,
+    pub(super) model: &'a Model,
+    /// Filled in once the file is there.
+    pub(super) system: String,
+    pub(super) kit: Arc<Kit>,
+    /// What answers in place of a provider.
+    pub(super) recording: Option<Recording>,
+    pub(super) desk: Desk,
+    pub(super) sitting: Sitting,
+    pub(super) script: Script,
+    /// Arguments of calls as the model wrote them, by the item of the call, where the file has them
+    /// without a secret.
+    pub(super) sent: HashMap<usize, Value>,
+    /// Whether its task is of a query set.
+    pub(super) is_query: bool,
+    /// Whether it searches for an answer by a method.
+    pub(super) searches: bool,
+}
+
+/// What a model is told of a call that cannot be run any more.
+pub(super) const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept nowhere, and the run was interrupted before the tool was called. Call it again.";
+
+impl Talk<'_> {
+    /// Goes on until the conversation has come to its end, or has to be left.
+    pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+        let ended = self.go_on().await;
+        if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
+            self.leave().await;
+        }
+        ended
+    }
+
+    async fn go_on(&mut self) -> Result<Ended, Halt> {
+        // From here on a message of a person is in the file, whatever comes.
+        self.save().await?;
+        self.system = instructions(self).await?;
+        loop {
+            let end = self.script.end();
+            let is_over = end == End::Assistant
+                && self.script.open_calls().is_empty()
+                && self.due_nudge().is_none();
+            if is_over {
+                return self.finish().await;
+            }
+            if self.crew.stops.soft.is_cancelled() {
+                return Err(Halt::Stopped);
+            }
+            match end {
+                End::Error { .. } => self.script.drop_error(),
+                // A model is asked only when every call has come back, also one that somebody left
+                // open in the middle.
+                _ if !self.script.open_calls().is_empty() => self.call_tools().await?,
+                End::Assistant => self.nudge(),
+                End::AbsentFirstMessage | End::User | End::OpenCalls | End::CallsDone => {
+                    if let Some(ended) = self.ask().await? {
+                        return Ok(ended);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the model once; its end, when that was one.
+    async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
+        let turn = self.script.next_turn();
+        let most = self.job.slot.task.max_turns.unwrap_or(self.crew.setup.rules.max_turns);
+        if turn > most {
+            let why = format!(
+                "The run was ended after {most} turns (`max_turns`). Raise it and continue the run, if it should go on."
+            );
+            return self.fail(why.as_str().into()).await.map(Some);
+        }
+        match self.reply(turn, &self.script.turns()).await? {
+            Ok(bought) => self.take(turn, bought).await,
+            Err(ended) => Ok(Some(ended)),
+        }
+    }
+
+    /// A reply to these turns; the end of the run when there is none.
+    pub(super) async fn reply(
+        &mut self,
+        turn: u32,
+        turns: &[Turn],
+    ) -> Result<Result<Bought<Reply>, Ended>, Halt> {
+        if let Some(why) = self.crew.purse.closed() {
+            self.crew.stop_all(&why);
+            return Err(Halt::Stopped);
+        }
+        let door = Door::of_model(self.model);
+        if let Some(why) = self.crew.doors.refused(&door) {
+            return Err(Halt::Barred(why));
+        }
+        self.tell(What::Asking { turn });
+        if let Some(recording) = &self.recording {
+            return Ok(Ok(Bought::recorded(recording.reply(turns))));
+        }
+        let asked = self.buy(turn, turns).await?;
+        self.count_lost(&asked.lost);
+        match asked.bought {
+            Ok(bought) => Ok(Ok(bought)),
+            Err(fault) => {
+                self.crew.heed(&fault, &door);
+                self.fail(ask::error(&fault)).await.map(Err)
+            }
+        }
+    }
+
+    fn request(&self, turns: &[Turn]) -> HttpRequest {
+        provider::encode(&Ask {
+            model: self.model,
+            system: &self.system,
+            turns,
+            tools: &self.kit.offers,
+        })
+    }
+
+    /// Buys a reply, or takes it from the journal where it was bought before. What waits to be
+    /// written is written meanwhile.
+    async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<Asked<Reply>, Halt> {
+        let request = self.request(turns);
+        let provider = self.model.provider;
+        let question = Question {
+            crew: self.crew,
+            path: &self.job.slot.path,
+            journal: self.desk.journal.clone(),
+            sitting: Some(self.sitting),
+            from: ask::from_line(self.script.facts().journal),
+            turn,
+            // Tries begin with the same words.
+            repeats: self.searches,
+            provider,
+            model: &self.model.model_id,
+            key: self.model.key.as_deref(),
+            price: self.model.price,
+            hash: provider::hash(&request),
+            request,
+            packed: |_| None,
+        };
+        let asked = question.ask(|reply| provider::decode(provider, reply));
+        tokio::pin!(asked);
+        tokio::select! {
+            bought = &mut asked => return bought,
+            () = tokio::time::sleep(self.desk.due()) => {}
+        }
+        // What is under way is waited for whatever becomes of the file: the journal may still take
+        // the reply.
+        let text = self.text();
+        let (written, bought) = tokio::join!(self.desk.write(text), asked);
+        written.and(bought)
+    }
+
+    /// Takes a reply into the conversation.
+    async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
+        let journaled = bought.journaled;
+        let (reply, sent) = self.receive(turn, bought);
+        match wanting(&reply) {
+            None => {
+                self.script.say(&reply);
+                if !journaled {
+                    self.remember(&reply, sent);
+                }
+                Ok(None)
+            }
+            Some(error) => self.fail(error).await.map(Some),
+        }
+    }
+
+    /// Counts a reply. As it goes into the file, and its calls as the model wrote them.
+    pub(super) fn receive(&mut self, turn: u32, bought: Bought<Reply>) -> (Reply, Vec<Call>) {
+        fault::point!("talk.replied");
+        let Bought { reply, sent, ms, journaled, .. } = bought;
+        let usage = reply.usage;
+        let cost = if self.recording.is_some() {
+            Some(0.0)
+        } else {
+            provider::price::cost(&usage, self.model.price.as_ref())
+        };
+        if !journaled {
+            self.crew.purse.pay(cost, &self.model.name, self.model.price.as_ref());
+        }
+        self.tell(What::Replied { turn, usage, cost, ms, journaled });
+        let calls = sent.as_ref().unwrap_or(&reply).calls.clone();
+        let reply = clean::reply(&self.crew.redactor, reply);
+        self.count(&reply, cost);
+        match &reply.stop {
+            // The model would not, in its own words: that is what it answered.
+            Stop::Refused(Some(words)) if reply.calls.is_empty() => {
+                let words = words.clone();
+                (Reply { text: Some(words), stop: Stop::Done, ..reply }, calls)
+            }
+            _ => (reply, calls),
+        }
+    }
+
+    /// Keeps the arguments of calls as the model wrote them, where the file has them without a
+    /// secret.
+    fn remember(&mut self, reply: &Reply, sent: Vec<Call>) {
+        let open = self.script.open_calls();
+        for (open, (kept, sent)) in open.iter().zip(reply.calls.iter().zip(sent)) {
+            if kept.params != sent.params || clean::is_marked(&sent.params) {
+                self.sent.insert(open.index, sent.params);
+            }
+        }
+    }
+
+    /// The arguments of a call as the model wrote them; none when they held a secret and only the
+    /// file is left.
+    fn params(&self, open: &OpenCall) -> Option<Value> {
+        let sent = self.sent.get(&open.index).cloned();
+        sent.or_else(|| (!clean::is_marked(&open.call.params)).then(|| open.call.params.clone()))
+    }
+
+    /// Adds what a reply used to what the file says of the run.
+    fn count(&mut self, reply: &Reply, cost: Option<f64>) {
+        self.script.spend(&reply.usage, cost);
+        let mut facts = self.script.facts();
+        facts.model_id = reply.model_id.clone().or(facts.model_id);
+        facts.turns = Some(facts.turns.unwrap_or(0) + 1);
+        self.script.set_facts(&facts);
+    }
+
+    /// Adds what attempts used that brought no reply.
+    fn count_lost(&mut self, lost: &[Lost]) {
+        for Lost { usage, cost } in lost {
+            self.script.spend(usage, *cost);
+        }
+    }
+
+    /// Runs every call that was not run yet, side by side.
+    async fn call_tools(&mut self) -> Result<(), Halt> {
+        let mut calls = JoinSet::new();
+        let open = self.script.open_calls();
+        let before: Vec<_> =
+            open.iter().map(|open| self.ran_before(open.turn, &open.call)).collect();
+        let was_told = self.was_told(&open, &before);
+        for (open, before) in open.into_iter().zip(before) {
+            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed())
+            {
+                self.script.close_call(
+                    open.index,
+                    &outcome,
+                    Some(Duration::from_millis(ms).as_secs_f64()),
+                );
+                continue;
+            }
+            self.tell(What::Calling { tool: open.call.name.clone() });
+            let Some(params) = self.params(&open) else {
+                self.close(&open, Err(ToolFailure::new(FORGOTTEN)), Duration::ZERO)?;
+                continue;
+            };
+            let (crew, kit) = (Arc::clone(self.crew), Arc::clone(&self.kit));
+            calls.spawn(async move {
+                let begun = Instant::now();
+                let outcome =
+                    crew.toolbox.call(&kit, &open.call.name, &params, &crew.stops.hard).await;
+                (open, outcome, begun.elapsed())
+            });
+        }
+        let mut unsaved = true;
+        loop {
+            let due = tokio::time::sleep(self.desk.due());
+            tokio::select! {
+                done = calls.join_next() => match done {
+                    None => return Ok(()),
+                    Some(Ok((open, outcome, took))) => {
+                        self.close(&open, outcome, took)?;
+                        unsaved = true;
+                    }
+                    Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
+                },
+                () = due, if unsaved => {
+                    self.save().await?;
+                    unsaved = false;
+                }
+            }
+        }
+    }
+
+    /// What came of a call, where a run that was cut off did not get to write it.
+    pub(super) fn ran_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
+        self.desk.journal.find_outcome(turn, call, ask::from_line(self.script.facts().journal))
+    }
+
+    /// True when the model was told just this of the open calls, failures and all, and answered:
+    /// that was paid for. Else what failed is tried again, as it may be mended by now.
+    fn was_told(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
+        if !may_be_told(before) {
+            return false;
+        }
+        let mut told = self.script.clone();
+        for (open, (outcome, _)) in open.iter().zip(before.iter().flatten()) {
+            told.close_call(open.index, outcome, None);
+        }
+        self.was_answered(told.next_turn(), &told.turns())
+    }
+
+    /// Whether the journal has a reply to these turns.
+    pub(super) fn was_answered(&self, turn: u32, turns: &[Turn]) -> bool {
+        let from = ask::from_line(self.script.facts().journal);
+        let hash = || provider::hash(&self.request(turns));
+        self.recording.is_none()
+            && self.desk.journal.find(&hash(), from, self.searches.then_some(turn)).is_some()
+    }
+
+    fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
+        let (outcome, ms) = self.keep(open.turn, &open.call, called, took)?;
+        // As the journal has it, so that a run that goes on says the same.
+        self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
+        Ok(())
+    }
+
+    /// Keeps what came of a call in the journal, without secrets.
+    pub(super) fn keep(
+        &mut self,
+        turn: u32,
+        call: &Call,
+        called: Called,
+        took: Duration,
+    ) -> Result<(Outcome, u64), Halt> {
+        // A call that was given up is not one that failed: it is run again when the run goes on.
+        let given_up = |called: &Called| match called {
+            Err(_) => true,
+            Ok(value) => value.get("outcome").and_then(Value::text) == Some("killed"),
+        };
+        if self.crew.stops.hard.is_cancelled() && given_up(&called) {
+            return Err(Halt::Stopped);
+        }
+        let outcome = match called {
+            Ok(value) => Outcome::Result(clean::value(&self.crew.redactor, value)),
+            Err(failure) => {
+                Outcome::Error(Value::Text(self.crew.redactor.known(&failure.message).into_owned()))
+            }
+        };
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        fault::point!("talk.called");
+        let ran = Ran::new(turn, call, &outcome, ms, clock::now_ms());
+        let ran = Ran { spent_ms: self.sitting.ms(), ..ran };
+        self.desk.note(ran);
+        self.tell(What::Called { tool: call.name.clone(), failed: outcome.failed(), ms });
+        Ok((outcome, ms))
+    }
+
+    /// The message that is due because the model stopped early.
+    fn due_nudge(&self) -> Option<String> {
+        let task = &self.job.slot.task;
+        let rules = &self.crew.setup.rules;
+        // The calls that are right for a query are its solution: they are named only where somebody
+        // wants that.
+        let usual = rules.nudge_auto && (!self.is_query || rules.nudge_asked);
+        let (auto, most) =
+            task.nudge.map_or((usual, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
+        let done = self.script.facts().nudges.unwrap_or(0);
+        if !auto || done >= u64::from(most) {
+            return None;
+        }
+        nudge::message(&task.expected_tool_calls, &self.script.called())
+    }
+
+    fn nudge(&mut self) {
+        let Some(message) = self.due_nudge() else { return };
+        let mut facts = self.script.facts();
+        let count = facts.nudges.unwrap_or(0) + 1;
+        facts.nudges = Some(count);
+        self.script.nudge(&message);
+        self.script.set_facts(&facts);
+        self.tell(What::Nudged { count: u32::try_from(count).unwrap_or(u32::MAX) });
+    }
+
+    /// The conversation has come to its end.
+    async fn finish(&mut self) -> Result<Ended, Halt> {
+        fault::point!("talk.over");
+        let in_words = self.is_query.then_some(answer::WHOLE_MESSAGE);
+        self.script.finish(self.job.slot.task.result_tag_name.as_deref().or(in_words));
+        self.end().await
+    }
+
+    /// Writes that it has finished.
+    pub(super) async fn end(&mut self) -> Result<Ended, Halt> {
+        self.closed();
+        self.save().await?;
+        Ok((if self.script.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None))
+    }
+
+    /// Notes that the run is over, and that all its journal has by now is in the file: what
+    /// somebody takes out of the file later is meant to be asked for, or run, anew.
+    fn closed(&mut self) {
+        let mut facts = self.script.facts();
+        facts.finished = Some(clock::written(clock::now_ms()));
+        facts.journal = Some(self.desk.journal.lines() as u64);
+        self.script.set_facts(&facts);
+    }
+
+    /// The run ends in an error; what was bought for it is not taken again when it goes on.
+    pub(super) async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
+        self.closed();
+        let error = clean::error(&self.crew.redactor, error);
+        let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
+        self.script.fail(&error);
+        self.save().await?;
+        Ok((Ending::Error, why))
+    }
+
+    pub(super) async fn save(&mut self) -> Result<(), Halt> {
+        let text = self.text();
+        self.desk.write(text).await
+    }
+
+    /// The same of a run that has to be left.
+    pub(super) async fn leave(&mut self) {
+        let text = self.text();
+        self.desk.leave(text).await;
+    }
+
+    /// The file as it is now, with the time that was spent on the run until now.
+    fn text(&mut self) -> String {
+        self.script.set_facts(&Facts { seconds: self.sitting.seconds(), ..Facts::default() });
+        self.script.write()
+    }
+
+    pub(super) fn tell(&self, what: What) {
+        self.crew.teller.tell(Some(&self.job.slot.path), what);
+    }
+}
+
+/// The instructions of a run.
+pub(super) async fn instructions(talk: &Talk<'_>) -> Result<String, Halt> {
+    let crew = talk.crew;
+    let schemas = crew.toolbox.schemas(talk.job.slot.task.tools.as_deref()).await;
+    let schemas = schemas
+        .map_err(|why| Halt::Broken(format!("A database does not say what is in it: {why}")))?;
+    let started = talk.script.facts().started.unwrap_or_default();
+    let many = talk.kit.apis.as_ref().and_then(|apis| apis.many);
+    Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, &started, talk.searches, many))
+}

@@ -1,0 +1,223 @@
+//! Searches for an answer: ask the model, run what it calls, go on where the method says, until the
+//! search is over. Owns the order of these; what comes next is decided in `search`.
+use super::converse::{FORGOTTEN, Talk, instructions, may_be_told, wanting};
+use super::{Ended, Halt, clean};
+use crate::event::{Ending, What};
+use crate::fault;
+use crate::provider::Reply;
+use crate::script::{fitted, fitted_outcome};
+use crate::search::{Bounds, Code, Kind, Next, Search, names};
+use crate::talk::{Call, Outcome, Turn};
+use crate::tools::{Called, ToolFailure};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+use touchstone_formats::value::Value;
+
+/// A search that is being made.
+pub(super) struct Quest<'a> {
+    talk: Talk<'a>,
+    search: Search,
+    compat: bool,
+    /// Arguments of calls as the model wrote them, by their nodes, where the file has them without
+    /// a secret.
+    sent: HashMap<usize, Value>,
+}
+
+const CHANGED: &str = "What was tried so far was changed in the file, or is of another method, so the search cannot go on from it. Start over.";
+
+impl<'a> Quest<'a> {
+    /// Goes on from what the file tells.
+    pub(super) fn new(mut talk: Talk<'a>, bounds: Bounds, compat: bool) -> Result<Self, Halt> {
+        talk.script.drop_error();
+        let search = talk.script.search(bounds).ok_or_else(|| Halt::Broken(CHANGED.to_owned()))?;
+        Ok(Self { talk, search, compat, sent: HashMap::new() })
+    }
+
+    /// Goes on until the search is over, or has to be left.
+    pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+        let ended = self.go_on().await;
+        if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
+            self.talk.script.tell(&self.search);
+            self.talk.leave().await;
+        }
+        ended
+    }
+
+    async fn go_on(&mut self) -> Result<Ended, Halt> {
+        self.save().await?;
+        self.talk.system = instructions(&self.talk).await?;
+        loop {
+            let next = self.search.next();
+            if let Next::Done(_) = next {
+                return self.finish().await;
+            }
+            if self.talk.crew.stops.soft.is_cancelled() {
+                return Err(Halt::Stopped);
+            }
+            match next {
+                Next::Run(calls) => self.run(calls).await?,
+                _ => {
+                    if let Some(ended) = self.ask().await? {
+                        return Ok(ended);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks the model once; its end, when that was one.
+    async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
+        let turn = self.search.asked().saturating_add(1);
+        let turns = self.turns(&self.search);
+        self.talk.script.tell(&self.search);
+        let bought = match self.talk.reply(turn, &turns).await? {
+            Ok(bought) => bought,
+            Err(ended) => return Ok(Some(ended)),
+        };
+        let journaled = bought.journaled;
+        let (reply, sent) = self.talk.receive(turn, bought);
+        if let Some(error) = wanting(&reply) {
+            return self.talk.fail(error).await.map(Some);
+        }
+        let (first, reply) = (self.search.nodes().len(), fitted(reply));
+        let kit = Arc::clone(&self.talk.kit);
+        self.search.said(&reply, |name| meant(&kit, name, self.compat).is_some());
+        if !journaled {
+            self.remember(first, &reply, sent);
+        }
+        Ok(None)
+    }
+
+    /// Keeps the arguments of calls as the model wrote them, where the file has them without a
+    /// secret.
+    fn remember(&mut self, first: usize, reply: &Reply, sent: Vec<Call>) {
+        let nodes = self.search.nodes().iter().enumerate().skip(first);
+        let calls = nodes.filter(|(_, node)| matches!(node.kind, Kind::Call(_)));
+        for ((at, _), (kept, sent)) in calls.zip(reply.calls.iter().zip(sent)) {
+            if kept.params != sent.params || clean::is_marked(&sent.params) {
+                self.sent.insert(at, sent.params);
+            }
+        }
+    }
+
+    /// Runs calls side by side.
+    async fn run(&mut self, open: Vec<usize>) -> Result<(), Halt> {
+        let mut calls = JoinSet::new();
+        let open: Vec<_> = open
+            .into_iter()
+            .filter_map(|at| self.call(at).map(|(call, reply)| (at, call, reply)))
+            .collect();
+        let before: Vec<_> =
+            open.iter().map(|(_, call, reply)| self.talk.ran_before(*reply, call)).collect();
+        let was_told = self.was_told(&open, &before);
+        for ((at, call, _), before) in open.into_iter().zip(before) {
+            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed())
+            {
+                close(&mut self.search, at, outcome, ms);
+                continue;
+            }
+            self.talk.tell(What::Calling { tool: call.name.clone() });
+            let sent = self.sent.get(&at).cloned();
+            let Some(params) =
+                sent.or_else(|| (!clean::is_marked(&call.params)).then(|| call.params.clone()))
+            else {
+                self.came(at, Err(ToolFailure::new(FORGOTTEN)), Duration::ZERO)?;
+                continue;
+            };
+            let (crew, kit) = (Arc::clone(self.talk.crew), Arc::clone(&self.talk.kit));
+            let name = meant(&kit, &call.name, self.compat).unwrap_or_default();
+            calls.spawn(async move {
+                let begun = Instant::now();
+                let called = crew.toolbox.call(&kit, &name, &params, &crew.stops.hard).await;
+                (at, called, begun.elapsed())
+            });
+        }
+        let mut unsaved = true;
+        loop {
+            let due = tokio::time::sleep(self.talk.desk.due());
+            tokio::select! {
+                done = calls.join_next() => match done {
+                    None => return Ok(()),
+                    Some(Ok((at, called, took))) => {
+                        self.came(at, called, took)?;
+                        unsaved = true;
+                    }
+                    Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
+                },
+                () = due, if unsaved => {
+                    self.save().await?;
+                    unsaved = false;
+                }
+            }
+        }
+    }
+
+    /// True when the model was told just this of the open calls, failures and all, and answered.
+    fn was_told(&self, open: &[(usize, Call, u32)], before: &[Option<(Outcome, u64)>]) -> bool {
+        if !may_be_told(before) {
+            return false;
+        }
+        let mut told = self.search.clone();
+        for ((at, ..), (outcome, ms)) in open.iter().zip(before.iter().flatten()) {
+            close(&mut told, *at, outcome.clone(), *ms);
+        }
+        told.next() == Next::Ask
+            && self.talk.was_answered(told.asked().saturating_add(1), &self.turns(&told))
+    }
+
+    /// What the model is asked next in a search.
+    fn turns(&self, search: &Search) -> Vec<Turn> {
+        let first = Turn::User(self.talk.script.first_message().unwrap_or_default());
+        std::iter::once(first).chain(search.turns()).collect()
+    }
+
+    fn call(&self, at: usize) -> Option<(Call, u32)> {
+        let node = self.search.nodes().get(at)?;
+        match &node.kind {
+            Kind::Call(call) => Some((call.clone(), node.reply)),
+            _ => None,
+        }
+    }
+
+    fn came(&mut self, at: usize, called: Called, took: Duration) -> Result<(), Halt> {
+        let Some((call, reply)) = self.call(at) else { return Ok(()) };
+        let (outcome, ms) = self.talk.keep(reply, &call, called, took)?;
+        close(&mut self.search, at, outcome, ms);
+        Ok(())
+    }
+
+    /// The search is over.
+    async fn finish(&mut self) -> Result<Ended, Halt> {
+        fault::point!("talk.over");
+        self.talk.script.tell(&self.search);
+        let answer = self.search.answer();
+        self.talk.script.answer(answer.as_ref());
+        self.talk.end().await.map(|(_, why)| {
+            (if answer.is_some() { Ending::Answered } else { Ending::NoAnswer }, why)
+        })
+    }
+
+    async fn save(&mut self) -> Result<(), Halt> {
+        self.talk.script.tell(&self.search);
+        self.talk.save().await
+    }
+}
+
+fn close(search: &mut Search, at: usize, outcome: Outcome, ms: u64) {
+    let outcome = fitted_outcome(outcome);
+    let code = Code::of_text(&outcome.shown());
+    search.called(at, outcome, code, Some(Duration::from_millis(ms).as_secs_f64()));
+}
+
+/// The offered function or tool that a name means: functions of APIs also by how their names end.
+fn meant(kit: &super::kit::Kit, name: &str, compat: bool) -> Option<String> {
+    let api = kit.apis.as_ref().and_then(|apis| {
+        let at = names::find(apis.names(), name, compat)?;
+        apis.names().nth(at).map(str::to_owned)
+    });
+    let exactly =
+        || kit.offers.iter().find(|offer| offer.name == name).map(|offer| offer.name.clone());
+    if compat { api.or_else(exactly) } else { exactly().or(api) }
+}

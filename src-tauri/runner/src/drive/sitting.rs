@@ -1,0 +1,115 @@
+//! How long a run is being made: what went by while somebody was at it, over all the times it was
+//! gone on with. Owns no clock that can be set, so that neither that nor a pause is in it. Waiting
+//! for a provider that is busy is: the run was under way.
+use crate::script::Facts;
+use std::time::{Duration, Instant};
+use touchstone_formats::stamp;
+
+/// The time from when a run was begun, or gone on with, until it is left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sitting {
+    /// What was spent on it before; none when nobody knows.
+    before: Option<Duration>,
+    began: Instant,
+}
+
+impl Sitting {
+    /// Begins now, with a run whose file says this; and by the journal so many milliseconds went by
+    /// until what came last, where that was cut off before it came into the file.
+    pub(super) fn begin(file: &Facts, journal_ms: Option<u64>) -> Self {
+        Self { before: before(file, journal_ms), began: Instant::now() }
+    }
+
+    /// Takes in what came when so many milliseconds had been spent, and did not come into a file.
+    pub(super) fn reach(&mut self, journal_ms: Option<u64>) {
+        self.before = self.before.max(journal_ms.map(Duration::from_millis));
+    }
+
+    /// What was spent until now; none when nobody knows what was before.
+    fn spent(&self) -> Option<Duration> {
+        self.before?.checked_add(self.began.elapsed())
+    }
+
+    /// The same in seconds.
+    pub(super) fn seconds(&self) -> Option<f64> {
+        self.spent().map(|spent| spent.as_secs_f64())
+    }
+
+    /// The same in milliseconds.
+    pub(super) fn ms(&self) -> Option<u64> {
+        u64::try_from(self.spent()?.as_millis()).ok()
+    }
+}
+
+/// What was spent on a run before, by its file and its journal.
+fn before(file: &Facts, journal_ms: Option<u64>) -> Option<Duration> {
+    let said = file
+        .seconds
+        .or_else(|| from_dates(file))
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    // A journal beside a file that does not say when it was begun is of another one.
+    said.max(journal_ms.filter(|_| file.started.is_some()).map(Duration::from_millis))
+}
+
+/// A file that does not say how long it was worked at was written in one go, from its first date to
+/// its last; one without a last date was cut off, nobody knows when.
+fn from_dates(file: &Facts) -> Option<f64> {
+    let Some(started) = &file.started else { return Some(0.0) };
+    Some(stamp::seconds(file.finished.as_ref()?)? - stamp::seconds(started)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(seconds: Option<f64>, started: &str, finished: &str) -> Facts {
+        let date = |date: &str| (!date.is_empty()).then(|| date.to_owned());
+        Facts { seconds, started: date(started), finished: date(finished), ..Facts::default() }
+    }
+
+    #[test]
+    fn what_was_before_is_what_the_file_says_else_its_dates_else_not_known() {
+        let (ten, eleven) = ("2025-03-04T10:00:00Z", "2025-03-04T11:00:00.500Z");
+        for (facts, seconds) in [
+            (file(None, "", ""), Some(0.0)),
+            (file(None, "", eleven), Some(0.0)),
+            (file(Some(4.5), ten, eleven), Some(4.5)),
+            (file(Some(4.5), ten, ""), Some(4.5)),
+            (file(None, ten, eleven), Some(3600.5)),
+            (file(None, "1740096727", "1740096737.5"), Some(10.5)),
+            (file(None, "2025-03-04 10:00:00", "2025-03-04 10:00:02 UTC"), Some(2.0)),
+            (file(None, ten, ""), None),
+            (file(None, eleven, ten), None),
+            (file(None, "yesterday", ten), None),
+        ] {
+            assert_eq!(
+                before(&facts, None).map(|before| before.as_secs_f64()),
+                seconds,
+                "{facts:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_journal_has_beyond_the_file_counts_and_nothing_twice() {
+        let of =
+            |seconds, journal_ms| before(&file(seconds, "2025-03-04T10:00:00Z", ""), journal_ms);
+        assert_eq!(of(Some(2.0), Some(1500)), Some(Duration::from_secs(2)));
+        assert_eq!(of(Some(2.0), Some(9500)), Some(Duration::from_millis(9500)));
+        assert_eq!(of(None, Some(9500)), Some(Duration::from_millis(9500)));
+        assert_eq!(
+            before(&file(None, "", ""), Some(9500)),
+            Some(Duration::ZERO),
+            "a journal of another file"
+        );
+    }
+
+    #[test]
+    fn from_what_was_before_it_goes_on_and_of_what_nobody_knows_nothing_is_said() {
+        let known = Sitting { before: Some(Duration::from_secs(2)), began: Instant::now() };
+        assert!(known.seconds().is_some_and(|seconds| (2.0..60.0).contains(&seconds)));
+        assert!(known.ms().is_some_and(|ms| (2_000..60_000).contains(&ms)));
+        let unknown = Sitting { before: None, began: Instant::now() };
+        assert_eq!((unknown.seconds(), unknown.ms()), (None, None));
+    }
+}

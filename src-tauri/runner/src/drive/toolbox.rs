@@ -1,0 +1,409 @@
+//! The tools of a launch, opened once and shared by its runs. Owns which tool a name means; what a
+//! tool does is in its own room.
+use super::kit::{self, Apis, Asked, CALL_API, Kit, SEARCH_APIS};
+use crate::provider::Offer;
+use crate::search::observe;
+use crate::secrets::Secrets;
+use crate::setup::{Setup, ToolEntry};
+use crate::tools::mcp::McpTool;
+use crate::tools::pool;
+use crate::tools::python::{PythonLimits, PythonTool};
+use crate::tools::shelf::Shelf;
+use crate::tools::sql::SqlTool;
+use crate::tools::virtual_api::{VirtualApis, VirtualSettings, Wires};
+use crate::tools::{Called, ToolFailure, Unusable};
+use futures_util::future::join_all;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
+use tokio_util::sync::CancellationToken;
+use touchstone_formats::stabletoolbench::python_json::{Layout, Py};
+use touchstone_formats::stabletoolbench::{Pool, functions};
+use touchstone_formats::value::Value;
+
+/// Tools of the workspace by name, and the sandbox.
+pub struct Toolbox {
+    sandboxes: Semaphore,
+    queries: Semaphore,
+    tools: Vec<(String, Result<Tool, Unusable>)>,
+    python: Option<Result<PythonTool, Unusable>>,
+}
+
+/// Queries at the same time: each has a connection of its own, and databases have few.
+const QUERIES: usize = 16;
+
+enum Tool {
+    Sql { tool: SqlTool, schema: OnceCell<String> },
+    Mcp(McpTool),
+    Virtual(Box<Virtual>),
+}
+
+/// Virtual APIs with the functions they are offered as.
+struct Virtual {
+    apis: VirtualApis,
+    pool: Arc<Pool>,
+    shelf: Shelf,
+}
+
+/// What virtual APIs need of the world around a launch.
+pub struct Around {
+    /// The APIs that the queries speak of, where there is no folder of tools.
+    pub queries: Arc<Pool>,
+    /// What calls are sent with.
+    pub wires: Wires,
+}
+
+impl Default for Toolbox {
+    fn default() -> Self {
+        Self {
+            tools: Vec::new(),
+            python: None,
+            sandboxes: Semaphore::new(cores()),
+            queries: Semaphore::new(QUERIES),
+        }
+    }
+}
+
+impl Toolbox {
+    /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened
+    /// is kept with the reason: only runs that need it are refused. `python` is where the
+    /// verification of the sandbox is remembered, when one is needed.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "each is another part of the world around a launch"
+    )]
+    pub async fn open(
+        setup: &Setup,
+        base: &Path,
+        secrets: &Secrets,
+        wanted: impl Fn(&str) -> bool,
+        python: Option<&Path>,
+        around: Option<&Around>,
+    ) -> Self {
+        let tools =
+            join_all(setup.tools.iter().filter(|entry| wanted(&entry.name)).map(async |entry| {
+                (entry.name.clone(), open(entry, setup, base, secrets, around).await)
+            }));
+        let tools = tools.await;
+        let python = match python {
+            Some(cache) => Some(PythonTool::open(cache, PythonLimits::default()).await),
+            None => None,
+        };
+        Self { tools, python, sandboxes: Semaphore::new(cores()), queries: Semaphore::new(QUERIES) }
+    }
+
+    /// What a run may call: the tools its task names, or all; with the sandbox for the system that
+    /// has it.
+    pub fn kit(
+        &self,
+        wanted: Option<&[String]>,
+        python: bool,
+        asked: &Asked<'_>,
+    ) -> Result<Kit, Unusable> {
+        if let Some(missing) = wanted
+            .into_iter()
+            .flatten()
+            .find(|name| !self.tools.iter().any(|(known, _)| known == *name))
+        {
+            let message = format!(
+                "The task uses the tool `{missing}`, which the workspace file does not define."
+            );
+            let fix = format!(
+                "Add `{missing}` under `tools:` in touchstone.yaml, or take it out of the task."
+            );
+            return Err(Unusable { message, fix: Some(fix) });
+        }
+        let (mut offers, mut apis) = (Vec::new(), None);
+        for (name, tool) in self.wanted(wanted) {
+            match tool {
+                Ok(Tool::Sql { tool, .. }) => offers.push(tool.offer()),
+                Ok(Tool::Mcp(tool)) => offers.extend(tool.offers()),
+                Ok(Tool::Virtual(tool)) => {
+                    if apis.replace((name, tool)).is_some() {
+                        let message =
+                            "More than one tool of virtual APIs would be offered.".to_owned();
+                        let fix = "Let the task name one of them under `tools:`.".to_owned();
+                        return Err(Unusable { message, fix: Some(fix) });
+                    }
+                }
+                Err(why) => {
+                    // Most reasons name the tool already.
+                    let names_it = why.message.contains(&format!("`{name}`"));
+                    let before = if names_it {
+                        String::new()
+                    } else {
+                        format!("The tool `{name}` cannot be used: ")
+                    };
+                    return Err(Unusable { message: before + &why.message, fix: why.fix.clone() });
+                }
+            }
+        }
+        match self.python.as_ref().filter(|_| python) {
+            Some(Ok(tool)) => offers.push(tool.offer()),
+            Some(Err(why)) => return Err(why.clone()),
+            None => {}
+        }
+        let mut kit = Kit { offers, ..Kit::default() };
+        if let Some((name, tool)) = apis {
+            kit.offer_apis(name, &tool.shelf, &tool.pool, asked)?;
+        }
+        if asked.way.method.is_some() {
+            kit.offers.push(kit::offer(functions::finish()));
+        }
+        kit.offers = sound(kit.offers)?;
+        Ok(kit)
+    }
+
+    /// The schemas of the databases a run may ask, for its instructions.
+    pub async fn schemas(&self, wanted: Option<&[String]>) -> Result<String, ToolFailure> {
+        let mut schemas = Vec::new();
+        for (name, tool) in self.wanted(wanted) {
+            if let Ok(Tool::Sql { tool, schema }) = tool {
+                let schema = schema.get_or_try_init(|| tool.schema()).await?;
+                schemas.push(format!("# {name}\n{}", schema.trim_end()));
+            }
+        }
+        Ok(schemas.join("\n\n"))
+    }
+
+    /// Calls a tool. One that is not there is a mistake of the model, which is told what there is.
+    pub async fn call(
+        &self,
+        kit: &Kit,
+        name: &str,
+        params: &Value,
+        stop: &CancellationToken,
+    ) -> Called {
+        let offers = &kit.offers;
+        if !offers.iter().any(|offer| offer.name == name) {
+            let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
+            let there = if names.is_empty() {
+                "There are none.".to_owned()
+            } else {
+                format!("There are: {}.", names.join(", "))
+            };
+            return Err(ToolFailure::new(format!("There is no tool named `{name}`. {there}")));
+        }
+        if let Some(apis) = &kit.apis
+            && let Some(Ok(Tool::Virtual(tool))) =
+                self.tools.iter().find(|(known, _)| *known == apis.tool).map(|(_, tool)| tool)
+            && let Some(called) = tool.call(apis, name, params, stop).await
+        {
+            return called;
+        }
+        if let Value::Text(text) = params {
+            let message = format!(
+                "The arguments are no JSON object, so `{name}` was not called. What came: {}",
+                short(text)
+            );
+            return Err(ToolFailure::new(message));
+        }
+        if let Some(Ok(tool)) = self
+            .python
+            .as_ref()
+            .filter(|python| matches!(python, Ok(tool) if tool.offer().name == name))
+        {
+            let _place = place(&self.sandboxes, stop).await?;
+            return tool.call(params, stop).await;
+        }
+        for (known, tool) in &self.tools {
+            match tool {
+                Ok(Tool::Sql { tool, .. }) if known == name => {
+                    let _place = place(&self.queries, stop).await?;
+                    return tool.call(params, stop).await;
+                }
+                Ok(Tool::Mcp(tool)) if tool.offers().iter().any(|offer| offer.name == name) => {
+                    return tool.call(name, params, stop).await;
+                }
+                _ => {}
+            }
+        }
+        Err(ToolFailure::new(format!("`{name}` cannot be called.")))
+    }
+
+    /// Ends what was started for it.
+    pub async fn close(self) {
+        for (_, tool) in self.tools {
+            if let Ok(Tool::Mcp(tool)) = tool {
+                tool.close().await;
+            }
+        }
+    }
+
+    fn wanted<'a>(
+        &'a self,
+        wanted: Option<&'a [String]>,
+    ) -> impl Iterator<Item = (&'a str, &'a Result<Tool, Unusable>)> {
+        let passes =
+            move |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|known| known == name));
+        self.tools
+            .iter()
+            .map(|(name, tool)| (name.as_str(), tool))
+            .filter(move |(name, _)| passes(name))
+    }
+}
+
+/// Waits for a place.
+async fn place<'a>(
+    places: &'a Semaphore,
+    stop: &CancellationToken,
+) -> Result<SemaphorePermit<'a>, ToolFailure> {
+    let stopped = || ToolFailure::new("The call was stopped before it began.");
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(stopped()),
+        place = places.acquire() => place.map_err(|_| stopped()),
+    }
+}
+
+/// Providers refuse a whole request over one tool with a strange name, or two of the same.
+fn sound(offers: Vec<Offer>) -> Result<Vec<Offer>, Unusable> {
+    let fits = |name: &str| {
+        (1..=64).contains(&name.len())
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+    };
+    if let Some(strange) = offers.iter().find(|offer| !fits(&offer.name)) {
+        let message = format!("The tool `{}` has a name that providers do not take.", strange.name);
+        let fix = "Use at most 64 letters, digits, `_` and `-` in touchstone.yaml.";
+        return Err(Unusable { message, fix: Some(fix.to_owned()) });
+    }
+    let twice = |at: usize, name: &str| offers.iter().skip(at + 1).any(|other| other.name == name);
+    if let Some((_, offer)) = offers.iter().enumerate().find(|(at, offer)| twice(*at, &offer.name))
+    {
+        let message =
+            format!("Two tools are named `{}`, so nobody could say which is meant.", offer.name);
+        let fix = "Give one of the servers a `prefix:` in touchstone.yaml, or let the task name its `tools:`.";
+        return Err(Unusable { message, fix: Some(fix.to_owned()) });
+    }
+    Ok(offers)
+}
+
+/// Programs at the same time: more would only slow each other down, and each may take much memory.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
+}
+
+async fn open(
+    entry: &ToolEntry,
+    setup: &Setup,
+    base: &Path,
+    secrets: &Secrets,
+    around: Option<&Around>,
+) -> Result<Tool, Unusable> {
+    if let Some((name, why)) = secrets.trouble(&entry.settings) {
+        let message =
+            format!("The tool `{}` needs {name}, which cannot be looked up. {why}", entry.name);
+        return Err(Unusable { message, fix: None });
+    }
+    let secret = &|name: &str| secrets.get(name);
+    match entry.kind.as_str() {
+        "sql" => {
+            let tool = SqlTool::open(&entry.name, &entry.settings, base, secret)?;
+            tool.check().await?;
+            Ok(Tool::Sql { tool, schema: OnceCell::new() })
+        }
+        "mcp" => McpTool::open(&entry.name, &entry.settings, base, secret).await.map(Tool::Mcp),
+        "virtual" => Virtual::open(entry, setup, base, around)
+            .await
+            .map(|tool| Tool::Virtual(Box::new(tool))),
+        other => Err(Unusable {
+            message: format!("it has the kind `{other}`, which Touchstone does not know."),
+            fix: Some("Write `kind: sql`, `kind: mcp` or `kind: virtual`.".to_owned()),
+        }),
+    }
+}
+
+impl Virtual {
+    async fn open(
+        entry: &ToolEntry,
+        setup: &Setup,
+        base: &Path,
+        around: Option<&Around>,
+    ) -> Result<Self, Unusable> {
+        let settings = VirtualSettings::read(&entry.name, &entry.settings, base, &[])?;
+        let broken = |why: String| Unusable {
+            message: format!("Its APIs cannot be searched: {why}"),
+            fix: None,
+        };
+        let around = around.ok_or_else(|| broken("nothing can be sent from here.".to_owned()))?;
+        let (folder, queries) = (settings.tools_folder.clone(), Arc::clone(&around.queries));
+        let shelved = tokio::task::spawn_blocking(move || {
+            let pool = folder.map_or(Ok(queries), |folder| pool::load(&folder).map(Arc::new))?;
+            let shelf = Shelf::of(&pool).map_err(|why| broken(why.to_string()))?;
+            Ok((pool, shelf))
+        });
+        let (pool, shelf) = shelved.await.map_err(|why| broken(why.to_string()))??;
+        let apis = VirtualApis::open(settings, setup, Arc::clone(&pool), around.wires.clone())?;
+        Ok(Self { apis, pool, shelf })
+    }
+
+    /// None when the name is none of these functions.
+    async fn call(
+        &self,
+        kit: &Apis,
+        name: &str,
+        params: &Value,
+        stop: &CancellationToken,
+    ) -> Option<Called> {
+        if kit.is_pair() && name == SEARCH_APIS {
+            return Some(kit::search(&self.shelf, params));
+        }
+        let (entry, input) = if kit.is_pair() && name == CALL_API {
+            match kit::called(&self.shelf, params) {
+                Ok(call) => call,
+                Err(why) => return Some(Err(why)),
+            }
+        } else {
+            (kit.served(name)?, kit::input(params))
+        };
+        let reply = self
+            .apis
+            .call(&entry.category, &entry.tool, &entry.api, &input, "truncate", stop)
+            .await;
+        let Some(reply) = reply else {
+            return Some(Err(ToolFailure::new("The call was stopped.")));
+        };
+        if reply.status != 200 {
+            // As the client of the original words a server that broke off.
+            let error = format!("request invalid, data error. status_code={}", reply.status);
+            let entries =
+                vec![("error".into(), error.as_str().into()), ("response".into(), "".into())];
+            return Some(Ok(Value::Text(observe::cut(
+                Py::Map(entries).dumps(Layout::Python),
+                kit.observation,
+            ))));
+        }
+        // What an API says went wrong is a reply like any other, and the model is shown the same as
+        // by the original.
+        Some(Ok(Value::Text(observe::cut(reply.observation(), kit.observation))))
+    }
+}
+
+fn short(text: &str) -> String {
+    let cut: String = text.chars().take(500).collect();
+    if cut.len() < text.len() { format!("{cut}…") } else { cut }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::workspace;
+
+    #[tokio::test]
+    async fn a_locked_keyring_is_the_reason_and_not_a_password_that_is_not_set() {
+        let file =
+            "tools: { sales: { kind: sql, database: 'postgres://me:${PASSWORD}@127.0.0.1:9/d' } }";
+        let setup = Setup::of(&workspace::read(file).unwrap());
+        let said = async |secrets: Secrets| {
+            let toolbox =
+                Toolbox::open(&setup, Path::new("."), &secrets, |_| true, None, None).await;
+            toolbox.kit(None, false, &Asked::default()).unwrap_err().message
+        };
+        let locked = Secrets::look_up(setup.places(), |_| {
+            Err("The keyring is locked. Unlock it.".to_owned())
+        });
+        let nowhere = Secrets::look_up(setup.places(), |_| Ok(None));
+        insta::assert_snapshot!(said(locked).await, @"The tool `sales` needs PASSWORD, which cannot be looked up. The keyring is locked. Unlock it.");
+        insta::assert_snapshot!(said(nowhere).await, @"The tool `sales`: The address of the database needs PASSWORD, which is not set.");
+    }
+}

@@ -1,0 +1,280 @@
+//! The gate before a provider: as many requests at once as its pace allows, first come, first
+//! served. Owns the waiting; what the pace is, is decided in `pace.rs`.
+use super::pace::{Bounds, Outcome, Pace};
+use crate::spec::Provider;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// One gate; clones share it.
+#[derive(Debug, Clone)]
+pub struct Limiter {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    places: Arc<Semaphore>,
+    began: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    pace: Pace,
+    /// Places that exist: those taken and those free.
+    places: u32,
+}
+
+impl Default for Limiter {
+    fn default() -> Self {
+        Self::new(Bounds::default())
+    }
+}
+
+impl Limiter {
+    /// A gate of its own.
+    pub fn new(bounds: Bounds) -> Self {
+        let pace = Pace::new(bounds);
+        let places = pace.limit();
+        Self {
+            inner: Arc::new(Inner {
+                places: Arc::new(Semaphore::new(places as usize)),
+                began: Instant::now(),
+                state: Mutex::new(State { pace, places }),
+            }),
+        }
+    }
+
+    /// Waits for a place. To give up waiting, drop the future: the place goes to the next in line.
+    pub async fn enter(&self) -> Place {
+        // The gate is never closed, so there is always a place in the end; without one, nothing is
+        // counted.
+        let taken = Arc::clone(&self.inner.places).acquire_owned().await.ok();
+        self.inner.with(|state| state.pace.began());
+        Place { inner: Arc::clone(&self.inner), taken, outcome: Outcome::Neutral }
+    }
+
+    /// How many may be under way at once, for now.
+    pub fn limit(&self) -> u32 {
+        self.inner.with(|state| state.pace.limit())
+    }
+
+    /// How many are under way.
+    pub fn in_flight(&self) -> u32 {
+        self.inner.with(|state| state.pace.in_flight())
+    }
+}
+
+impl Inner {
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+        // A panic elsewhere leaves the counts as they are, which is still right.
+        act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn leave(&self, taken: Option<OwnedSemaphorePermit>, outcome: Outcome) {
+        let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.with(|state| {
+            state.pace.ended(outcome, now_ms);
+            let limit = state.pace.limit();
+            if let Some(taken) = taken {
+                if state.places > limit {
+                    taken.forget();
+                    state.places -= 1;
+                } else {
+                    drop(taken);
+                }
+            }
+            if state.places < limit {
+                self.places.add_permits((limit - state.places) as usize);
+                state.places = limit;
+            } else if state.places > limit {
+                let removed = self.places.forget_permits((state.places - limit) as usize);
+                state.places -= u32::try_from(removed).unwrap_or(0);
+            }
+        });
+    }
+}
+
+/// A place behind the gate, free again when it is dropped.
+#[derive(Debug)]
+#[must_use = "the place is free again when this is dropped"]
+pub struct Place {
+    inner: Arc<Inner>,
+    taken: Option<OwnedSemaphorePermit>,
+    outcome: Outcome,
+}
+
+impl Place {
+    /// Leaves, and says how it went.
+    pub fn leave(mut self, outcome: Outcome) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.inner.leave(self.taken.take(), self.outcome);
+    }
+}
+
+/// Provider, model, name of the key.
+type Whose = (Provider, String, Option<String>);
+
+/// The gates of a launch: one for each provider, model and key.
+#[derive(Debug, Default)]
+pub struct Limiters {
+    gates: Mutex<HashMap<Whose, Limiter>>,
+}
+
+impl Limiters {
+    /// The gate for a model (as the provider names it) with a key (by the name under which it is
+    /// kept).
+    pub fn of(&self, provider: Provider, model: &str, key_name: Option<&str>) -> Limiter {
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        gates.entry((provider, model.to_owned(), key_name.map(str::to_owned))).or_default().clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::time::Duration;
+
+    fn bounds(start: u32) -> Bounds {
+        Bounds { start, ..Bounds::default() }
+    }
+
+    #[tokio::test]
+    async fn no_more_enter_than_there_are_places_and_the_next_in_line_is_first() {
+        let gate = Limiter::new(bounds(1));
+        let first = gate.enter().await;
+        let mut second = Box::pin(gate.enter());
+        let mut third = Box::pin(gate.enter());
+        assert!(
+            futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none()
+        );
+        drop(first);
+        assert!(futures_poll(&mut third).await.is_none(), "the third overtook the second");
+        let second = futures_poll(&mut second).await.unwrap();
+        assert_eq!(gate.in_flight(), 1);
+        drop(second);
+        assert!(futures_poll(&mut third).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn who_gives_up_waiting_leaves_the_line() {
+        let gate = Limiter::new(bounds(1));
+        let first = gate.enter().await;
+        let mut second = Box::pin(gate.enter());
+        let mut third = Box::pin(gate.enter());
+        assert!(
+            futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none()
+        );
+        drop(first);
+        // The place was already given to the second, who never looks.
+        drop(second);
+        assert!(futures_poll(&mut third).await.is_some());
+        drop(third);
+        assert_eq!(gate.in_flight(), 0);
+    }
+
+    #[tokio::test]
+    async fn fewer_places_take_effect_as_those_under_way_leave() {
+        let gate = Limiter::new(bounds(10));
+        let mut under_way = Vec::new();
+        for _ in 0..10 {
+            under_way.push(gate.enter().await);
+        }
+        under_way.pop().unwrap().leave(Outcome::TooMany(None));
+        assert_eq!((gate.limit(), gate.in_flight()), (8, 9));
+        let mut next = Box::pin(gate.enter());
+        assert!(futures_poll(&mut next).await.is_none());
+        under_way.pop();
+        assert!(futures_poll(&mut next).await.is_none(), "eight are under way");
+        under_way.pop();
+        assert!(futures_poll(&mut next).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn places_that_are_free_are_taken_away_at_once() {
+        let gate = Limiter::new(bounds(10));
+        gate.enter().await.leave(Outcome::TooMany(None));
+        let mut under_way = Vec::new();
+        for _ in 0..8 {
+            under_way.push(gate.enter().await);
+        }
+        assert!(futures_poll(&mut Box::pin(gate.enter())).await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_good_round_lets_more_in() {
+        let gate = Limiter::new(bounds(4));
+        let mut under_way = Vec::new();
+        for _ in 0..4 {
+            under_way.push(gate.enter().await);
+        }
+        for place in under_way {
+            place.leave(Outcome::Good);
+        }
+        assert_eq!((gate.limit(), gate.in_flight()), (8, 0));
+        let mut under_way = Vec::new();
+        for _ in 0..8 {
+            under_way.push(gate.enter().await);
+        }
+        assert!(futures_poll(&mut Box::pin(gate.enter())).await.is_none());
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn under_a_crowd_the_count_never_exceeds_the_highest_limit_and_ends_at_nothing() {
+        let gate = Limiter::new(Bounds { start: 8, min: 2, max: 16 });
+        let (now, most) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+        let crowd: Vec<_> = (0..400u32)
+            .map(|number| {
+                let (gate, now, most) = (gate.clone(), Arc::clone(&now), Arc::clone(&most));
+                tokio::spawn(async move {
+                    let place = gate.enter().await;
+                    most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    tokio::task::yield_now().await;
+                    now.fetch_sub(1, Ordering::SeqCst);
+                    place.leave(if number % 97 == 96 {
+                        Outcome::TooMany(None)
+                    } else {
+                        Outcome::Good
+                    });
+                })
+            })
+            .collect();
+        for one in crowd {
+            tokio::time::timeout(Duration::from_secs(30), one).await.unwrap().unwrap();
+        }
+        assert!(most.load(Ordering::SeqCst) <= 16 && most.load(Ordering::SeqCst) > 1);
+        assert_eq!(gate.in_flight(), 0);
+        let free = gate.inner.places.available_permits();
+        assert_eq!(free, gate.limit() as usize, "places were lost or made up");
+    }
+
+    #[test]
+    fn one_gate_for_each_provider_model_and_key() {
+        let gates = Limiters::default();
+        let first = gates.of(Provider::OpenAi, "m", Some("K"));
+        let same = |other: &Limiter| Arc::ptr_eq(&first.inner, &other.inner);
+        assert!(same(&gates.of(Provider::OpenAi, "m", Some("K"))));
+        assert!(!same(&gates.of(Provider::Anthropic, "m", Some("K"))));
+        assert!(!same(&gates.of(Provider::OpenAi, "n", Some("K"))));
+        assert!(!same(&gates.of(Provider::OpenAi, "m", None)));
+    }
+
+    /// What a future has to say right now.
+    async fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+        std::future::poll_fn(|context| {
+            std::task::Poll::Ready(match std::pin::Pin::new(&mut *future).poll(context) {
+                std::task::Poll::Ready(output) => Some(output),
+                std::task::Poll::Pending => None,
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,245 @@
+//! Launches: many runs at work at the same time, fair between models, stopped politely or at once,
+//! told of as events. Owns the order and the stopping; one run is made in `drive`.
+use super::drive::{Crew, Job, drive};
+use super::event::{Ending, RunEvent, What};
+use super::progress::Progress;
+use super::setup::Rules;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use touchstone_clock::Steady;
+
+/// Someone who is told of every event, a few at a time, on a thread that may wait for them; the
+/// runs do not.
+pub type Listener = Box<dyn FnMut(&[RunEvent]) + Send>;
+
+/// What happens within so long is told in one go, so that a run that tells of something need not
+/// wake anybody each time; not behind the beginning, a stop and the end, after which somebody looks
+/// for what comes next.
+const BREATH: Duration = Duration::from_millis(10);
+/// The most that is told in one go.
+const MOST: usize = 1000;
+
+/// A launch that has begun.
+pub struct Launch {
+    /// Its id.
+    pub id: String,
+    /// Where its runs are written.
+    pub output_dir: PathBuf,
+    /// Bounds it was begun with.
+    pub rules: Rules,
+    /// The jobs it was made of, to launch again what did not come to its end.
+    pub jobs: Vec<Job>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    standing: Mutex<Standing>,
+    over: Condvar,
+    stops: Stops,
+    /// To say that it was stopped; the runs alone decide how long there is something to listen to.
+    teller: mpsc::WeakUnboundedSender<RunEvent>,
+    clock: Steady,
+}
+
+struct Standing {
+    progress: Progress,
+    over: bool,
+}
+
+/// The two ways to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Stops {
+    /// Nothing new is begun; what is in flight is finished and saved.
+    pub soft: CancellationToken,
+    /// What is in flight is given up, too.
+    pub hard: CancellationToken,
+}
+
+/// Where runs say what happens.
+#[derive(Clone)]
+pub struct Teller(mpsc::UnboundedSender<RunEvent>, Steady);
+
+impl Teller {
+    /// Says what happened to a run, or to the whole launch.
+    pub fn tell(&self, run: Option<&str>, what: What) {
+        // Nobody listens any more only when the program ends.
+        let _ = self.0.send(RunEvent { at_ms: self.1.now_ms(), run: run.map(str::to_owned), what });
+    }
+
+    /// A teller, and what it says.
+    pub fn new() -> (Self, mpsc::UnboundedReceiver<RunEvent>) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        (Self(sender, Steady::start()), receiver)
+    }
+}
+
+impl Launch {
+    /// Begins. The runtime it is called on does the work.
+    pub fn start(
+        id: String,
+        crew: Arc<Crew>,
+        jobs: Vec<Job>,
+        events: mpsc::UnboundedReceiver<RunEvent>,
+        listeners: Vec<Listener>,
+    ) -> Self {
+        let progress = Progress::of(jobs.iter().map(|job| job.slot.path.clone()));
+        let standing = Mutex::new(Standing { progress, over: false });
+        let (stops, Teller(teller, clock), rules) =
+            (crew.stops.clone(), &crew.teller, crew.setup.rules);
+        let (teller, clock) = (teller.downgrade(), *clock);
+        let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller, clock });
+        let output_dir = crew.output_dir.clone();
+        let told = Arc::clone(&shared);
+        std::thread::spawn(move || told.listen(events, listeners));
+        tokio::spawn(work_off(crew, jobs.clone()));
+        Self { id, output_dir, rules, jobs, shared }
+    }
+
+    /// How it stands.
+    pub fn look<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
+        look(&self.shared.lock().progress)
+    }
+
+    /// Now, by the clock of its events.
+    pub fn now_ms(&self) -> i64 {
+        self.shared.clock.now_ms()
+    }
+
+    /// True once everything is done and every listener has heard of it.
+    pub fn is_over(&self) -> bool {
+        self.shared.lock().over
+    }
+
+    /// Takes on nothing new, and says why; `now` also gives up what is in flight.
+    pub fn stop(&self, now: bool, why: &str) {
+        let stops = &self.shared.stops;
+        let is_first = !stops.soft.is_cancelled();
+        stops.soft.cancel();
+        if now {
+            stops.hard.cancel();
+        }
+        if let Some(teller) = self.shared.teller.upgrade().filter(|_| is_first) {
+            Teller(teller, self.shared.clock).tell(None, What::Stopping { why: why.to_owned() });
+        }
+    }
+
+    /// Waits until it is over; false when that took too long.
+    pub fn wait(&self, timeout: Duration) -> bool {
+        let standing = self.shared.lock();
+        let waited =
+            self.shared.over.wait_timeout_while(standing, timeout, |standing| !standing.over);
+        waited.map_or_else(|broken| broken.into_inner().0.over, |(standing, _)| standing.over)
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes every event in and passes it on, until the last one who tells is gone.
+    fn listen(&self, mut events: mpsc::UnboundedReceiver<RunEvent>, mut listeners: Vec<Listener>) {
+        let mut heard = Vec::new();
+        while events.blocking_recv_many(&mut heard, MOST) > 0 {
+            let unended = {
+                let mut standing = self.lock();
+                for event in &heard {
+                    // An event that cannot be counted is left out: whoever waits for the end must
+                    // still hear of it.
+                    let applied = catch_unwind(AssertUnwindSafe(|| standing.progress.apply(event)));
+                    if applied.is_err() {
+                        tracing::error!("an event of the launch could not be counted: {event:?}");
+                    }
+                }
+                standing.progress.unended()
+            };
+            // One who breaks down is not told any more; the others are.
+            listeners
+                .retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&heard))).is_ok());
+            let is_new = heard
+                .iter()
+                .any(|event| matches!(event.what, What::Began { .. } | What::Stopping { .. }));
+            if heard.len() < MOST && unended > 0 && !is_new {
+                std::thread::sleep(BREATH);
+            }
+            heard.clear();
+        }
+        self.lock().over = true;
+        self.over.notify_all();
+    }
+}
+
+/// Jobs that wait, by model: the next one is of the model that has the fewest at work.
+struct Queue {
+    models: Vec<(String, VecDeque<Job>, usize)>,
+}
+
+impl Queue {
+    fn new(jobs: Vec<Job>) -> Self {
+        let mut models: Vec<(String, VecDeque<Job>, usize)> = Vec::new();
+        for job in jobs {
+            let name = &job.slot.at.model;
+            match models.iter_mut().find(|(known, ..)| known == name) {
+                Some((_, waiting, _)) => waiting.push_back(job),
+                None => models.push((name.clone(), VecDeque::from([job]), 0)),
+            }
+        }
+        Self { models }
+    }
+
+    fn next(&mut self) -> Option<Job> {
+        let waiting = self.models.iter_mut().filter(|(_, waiting, _)| !waiting.is_empty());
+        let (_, jobs, at_work) = waiting.min_by_key(|(.., at_work)| *at_work)?;
+        *at_work += 1;
+        jobs.pop_front()
+    }
+
+    fn done(&mut self, model: &str) {
+        if let Some((.., at_work)) = self.models.iter_mut().find(|(known, ..)| known == model) {
+            *at_work -= 1;
+        }
+    }
+}
+
+async fn work_off(crew: Arc<Crew>, jobs: Vec<Job>) {
+    crew.teller.tell(None, What::Began { runs: jobs.len() as u64 });
+    let seats = (crew.setup.rules.concurrency as usize).min(jobs.len());
+    let queue = Arc::new(Mutex::new(Queue::new(jobs)));
+    let workers: Vec<_> =
+        (0..seats).map(|_| tokio::spawn(work(Arc::clone(&crew), Arc::clone(&queue)))).collect();
+    for worker in workers {
+        if worker.await.is_err() {
+            tracing::error!("a run ended by a panic");
+        }
+    }
+    let teller = crew.teller.clone();
+    if let Some(crew) = Arc::into_inner(crew) {
+        crew.toolbox.close().await;
+    }
+    teller.tell(None, What::Finished);
+}
+
+async fn work(crew: Arc<Crew>, queue: Arc<Mutex<Queue>>) {
+    let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let Some(job) = lock().next() else { return };
+        let (path, model) = (job.slot.path.clone(), job.slot.at.model.clone());
+        let (how, why) = if crew.stops.soft.is_cancelled() {
+            (Ending::Stopped, None)
+        } else if let Some(why) = crew.bars(&job) {
+            (Ending::Stopped, Some(why))
+        } else {
+            // On a task of its own, so that a mistake of ours ends this run and no other.
+            let broken =
+                |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
+            tokio::spawn(drive(Arc::clone(&crew), job)).await.unwrap_or_else(broken)
+        };
+        crew.teller.tell(Some(&path), What::Ended { how, why });
+        lock().done(&model);
+    }
+}

@@ -1,0 +1,167 @@
+//! **Pure.** What a launch will probably take, from past runs of the same tasks.
+use std::collections::HashMap;
+use touchstone_api::Estimate;
+use touchstone_formats::names::Coordinates;
+
+/// A past run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// Task.
+    pub task: String,
+    /// System.
+    pub system: String,
+    /// Model.
+    pub model: String,
+    /// Assistant turns: as many requests were made.
+    pub turns: u32,
+    /// Tokens, when the file says.
+    pub tokens: Option<u64>,
+    /// Dollars, when the file says.
+    pub cost: Option<f64>,
+}
+
+/// The mean of past runs.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mean {
+    runs: u32,
+    turns: f64,
+    tokens: Share,
+    cost: Share,
+}
+
+/// The mean of those that say.
+#[derive(Debug, Clone, Copy, Default)]
+struct Share {
+    runs: u32,
+    total: f64,
+}
+
+impl Share {
+    fn add(&mut self, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| value.is_finite() && *value >= 0.0) {
+            self.runs += 1;
+            self.total += value;
+        }
+    }
+
+    fn mean(self) -> Option<f64> {
+        (self.runs > 0).then(|| self.total / f64::from(self.runs))
+    }
+}
+
+impl Mean {
+    fn add(&mut self, past: &Past) {
+        self.runs += 1;
+        self.turns += f64::from(past.turns);
+        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+        self.tokens.add(past.tokens.map(|tokens| tokens as f64));
+        self.cost.add(past.cost);
+    }
+}
+
+/// The same with runs that recordings answer: they take nothing, whatever past runs took.
+pub fn with_free(estimate: Estimate, free: u64) -> Estimate {
+    if free == 0 {
+        return estimate;
+    }
+    let nothing_else = estimate.known == 0;
+    Estimate {
+        known: estimate.known + free,
+        calls: estimate.calls.or(nothing_else.then_some(0)),
+        tokens: estimate.tokens.or(nothing_else.then_some(0)),
+        cost: estimate.cost.or(nothing_else.then_some(0.0)),
+    }
+}
+
+/// What these runs will probably take. Past runs of the same model say best; else those of the same
+/// task and system, whose prices may be others. Runs that nothing is known about are not counted,
+/// and what no past run says is none, not 0.
+pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinates>) -> Estimate {
+    let mut by_model: HashMap<(&str, &str, &str), Mean> = HashMap::new();
+    let mut by_system: HashMap<(&str, &str), Mean> = HashMap::new();
+    for run in past.iter().filter(|run| run.turns > 0) {
+        by_model.entry((&run.task, &run.system, &run.model)).or_default().add(run);
+        by_system.entry((&run.task, &run.system)).or_default().add(run);
+    }
+    let (mut known, mut calls, mut tokens, mut cost) = (0, 0.0, None, Some(0.0));
+    for run in owed {
+        let same = by_model.get(&(run.task.as_str(), run.system.as_str(), run.model.as_str()));
+        let Some(mean) = same.or_else(|| by_system.get(&(run.task.as_str(), run.system.as_str())))
+        else {
+            continue;
+        };
+        known += 1;
+        calls += mean.turns / f64::from(mean.runs);
+        tokens = sum(tokens, mean.tokens.mean());
+        // A run of which nobody knows what it costs leaves no sum: it would say less than will be
+        // spent.
+        cost = cost.zip(mean.cost.mean()).map(|(sum, more)| sum + more);
+    }
+    let cost = cost.filter(|_| known > 0);
+    Estimate { known, calls: (known > 0).then(|| whole(calls)), tokens: tokens.map(whole), cost }
+}
+
+fn sum(total: Option<f64>, more: Option<f64>) -> Option<f64> {
+    match (total, more) {
+        (Some(total), Some(more)) => Some(total + more),
+        (total, more) => total.or(more),
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sums of what is not negative"
+)]
+fn whole(number: f64) -> u64 {
+    number.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_model_says_best_and_what_nobody_says_is_not_nothing() {
+        let past = |model: &str, turns, tokens, cost| Past {
+            task: "a".into(),
+            system: "tool_calling".into(),
+            model: model.into(),
+            turns,
+            tokens,
+            cost,
+        };
+        let all = [
+            past("o1", 2, Some(100), Some(0.5)),
+            past("o1", 4, None, None),
+            past("o1", 0, Some(9), Some(9.0)),
+            past("claude", 9, Some(300), None),
+        ];
+        let run = |task: &str, model: &str| Coordinates {
+            task: task.into(),
+            system: "tool_calling".into(),
+            model: model.into(),
+            variation: 0,
+            repeat: 1,
+            fork: 0,
+        };
+        let known = |runs: &[Coordinates]| estimate(&all, runs);
+        let none = Estimate { known: 0, calls: None, tokens: None, cost: None };
+        assert_eq!(known(&[]), none);
+        assert_eq!(known(&[run("b", "o1")]), none);
+        assert_eq!(
+            known(&[run("a", "o1"), run("a", "o1"), run("b", "o1")]),
+            Estimate { known: 2, calls: Some(6), tokens: Some(200), cost: Some(1.0) }
+        );
+        assert_eq!(
+            known(&[run("a", "claude")]),
+            Estimate { known: 1, calls: Some(9), tokens: Some(300), cost: None }
+        );
+        // One run without a cost leaves no sum for all of them.
+        assert_eq!(known(&[run("a", "o1"), run("a", "claude")]).cost, None);
+        assert_eq!(
+            known(&[run("a", "new")]),
+            Estimate { known: 1, calls: Some(5), tokens: Some(200), cost: Some(0.5) }
+        );
+    }
+}

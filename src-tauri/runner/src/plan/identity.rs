@@ -1,0 +1,68 @@
+//! **Pure.** Whether a file is still the run it is named after: same first message, same system,
+//! same model.
+use super::OnFile;
+use super::matrix::Slot;
+use crate::script::walk::word;
+use crate::way::FACTS;
+use similar::TextDiff;
+use touchstone_formats::value::Value;
+
+/// More of a difference is not shown.
+const SHOWN: usize = 4_000;
+
+/// What differs between a file and its task, as text to show; none when nothing does.
+pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
+    let mut lines = String::new();
+    for (what, file, wish) in
+        [("system", &on_file.system, &slot.at.system), ("model", &on_file.model, &slot.at.model)]
+    {
+        if let Some(file) = file.as_ref().filter(|file| *file != wish) {
+            lines.extend([what, " in the file: ", file, "\n", what, " asked for:  ", wish, "\n"]);
+        }
+    }
+    if !on_file.forked {
+        lines += &ways(slot, on_file);
+    }
+    // A copy that was made to be continued differently says what it likes.
+    if !on_file.edited {
+        lines +=
+            &first_message(on_file.first_message.as_deref(), &slot.prompt()).unwrap_or_default();
+    }
+    if lines.len() > SHOWN {
+        lines.truncate(lines.floor_char_boundary(SHOWN));
+        lines += "\n… (more differs)\n";
+    }
+    (!lines.is_empty()).then_some(lines)
+}
+
+/// A file that was begun one way is not gone on with in another.
+fn ways(slot: &Slot, on_file: &OnFile) -> String {
+    let (file, wish) = (on_file.way.facts(), slot.way.facts());
+    let of = |facts: &[(&str, Value)], key: &str| {
+        let value =
+            facts.iter().find(|(known, _)| *known == key).and_then(|(_, value)| word(value));
+        value.unwrap_or_else(|| "none".to_owned())
+    };
+    let differs = |key: &&&str| of(&file, key) != of(&wish, key);
+    let line = |key: &&str| {
+        format!("{key} in the file: {}\n{key} asked for:  {}\n", of(&file, key), of(&wish, key))
+    };
+    FACTS.iter().filter(differs).map(line).collect()
+}
+
+fn first_message(file: Option<&str>, task: &str) -> Option<String> {
+    let Some(file) = file else { return Some("The file has no first message.\n".to_owned()) };
+    // Editors and other writers add or take the last line feed.
+    let (file, task) = (file.trim_end_matches(['\n', '\r']), task.trim_end_matches(['\n', '\r']));
+    if file == task {
+        return None;
+    }
+    let (file, task) = (format!("{file}\n"), format!("{task}\n"));
+    let diff = TextDiff::from_lines(&file, &task);
+    Some(
+        diff.unified_diff()
+            .context_radius(2)
+            .header("first message in the file", "prompt of the task")
+            .to_string(),
+    )
+}

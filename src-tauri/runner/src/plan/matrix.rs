@@ -1,0 +1,274 @@
+//! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an
+//! order that is fair to all of them.
+use crate::way::Way;
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use touchstone_formats::names::{self, Coordinates, SYSTEMS};
+use touchstone_formats::suite::Task;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// More repeats are a slip of the keyboard.
+const MOST_REPEATS: u32 = 1_000;
+/// File systems take names of 255 bytes, and that of the journal is one longer than that of the
+/// result.
+const LONGEST_NAME: usize = 254;
+
+/// Files by which runs they are: a run has one, or somebody copied it.
+pub type Named = HashMap<Coordinates, Vec<String>>;
+
+/// One run that could be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// Which run.
+    pub at: Coordinates,
+    /// Its output file, relative to the output directory.
+    pub path: String,
+    /// Its task.
+    pub task: Arc<Task>,
+    /// How it is to go about it when it is begun.
+    pub way: Way,
+}
+
+impl Slot {
+    /// The run at these coordinates.
+    pub fn new(task: Arc<Task>, at: Coordinates) -> Self {
+        Self { path: names::write(&at), at, task, way: Way::default() }
+    }
+
+    /// Its first message: the prompt of the task with the parameters of the variation.
+    pub fn prompt(&self) -> String {
+        let prompt = self.task.prompt(&self.at.system).unwrap_or_default();
+        self.task.fill(prompt, usize::try_from(self.at.variation).ok())
+    }
+
+    /// Why it cannot be made at all, as a sentence.
+    pub fn why_not(&self) -> Option<String> {
+        let Coordinates { system, model, variation, .. } = &self.at;
+        if !SYSTEMS.contains(&system.as_str()) {
+            return Some(format!(
+                "There is no system `{system}`; there are {}.",
+                SYSTEMS.join(", ")
+            ));
+        }
+        if self.task.prompt(system).is_none_or(|prompt| prompt.trim().is_empty()) {
+            return Some(format!("The task has no prompt for {system}."));
+        }
+        let count = self.task.variations.len();
+        if usize::try_from(*variation).is_ok_and(|variation| variation >= count) {
+            return Some(format!(
+                "The task has no variation {variation}; it has {count}, counted from 0."
+            ));
+        }
+        if model.is_empty() || model.contains(['/', '\0']) {
+            return Some(format!(
+                "`{model}` cannot stand in the name of a file. Give the model another name."
+            ));
+        }
+        self.too_long()
+    }
+
+    /// Why its files cannot have a name, as a sentence; none when they can.
+    pub fn too_long(&self) -> Option<String> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let has = name(&self.path).len();
+        let over = has.checked_sub(LONGEST_NAME).filter(|over| *over > 0)?;
+        let task = name(&self.at.task);
+        let (which, long) = if task.len() >= self.at.model.len() {
+            ("file name of the task", &task)
+        } else {
+            ("name of the model", &self.at.model)
+        };
+        let mut left = over;
+        let letters = long.chars().rev().take_while(|letter| {
+            let needed = left > 0;
+            left = left.saturating_sub(letter.len_utf8());
+            needed
+        });
+        let by = match letters.count() {
+            1 => "a letter".to_owned(),
+            letters => format!("{letters} letters"),
+        };
+        Some(format!(
+            "Its result would have a file name of {has} bytes, and no more than {LONGEST_NAME} fit. Make the {which} {by} shorter."
+        ))
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Wish {
+    /// Systems.
+    pub systems: Vec<String>,
+    /// Models.
+    pub models: Vec<String>,
+    /// Variations, from 0; none means all.
+    pub variations: Vec<u32>,
+    /// How often each; none means as the suite says.
+    pub repeats: Option<u32>,
+    /// Only a part of it.
+    pub shard: Option<Shard>,
+}
+
+/// A part of a matrix, so that several machines share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub part: u64,
+    /// How many parts there are.
+    pub of: u64,
+}
+
+impl Shard {
+    /// True for the runs of this part. Which part a run belongs to depends on its path alone.
+    pub fn holds(self, path: &str) -> bool {
+        xxh3_64(path.as_bytes()) % self.of.max(1) == self.part.saturating_sub(1)
+    }
+}
+
+/// What a wish comes to, before anything on disk is looked at.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matrix {
+    /// Runs, in order.
+    pub slots: Vec<Slot>,
+    /// What cannot be run, and why.
+    pub skipped: Vec<(Slot, String)>,
+}
+
+/// All runs of a wish for some tasks. Every task, system and model has its turn before any of them
+/// has a second one, so that a launch that is stopped early has seen a bit of everything, and no
+/// provider waits for another.
+pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
+    let mut chosen: Vec<&Arc<Task>> = tasks.iter().collect();
+    chosen.sort_by(|one, other| one.id.cmp(&other.id));
+    let mut matrix = Matrix::default();
+    let (systems, models) = (once(&wish.systems), once(&wish.models));
+    let repeats = |task: &Task| wish.repeats.unwrap_or(task.repeat).clamp(1, MOST_REPEATS);
+    let variations: Vec<u32> = if wish.variations.is_empty() {
+        let most = chosen.iter().map(|task| task.variations.len()).max().unwrap_or(0);
+        (0..u32::try_from(most).unwrap_or(u32::MAX)).collect()
+    } else {
+        once(&wish.variations)
+    };
+    let mut paths = BTreeSet::new();
+    for repeat in 1..=chosen.iter().map(|task| repeats(task)).max().unwrap_or(0) {
+        for variation in &variations {
+            for task in chosen
+                .iter()
+                .filter(|task| repeat <= repeats(task) && is_meant(task, *variation, wish))
+            {
+                for system in &systems {
+                    for model in &models {
+                        let (task_id, system, model) =
+                            (task.id.clone(), system.clone(), model.clone());
+                        let at = Coordinates {
+                            task: task_id,
+                            system,
+                            model,
+                            variation: *variation,
+                            repeat,
+                            fork: 0,
+                        };
+                        matrix.add(Slot::new(Arc::clone(task), at), wish.shard, &mut paths);
+                    }
+                }
+            }
+        }
+    }
+    matrix
+}
+
+/// A variation that a task does not have is only worth a word when it was asked for.
+fn is_meant(task: &Task, variation: u32, wish: &Wish) -> bool {
+    !wish.variations.is_empty()
+        || usize::try_from(variation).is_ok_and(|variation| variation < task.variations.len())
+}
+
+fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
+    let mut seen: Vec<T> = Vec::new();
+    for one in all {
+        if !seen.contains(one) {
+            seen.push(one.clone());
+        }
+    }
+    seen
+}
+
+impl Matrix {
+    fn add(&mut self, slot: Slot, shard: Option<Shard>, paths: &mut BTreeSet<String>) {
+        if shard.is_some_and(|shard| !shard.holds(&slot.path)) {
+            return;
+        }
+        match slot.why_not() {
+            Some(why) => self.skipped.push((slot, why)),
+            // `a.yaml` and `a.yml` are two tasks of one id.
+            None if !paths.insert(slot.path.clone()) => {
+                self.skipped.push((
+                    slot,
+                    "Another task has the same id, and so the same output file.".to_owned(),
+                ));
+            }
+            None => self.slots.push(slot),
+        }
+    }
+}
+
+impl Matrix {
+    /// Gives runs the files that they have already, under whatever names. Of two files of one run
+    /// nobody knows which is meant. A file that is a fork is no repeat, and the repeats are counted
+    /// past it.
+    pub fn find(
+        &mut self,
+        named: impl FnMut(&Coordinates) -> Vec<String>,
+        forks: &HashSet<String>,
+    ) {
+        let is_fork = |path: &String| forks.contains(path);
+        let named = RefCell::new(named);
+        for mut slot in std::mem::take(&mut self.slots) {
+            let is_taken = |number: u32| {
+                let files =
+                    (*named.borrow_mut())(&Coordinates { repeat: number, ..slot.at.clone() });
+                !files.is_empty() && files.iter().all(is_fork)
+            };
+            let number = if forks.is_empty() {
+                None
+            } else {
+                names::repeats(slot.at.repeat, is_taken).last().copied()
+            };
+            if let Some(number) = number.filter(|number| *number != slot.at.repeat) {
+                slot = Slot {
+                    way: slot.way,
+                    ..Slot::new(slot.task, Coordinates { repeat: number, ..slot.at })
+                };
+            }
+            let files = (*named.borrow_mut())(&slot.at);
+            match files.into_iter().filter(|path| !is_fork(path)).collect::<Vec<_>>().as_slice() {
+                [] => self.slots.push(slot),
+                [only] => {
+                    slot.path.clone_from(only);
+                    self.slots.push(slot);
+                }
+                [first, others @ ..] => {
+                    let (others, them) = (
+                        others.join(" and "),
+                        if others.len() == 1 { "one" } else { "all but one" },
+                    );
+                    let why = format!(
+                        "There is more than one result of this run: {first} and {others}. Move {them} of them out of the output directory."
+                    );
+                    self.skipped.push((slot, why));
+                }
+            }
+        }
+    }
+}
+
+/// The coordinates of a fork of a run: the first number that is free. A fork has a name that no
+/// repeat can have.
+pub fn next_fork(at: &Coordinates, is_taken: impl Fn(&Coordinates) -> bool) -> Coordinates {
+    let mut next = Coordinates { fork: 1, ..at.clone() };
+    while is_taken(&next) && next.fork < u32::MAX {
+        next.fork += 1;
+    }
+    next
+}

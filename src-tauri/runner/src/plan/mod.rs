@@ -1,0 +1,381 @@
+//! **Pure.** What is owed: the runs that a request means, against what is on disk, with a reason
+//! for each. Decides everything and does nothing; whoever runs them reads the files and asks for
+//! the locks.
+mod estimate;
+mod glob;
+mod identity;
+mod matrix;
+
+pub use estimate::{Past, estimate, with_free};
+pub use glob::{HOW_PATTERNS_WORK, Patterns};
+pub use matrix::{Matrix, Named, Shard, Slot, Wish, matrix, next_fork};
+
+use super::script::{End, Script};
+use super::way::Way;
+use touchstone_api::{Act, PlannedRun};
+use touchstone_formats::run::Layout;
+use touchstone_formats::stabletoolbench::Query;
+use touchstone_formats::transcript::{self, Document};
+use touchstone_formats::value::Value;
+
+/// What is on disk of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OnDisk {
+    /// Its file.
+    pub file: File,
+    /// The process that is at it, in words.
+    pub locked_by: Option<String>,
+}
+
+/// Said against a message to a run that searches.
+pub const NO_MESSAGE: &str = "A search for an answer takes no message. Continue a copy of the run from a step instead; that is a conversation.";
+
+/// Said of a run that a person continued: it is not made again, and it counts nowhere.
+const CONTINUED: &str = "It is complete. It received follow-up messages, so statistics leave it out; run it again from the start to have it counted.";
+
+impl OnDisk {
+    /// True for a run that searches for its answer by a method.
+    pub fn searches(&self) -> bool {
+        matches!(&self.file, File::Read(file) if file.way.method.is_some())
+    }
+}
+
+/// The file of a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum File {
+    /// There is none.
+    #[default]
+    Absent,
+    /// It cannot be read, and why.
+    Damaged(String),
+    /// There can be none, and why.
+    Impossible(String),
+    /// It was read.
+    Read(Box<OnFile>),
+}
+
+/// What the plan needs of a file.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own that a file states or not"
+)]
+pub struct OnFile {
+    /// What it is and ends in.
+    pub ends: Ends,
+    /// The first message of the person.
+    pub first_message: Option<String>,
+    /// `run.system`.
+    pub system: Option<String>,
+    /// `run.model`.
+    pub model: Option<String>,
+    /// True when anybody has said or called anything.
+    pub spoken: bool,
+    /// True for a copy whose first message was changed.
+    pub edited: bool,
+    /// How it was made.
+    pub way: Way,
+    /// True for a copy that was made to be continued differently.
+    pub forked: bool,
+    /// Messages that a person sent after the first.
+    pub follow_ups: usize,
+    /// True when it has an answer.
+    pub answered: bool,
+    /// True when we began it and never wrote that it finished.
+    pub unfinished: bool,
+}
+
+/// What a file is and ends in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ends {
+    /// A conversation.
+    Talk(End),
+    /// A `PromptQL` reply, with or without an error.
+    Reply {
+        /// Whether it has an error.
+        failed: bool,
+        /// The error, in a few words.
+        why: Option<String>,
+    },
+}
+
+impl File {
+    /// What the bytes of a file say.
+    pub fn of(bytes: &[u8]) -> Self {
+        match Document::read(bytes) {
+            Err(error) => File::Damaged(error.message),
+            Ok(document) => File::Read(Box::new(OnFile::of(document))),
+        }
+    }
+}
+
+impl OnFile {
+    fn of(document: Document) -> Self {
+        let error = document.get("error").filter(|error| **error != Value::Null);
+        let is_talk = document.get("conversation").is_some();
+        let reply = Ends::Reply { failed: error.is_some(), why: error.map(words) };
+        let way = Way::of_file(&document);
+        let script = Script::from(document);
+        let facts = script.facts();
+        Self {
+            ends: if is_talk { Ends::Talk(script.end()) } else { reply },
+            first_message: script.first_message(),
+            spoken: script.is_spoken(),
+            system: facts.system,
+            model: facts.model,
+            way,
+            forked: facts.forked_from.is_some(),
+            edited: facts.forked_from.is_some_and(|from| from.edited),
+            follow_ups: script.follow_ups(),
+            answered: script.has_answer(),
+            unfinished: facts.started.is_some() && facts.finished.is_none(),
+        }
+    }
+
+    /// The layout it has.
+    fn layout(&self) -> Layout {
+        if matches!(self.ends, Ends::Talk(_)) { Layout::ToolCalling } else { Layout::PromptQl }
+    }
+}
+
+/// The first words of an error.
+fn words(error: &Value) -> String {
+    let file =
+        Value::Map(vec![("error".into(), error.clone()), ("run".into(), Value::Map(Vec::new()))]);
+    let outline = transcript::outline(touchstone_formats::yaml::write(&file).as_bytes());
+    outline
+        .ok()
+        .and_then(|outline| outline.reason)
+        .unwrap_or_else(|| "it does not say why".to_owned())
+}
+
+/// What the person allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Rules {
+    /// From the start, even when there is a result, which is moved aside first.
+    pub start_over: bool,
+    /// Go on even where the file does not match the task any more.
+    pub anyway: bool,
+}
+
+/// The first thing that is done about a run that is owed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Begin.
+    Begin,
+    /// Move what is there aside, then begin.
+    BeginAnew,
+    /// Drop the error, then do what the conversation before it asks for.
+    DropError,
+    /// Ask the model, which has a message to answer.
+    Answer,
+    /// Run the calls that are open, then ask the model.
+    RunCalls,
+    /// Ask the model, which waits for what the calls brought.
+    AskAgain,
+    /// The conversation has ended, but the run was cut off before it was closed: drive it on if
+    /// need be, else write the answer.
+    Close,
+}
+
+/// What is decided about a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decision {
+    /// What would be done, as it is shown.
+    pub act: Act,
+    /// What is done first; none when nothing is owed.
+    pub step: Option<Step>,
+    /// Why, as a sentence.
+    pub why: String,
+    /// What differs between file and task, when that is why it is refused.
+    pub differs: Option<String>,
+}
+
+impl Decision {
+    /// Nothing is owed.
+    pub fn complete() -> Self {
+        Self::nothing(Act::Nothing, "It is complete.")
+    }
+
+    /// Nothing is to do: another program wrote it, in a layout that is read and never written to.
+    pub fn done_elsewhere(how: &str, path: &str) -> Self {
+        Self::nothing(
+            Act::Nothing,
+            format!("{how}: {path}, which another program wrote and which is never written to."),
+        )
+    }
+
+    /// It cannot be made.
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self::nothing(Act::Refused, why)
+    }
+
+    fn owed(act: Act, step: Step, why: impl Into<String>) -> Self {
+        Self { act, step: Some(step), why: why.into(), differs: None }
+    }
+
+    fn nothing(act: Act, why: impl Into<String>) -> Self {
+        Self { act, step: None, why: why.into(), differs: None }
+    }
+}
+
+/// What is owed about one run.
+pub fn decide(slot: &Slot, on_disk: &OnDisk, rules: Rules) -> Decision {
+    if let Some(by) = &on_disk.locked_by {
+        return Decision::nothing(Act::Elsewhere, format!("Another process is at it ({by})."));
+    }
+    if let Some(why) = slot.why_not() {
+        return Decision::nothing(Act::Refused, why);
+    }
+    match &on_disk.file {
+        File::Absent => Decision::owed(Act::Start, Step::Begin, "It was never run."),
+        File::Impossible(why) => {
+            Decision::refused(format!("Its file cannot have this name: {why}"))
+        }
+        _ if rules.start_over => Decision::owed(
+            Act::StartOver,
+            Step::BeginAnew,
+            "You asked for it; what is there is moved aside first.",
+        ),
+        File::Damaged(why) => Decision::nothing(
+            Act::Damaged,
+            format!(
+                "The file cannot be read: {why} Running it again from the start moves the file aside first."
+            ),
+        ),
+        File::Read(on_file) => decide_read(slot, on_file, rules),
+    }
+}
+
+fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
+    let wanted = if slot.at.system == "promptql" { Layout::PromptQl } else { Layout::ToolCalling };
+    if on_file.layout() != wanted {
+        let why = format!(
+            "The file holds no run of {}. Start over, or move the file away.",
+            slot.at.system
+        );
+        return Decision::nothing(Act::Refused, why);
+    }
+    let end = match &on_file.ends {
+        Ends::Reply { failed: false, .. } => {
+            return Decision::nothing(Act::Nothing, "It is complete.");
+        }
+        Ends::Reply { why, .. } => {
+            let why = why.as_deref().unwrap_or("it does not say why");
+            return Decision::owed(
+                Act::StartOver,
+                Step::BeginAnew,
+                format!("It ended in an error: {why}"),
+            );
+        }
+        Ends::Talk(end) => end,
+    };
+    // A query that no method works at is answered by its last message.
+    let in_words = || on_file.way.method.is_none() && Query::of_task(&slot.task).is_some();
+    // A search ends in a call, and goes on by itself until then.
+    let is_over = on_file.way.method.is_some() && !on_file.unfinished;
+    let (step, why) = match end {
+        End::OpenCalls | End::CallsDone if is_over => {
+            return Decision::nothing(Act::Nothing, "It is complete.");
+        }
+        End::User if is_over => {
+            return Decision::nothing(Act::Refused, NO_MESSAGE);
+        }
+        End::Assistant if on_file.unfinished => {
+            (Step::Close, "It was cut off before it was closed.".to_owned())
+        }
+        End::Assistant
+            if on_file.follow_ups > 0 && !on_file.forked && (on_file.answered || in_words()) =>
+        {
+            return Decision::nothing(Act::Nothing, CONTINUED);
+        }
+        End::Assistant if on_file.answered || in_words() => {
+            return Decision::nothing(Act::Nothing, "It is complete.");
+        }
+        End::Assistant => {
+            return Decision::nothing(
+                Act::Nothing,
+                "It is complete, without an answer of its own.",
+            );
+        }
+        End::AbsentFirstMessage if on_file.answered => {
+            return Decision::nothing(Act::Nothing, "It has an answer, though nothing was said.");
+        }
+        End::AbsentFirstMessage => {
+            return Decision::owed(Act::StartOver, Step::BeginAnew, "Nothing was said yet.");
+        }
+        End::Error { .. } if !on_file.spoken => {
+            return Decision::owed(
+                Act::StartOver,
+                Step::BeginAnew,
+                "It failed before anything was said.",
+            );
+        }
+        End::Error { error } => {
+            (Step::DropError, format!("It ended in an error: {}", words(error)))
+        }
+        End::User => (Step::Answer, "It ends in a message that nobody answered.".to_owned()),
+        End::OpenCalls => (Step::RunCalls, "It ends in a call that was not run.".to_owned()),
+        End::CallsDone => (Step::AskAgain, "It ends in what a call brought.".to_owned()),
+    };
+    match identity::difference(slot, on_file).filter(|_| !rules.anyway) {
+        None => Decision::owed(Act::Continue, step, why),
+        differs => {
+            let why = "The file does not match the task any more. Start over, or continue anyway.";
+            Decision { differs, ..Decision::nothing(Act::Refused, why) }
+        }
+    }
+}
+
+/// A run with what is decided about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    /// Which run.
+    pub slot: Slot,
+    /// What is decided.
+    pub decision: Decision,
+}
+
+impl Planned {
+    /// The row that is shown; `run` is its id in the list of runs.
+    pub fn row(&self, run: String) -> PlannedRun {
+        let (at, decision) = (&self.slot.at, self.decision.clone());
+        PlannedRun {
+            path: self.slot.path.clone(),
+            run,
+            task: at.task.clone(),
+            system: at.system.clone(),
+            model: at.model.clone(),
+            variation: at.variation,
+            repeat: at.repeat,
+            act: decision.act,
+            why: decision.why,
+            differs: decision.differs,
+        }
+    }
+}
+
+/// Everything that is decided, in the order of the matrix.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Plan {
+    /// What is done.
+    pub owed: Vec<Planned>,
+    /// What is not, and why.
+    pub skipped: Vec<Planned>,
+}
+
+/// What is owed of a matrix.
+pub fn outstanding(matrix: Matrix, mut on_disk: impl FnMut(&Slot) -> OnDisk, rules: Rules) -> Plan {
+    let mut plan = Plan::default();
+    for slot in matrix.slots {
+        let decision = decide(&slot, &on_disk(&slot), rules);
+        let list = if decision.step.is_some() { &mut plan.owed } else { &mut plan.skipped };
+        list.push(Planned { slot, decision });
+    }
+    let cannot = |(slot, why)| Planned { slot, decision: Decision::nothing(Act::Refused, why) };
+    plan.skipped.extend(matrix.skipped.into_iter().map(cannot));
+    plan
+}
+
+#[cfg(test)]
+mod tests;

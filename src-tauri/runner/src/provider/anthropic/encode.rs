@@ -1,0 +1,182 @@
+//! **Pure.** A question as a request to the Messages API.
+use crate::provider::wire::{self, count, map, put, switched, whole};
+use crate::provider::{Ask, Auth, HttpRequest, Offer};
+use crate::spec::Model;
+use crate::talk::{Call, Outcome, Said, Turn};
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Of a reply, when the model does not say: the API wants a number.
+const MAX_TOKENS: u64 = 8192;
+/// The least that the API takes for thinking.
+const LEAST_THINKING: u64 = 1024;
+
+/// The request of a question.
+pub fn encode(ask: &Ask) -> HttpRequest {
+    let model = ask.model;
+    let thinking = thinking(model);
+    let mut most = model.max_tokens.unwrap_or(MAX_TOKENS);
+    if let Some(budget) =
+        thinking.as_ref().and_then(|thinking| count(thinking.get("budget_tokens")))
+        && most <= budget
+    {
+        // What is thought counts, and the API refuses a reply with no room for anything else.
+        most = most.saturating_add(budget);
+    }
+    let mut body =
+        map([("model", Value::from(model.model_id.as_str())), ("max_tokens", whole(most))]);
+    if switched(model, "stream") || takes_long(most) {
+        put(&mut body, "stream", Value::Bool(true));
+    }
+    if let Some(temperature @ Value::Number(_)) = model.setting("temperature")
+        && thinking.is_none()
+        && !model.reasoning
+    {
+        put(&mut body, "temperature", temperature.clone());
+    }
+    let slow = model.reasoning || thinking.is_some() || takes_long(most);
+    if let Some(thinking) = thinking {
+        put(&mut body, "thinking", thinking);
+    }
+    if !ask.system.trim().is_empty() {
+        put(&mut body, "system", Value::List(vec![marked(text(ask.system))]));
+    }
+    if !ask.tools.is_empty() {
+        put(&mut body, "tools", tools(ask.tools));
+    }
+    put(&mut body, "messages", messages(ask.turns));
+    let auth = if model.key.is_some() { Auth::ApiKey } else { Auth::None };
+    let url = format!("{}/messages", model.base_url.trim_end_matches('/'));
+    let request = wire::request(url, &[("anthropic-version", "2023-06-01")], auth, &body);
+    HttpRequest { patience: wire::patience(slow), ..request }
+}
+
+/// By the provider's own rate, 128,000 tokens an hour, a reply of this length may need more than
+/// ten minutes. A connection that is silent for that long is cut by whatever stands between, so
+/// such a reply is streamed.
+fn takes_long(max_tokens: u64) -> bool {
+    max_tokens.saturating_mul(3600) > 600 * 128_000
+}
+
+/// The setting `thinking`: a number of tokens, `true`, or the map that the API takes.
+fn thinking(model: &Model) -> Option<Value> {
+    let budget = match model.setting("thinking")? {
+        Value::Bool(true) => (model.max_tokens.unwrap_or(MAX_TOKENS) / 2).max(LEAST_THINKING),
+        number @ Value::Number(_) => {
+            count(Some(number)).filter(|budget| *budget > 0)?.max(LEAST_THINKING)
+        }
+        given @ Value::Map(entries) if !entries.is_empty() => {
+            return Some(given.clone())
+                .filter(|given| given.get("type").and_then(Value::text) != Some("disabled"));
+        }
+        _ => return None,
+    };
+    Some(map([("type", Value::from("enabled")), ("budget_tokens", whole(budget))]))
+}
+
+fn text(words: &str) -> Value {
+    map([("type", Value::from("text")), ("text", Value::from(words))])
+}
+
+/// The same with a mark: everything up to here is kept in the provider's cache.
+fn marked(mut block: Value) -> Value {
+    put(&mut block, "cache_control", map([("type", Value::from("ephemeral"))]));
+    block
+}
+
+fn tools(offers: &[Offer]) -> Value {
+    let mut tools: Vec<Value> = offers.iter().map(tool).collect();
+    if let Some(last) = tools.pop() {
+        tools.push(marked(last));
+    }
+    Value::List(tools)
+}
+
+fn tool(offer: &Offer) -> Value {
+    map([
+        ("name", Value::from(offer.name.as_str())),
+        ("description", Value::from(offer.description.as_str())),
+        ("input_schema", offer.parameters.clone()),
+    ])
+}
+
+/// Messages in turns: what one side says in a row is one message.
+fn messages(turns: &[Turn]) -> Value {
+    let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut add = |role: &'static str, blocks: Vec<Value>| match messages.last_mut() {
+        _ if blocks.is_empty() => {}
+        Some((last, said)) if *last == role => said.extend(blocks),
+        _ => messages.push((role, blocks)),
+    };
+    for (turn, ids) in turns.iter().zip(wire::ids(turns, fits)) {
+        match turn {
+            // The API refuses blank text, and there is nothing in it.
+            Turn::User(words) if words.trim().is_empty() => {}
+            Turn::User(words) => add("user", vec![text(words)]),
+            Turn::Assistant(said) => {
+                add("assistant", assistant(said, &ids));
+                add(
+                    "user",
+                    said.calls.iter().zip(&ids).map(|(call, id)| result(call, id)).collect(),
+                );
+            }
+        }
+    }
+    if let Some(("user", blocks)) = messages.last_mut()
+        && let Some(last) = blocks.pop()
+    {
+        blocks.push(marked(last));
+    }
+    let message =
+        |(role, blocks)| map([("role", Value::from(role)), ("content", Value::List(blocks))]);
+    Value::List(messages.into_iter().map(message).collect())
+}
+
+/// What the API takes for the id of a call.
+fn fits(id: &str) -> bool {
+    !id.is_empty()
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+fn assistant(said: &Said, ids: &[String]) -> Vec<Value> {
+    let words = said.text.as_deref().filter(|words| !words.trim().is_empty());
+    let calls = said.calls.iter().zip(ids).map(|(call, id)| {
+        map([
+            ("type", Value::from("tool_use")),
+            ("id", Value::from(id.as_str())),
+            ("name", Value::from(call.name.as_str())),
+            ("input", input(&call.params)),
+        ])
+    });
+    said.kept.iter().cloned().chain(words.map(text)).chain(calls).collect()
+}
+
+/// Parameters as an object, for nothing else is taken.
+fn input(params: &Value) -> Value {
+    match params {
+        Value::Map(_) => params.clone(),
+        Value::Null => Value::Map(Vec::new()),
+        Value::Text(raw) => map([("unreadable_arguments", Value::from(raw.as_str()))]),
+        other => map([("unreadable_arguments", Value::Text(json::write(other, false)))]),
+    }
+}
+
+fn result(call: &Call, id: &str) -> Value {
+    let mut block = map([("type", Value::from("tool_result")), ("tool_use_id", Value::from(id))]);
+    let (shown, failed) = match &call.outcome {
+        Some(outcome @ (Outcome::Result(_) | Outcome::Error(_))) => {
+            (outcome.shown(), outcome.failed())
+        }
+        None => ("This call was not run.".to_owned(), true),
+    };
+    match (shown.is_empty(), failed) {
+        (false, _) => put(&mut block, "content", Value::Text(shown)),
+        // A failure without a word is refused; a result without one is not.
+        (true, true) => put(&mut block, "content", Value::from("The call failed.")),
+        (true, false) => {}
+    }
+    if failed {
+        put(&mut block, "is_error", Value::Bool(true));
+    }
+    block
+}

@@ -1,0 +1,135 @@
+//! **Pure.** The events of a streamed reply put together to the message that would have come whole.
+//! A stream is complete with its `message_stop` and a reason to stop; anything less is no reply.
+use crate::provider::fault::{self, Who};
+use crate::provider::{Fault, HttpReply, sse, wire};
+use std::collections::BTreeMap;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// The message of a stream.
+pub(super) fn message(reply: &HttpReply) -> Result<Value, Fault> {
+    let mut built = Built::default();
+    for event in sse::events(&reply.body) {
+        let event = wire::value(Who::Anthropic, reply.status, event.data.as_bytes())?;
+        match event.get("type").and_then(Value::text) {
+            Some("error") => return Err(fault::inside(Who::Anthropic, reply.status, &event)),
+            Some("message_stop") => return built.message(reply.status),
+            _ => built.take(&event),
+        }
+    }
+    Err(fault::cut(Who::Anthropic, reply.status, "ended before its last event."))
+}
+
+#[derive(Debug, Default)]
+struct Built {
+    /// Of `message_start`, changed by `message_delta`.
+    message: Vec<(Value, Value)>,
+    blocks: BTreeMap<u64, Block>,
+}
+
+/// A block with what was added to its keys.
+#[derive(Debug)]
+struct Block {
+    start: Value,
+    added: Vec<(&'static str, String)>,
+}
+
+impl Built {
+    /// Takes an event; those of a kind we do not know change nothing, as the provider asks for.
+    fn take(&mut self, event: &Value) {
+        let index = wire::count(event.get("index")).unwrap_or_default();
+        match event.get("type").and_then(Value::text) {
+            Some("message_start") => {
+                self.message =
+                    event.get("message").map(Value::entries).unwrap_or_default().to_vec();
+            }
+            Some("content_block_start") => {
+                let start = event.get("content_block").cloned().unwrap_or_default();
+                self.blocks.insert(index, Block { start, added: Vec::new() });
+            }
+            Some("content_block_delta") => {
+                if let (Some(block), Some(delta)) =
+                    (self.blocks.get_mut(&index), event.get("delta"))
+                {
+                    block.take(delta);
+                }
+            }
+            Some("message_delta") => {
+                for (key, value) in event.get("delta").map(Value::entries).unwrap_or_default() {
+                    set(&mut self.message, key, value.clone());
+                }
+                self.count(event.get("usage"));
+            }
+            _ => {}
+        }
+    }
+
+    /// Later counts are of the whole reply, so they replace the earlier.
+    fn count(&mut self, later: Option<&Value>) {
+        let key = Value::from("usage");
+        let known = self
+            .message
+            .iter()
+            .find(|(known, _)| *known == key)
+            .map(|(_, usage)| usage.entries().to_vec());
+        let mut usage = known.unwrap_or_default();
+        for (key, value) in later.map(Value::entries).unwrap_or_default() {
+            if *value != Value::Null {
+                set(&mut usage, key, value.clone());
+            }
+        }
+        set(&mut self.message, &key, Value::Map(usage));
+    }
+
+    fn message(mut self, status: u16) -> Result<Value, Fault> {
+        let content = self.blocks.into_values().map(Block::whole).collect();
+        set(&mut self.message, &Value::from("content"), Value::List(content));
+        let message = Value::Map(self.message);
+        match message.get("stop_reason") {
+            Some(Value::Text(_)) => Ok(message),
+            _ => Err(fault::cut(Who::Anthropic, status, "ended without a reason to stop.")),
+        }
+    }
+}
+
+impl Block {
+    fn take(&mut self, delta: &Value) {
+        let (from, key) = match delta.get("type").and_then(Value::text) {
+            Some("text_delta") => ("text", "text"),
+            Some("input_json_delta") => ("partial_json", "input"),
+            Some("thinking_delta") => ("thinking", "thinking"),
+            Some("signature_delta") => ("signature", "signature"),
+            _ => return,
+        };
+        let Some(piece) = delta.get(from).and_then(Value::text) else { return };
+        match self.added.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, text)) => text.push_str(piece),
+            None => self.added.push((key, piece.to_owned())),
+        }
+    }
+
+    fn whole(self) -> Value {
+        let mut entries = self.start.entries().to_vec();
+        for (key, text) in self.added {
+            let begun = self.start.get(key).and_then(Value::text).unwrap_or_default();
+            let value = match key {
+                // A call without parameters streams nothing at all.
+                "input" if text.trim().is_empty() => continue,
+                "input" => json::read(&text)
+                    .ok()
+                    .filter(|input| matches!(input, Value::Map(_)))
+                    .unwrap_or(Value::Text(text)),
+                _ => Value::Text(format!("{begun}{text}")),
+            };
+            set(&mut entries, &Value::from(key), value);
+        }
+        Value::Map(entries)
+    }
+}
+
+fn set(entries: &mut Vec<(Value, Value)>, key: &Value, value: Value) {
+    match entries.iter_mut().find(|(known, _)| known == key) {
+        Some((_, old)) => *old = value,
+        None => entries.push((key.clone(), value)),
+    }
+}

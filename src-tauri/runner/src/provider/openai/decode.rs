@@ -1,0 +1,129 @@
+//! **Pure.** A reply of the Chat Completions API, whole or streamed, as what the model said.
+use super::stream;
+use crate::provider::fault::{self, Who};
+use crate::provider::wire::{self, count, words};
+use crate::provider::{Fault, FaultKind, HttpReply, Reply, Stop, Usage};
+use crate::talk::Call;
+use std::collections::HashSet;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What a reply says, or why it is none.
+pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
+    if !(200..300).contains(&reply.status) {
+        return Err(fault::of(Who::OpenAi, reply));
+    }
+    let completion = if wire::is_stream(reply) {
+        stream::completion(reply)?
+    } else {
+        wire::object(Who::OpenAi, reply)?
+    };
+    let choice = completion.get("choices").and_then(|choices| choices.items().first());
+    let Some((choice, message @ Value::Map(_))) =
+        choice.and_then(|choice| Some((choice, choice.get("message")?)))
+    else {
+        let message =
+            "The model server answered, but with no message; check its `base_url`.".to_owned();
+        return Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) });
+    };
+    let text = content(message.get("content"), "text");
+    let calls = calls(message, &reply.body);
+    let refusal = words(message, "refusal")
+        .map(str::to_owned)
+        .or_else(|| content(message.get("content"), "refusal"));
+    let stop = stop(choice, refusal, text.as_ref(), !calls.is_empty());
+    let model_id = words(&completion, "model").map(str::to_owned);
+    Ok(Reply {
+        text,
+        kept: Vec::new(),
+        calls,
+        stop,
+        usage: usage(completion.get("usage")),
+        model_id,
+    })
+}
+
+/// Text, or the text of the parts of this kind; none when it is blank.
+fn content(content: Option<&Value>, kind: &str) -> Option<String> {
+    let text = match content? {
+        Value::Text(text) if kind == "text" => text.clone(),
+        Value::List(parts) => {
+            let parts =
+                parts.iter().filter(|part| part.get("type").and_then(Value::text) == Some(kind));
+            parts.filter_map(|part| part.get(kind).and_then(Value::text)).collect()
+        }
+        _ => return None,
+    };
+    (!text.trim().is_empty()).then_some(text)
+}
+
+/// Calls with ids of their own: some servers give none or the same to all. An id of ours is of the
+/// reply's own bytes, so that it is the same whenever the reply is read, and another in the next.
+fn calls(message: &Value, body: &[u8]) -> Vec<Call> {
+    let mut seen = HashSet::new();
+    let calls = message.get("tool_calls").map(Value::items).unwrap_or_default();
+    let mark = || format!("call_{:016x}", xxh3_64(body));
+    let calls = calls.iter().filter_map(|call| Some((call, call.get("function")?)));
+    calls
+        .map(|(call, function)| {
+            let given = words(call, "id").map_or_else(mark, str::to_owned);
+            let id = wire::fresh(&mut seen, &given, |_| true);
+            let name = words(function, "name").unwrap_or_default().to_owned();
+            Call { id, name, params: params(function.get("arguments")), outcome: None }
+        })
+        .collect()
+}
+
+/// The arguments when they are an object; else the text as the model wrote it.
+fn params(arguments: Option<&Value>) -> Value {
+    let raw = match arguments {
+        None | Some(Value::Null) => return Value::Map(Vec::new()),
+        Some(object @ Value::Map(_)) => return object.clone(),
+        Some(Value::Text(raw)) => raw.clone(),
+        Some(other) => json::write(other, false),
+    };
+    if raw.trim().is_empty() {
+        return Value::Map(Vec::new());
+    }
+    json::read(&raw).ok().filter(|read| matches!(read, Value::Map(_))).unwrap_or(Value::Text(raw))
+}
+
+fn stop(choice: &Value, refusal: Option<String>, text: Option<&String>, calls: bool) -> Stop {
+    if refusal.is_some() {
+        return Stop::Refused(refusal);
+    }
+    match choice.get("finish_reason").and_then(Value::text) {
+        Some("length") => Stop::Length,
+        Some("content_filter") => Stop::Refused(text.cloned()),
+        Some("stop" | "tool_calls" | "function_call") if calls => Stop::Calls,
+        Some("stop") => Stop::Done,
+        Some("tool_calls") => Stop::Other("tool_calls without a call".to_owned()),
+        Some(other) => Stop::Other(other.to_owned()),
+        None => Stop::Other("no finish_reason".to_owned()),
+    }
+}
+
+/// What a body, or the events of a stream as far as they came, say was used: the last word counts.
+pub(in crate::provider) fn used(bodies: &[Value]) -> Option<Usage> {
+    let said = bodies
+        .iter()
+        .rev()
+        .find_map(|body| body.get("usage").filter(|usage| matches!(usage, Value::Map(_))));
+    said.map(|said| usage(Some(said)))
+}
+
+/// The prompt's count holds what came from the cache; ours does not.
+fn usage(usage: Option<&Value>) -> Usage {
+    let tokens = |key| usage.and_then(|usage| count(usage.get(key)));
+    let part = |of, key| usage.and_then(|usage| count(usage.get(of)?.get(key)));
+    let cache_read = part("prompt_tokens_details", "cached_tokens");
+    Usage {
+        input: tokens("prompt_tokens")
+            .map(|all| all.saturating_sub(cache_read.unwrap_or_default())),
+        output: tokens("completion_tokens"),
+        cache_read,
+        cache_write: None,
+        reasoning: part("completion_tokens_details", "reasoning_tokens"),
+    }
+}

@@ -1,0 +1,173 @@
+//! **Pure.** Texts turned into vectors by the Embeddings API, which servers of Chat Completions
+//! often speak as well.
+use crate::provider::fault::{self, Who};
+use crate::provider::wire::{self, map};
+use crate::provider::{Auth, Fault, FaultKind, HttpReply, HttpRequest, Usage};
+use crate::spec::Model;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Where vectors stand in a reply as it is kept.
+const PACKED: &str = "packed";
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedded<const N: usize> {
+    /// A vector for each text, in their order.
+    pub vectors: [Vec<f64>; N],
+    /// What it used.
+    pub usage: Usage,
+}
+
+/// The request for the vectors of these texts.
+pub fn encode(model: &Model, texts: &[String]) -> HttpRequest {
+    let input = texts.iter().map(|text| Value::from(text.as_str())).collect();
+    let body =
+        map([("model", Value::from(model.model_id.as_str())), ("input", Value::List(input))]);
+    let auth = if model.key.is_some() { Auth::Bearer } else { Auth::None };
+    wire::request(format!("{}/embeddings", model.base_url.trim_end_matches('/')), &[], auth, &body)
+}
+
+/// What a reply says, or why it is none.
+pub fn decode<const N: usize>(reply: &HttpReply) -> Result<Embedded<N>, Fault> {
+    if !(200..300).contains(&reply.status) {
+        return Err(fault::of(Who::OpenAi, reply));
+    }
+    let body = wire::object(Who::OpenAi, reply)?;
+    let vectors = said(&body);
+    let many = vectors.len();
+    let widened = |vector: Vec<f32>| vector.into_iter().map(f64::from).collect();
+    let vectors: Vec<Vec<f64>> = vectors.into_iter().map(widened).collect();
+    let vectors = vectors.try_into().map_err(|_| Fault {
+        kind: FaultKind::Refused,
+        message: format!(
+            "The model server answered with {many} vectors for {N} texts; check that the model gives embeddings."
+        ),
+        status: Some(reply.status),
+    })?;
+    let input = body.get("usage").and_then(|usage| wire::count(usage.get("prompt_tokens")));
+    // Nothing is said, so nothing comes back that would be paid for.
+    Ok(Embedded { vectors, usage: Usage { input, output: input.map(|_| 0), ..Usage::default() } })
+}
+
+/// A reply as it is kept: as digits, vectors take several times the room, and a journal of those of
+/// many rows could not be read again. Nothing for what is no reply; that is kept as it came.
+pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
+    decode::<N>(reply).ok()?;
+    let body = wire::object(Who::OpenAi, reply).ok()?;
+    let pack = |vector: Vec<f32>| {
+        let bytes: Vec<u8> = vector.into_iter().flat_map(f32::to_le_bytes).collect();
+        Value::Text(BASE64_STANDARD.encode(bytes))
+    };
+    let mut entries =
+        vec![(Value::from(PACKED), Value::List(said(&body).into_iter().map(pack).collect()))];
+    entries.extend(body.get("usage").map(|usage| (Value::from("usage"), usage.clone())));
+    Some(json::write(&Value::Map(entries), false).into_bytes())
+}
+
+/// The vectors of a reply in the order of their texts, as it came or as it is kept.
+fn said(body: &Value) -> Vec<Vec<f32>> {
+    if let Some(packed) = body.get(PACKED) {
+        return packed.items().iter().filter_map(unpacked).collect();
+    }
+    let mut vectors: Vec<(u64, Vec<f32>)> = Vec::new();
+    for (at, item) in (0..).zip(body.get("data").map(Value::items).unwrap_or_default()) {
+        let vector = item.get("embedding").and_then(vector);
+        // Some servers answer in another order, and say so.
+        vectors.extend(vector.map(|vector| (wire::count(item.get("index")).unwrap_or(at), vector)));
+    }
+    vectors.sort_by_key(|(at, _)| *at);
+    vectors.into_iter().map(|(_, vector)| vector).collect()
+}
+
+/// None unless all of it are numbers. Models give them with single precision, whatever they are
+/// written with.
+fn vector(value: &Value) -> Option<Vec<f32>> {
+    let number = |item: &Value| match item {
+        Value::Number(text) => text.parse().ok(),
+        _ => None,
+    };
+    value
+        .items()
+        .iter()
+        .map(number)
+        .collect::<Option<Vec<f32>>>()
+        .filter(|vector| !vector.is_empty())
+}
+
+fn unpacked(value: &Value) -> Option<Vec<f32>> {
+    let bytes = BASE64_STANDARD.decode(value.text()?).ok()?;
+    let (numbers, rest) = bytes.as_chunks();
+    let vector = || numbers.iter().map(|number| f32::from_le_bytes(*number)).collect();
+    (rest.is_empty() && !numbers.is_empty()).then(vector)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_stand_in_the_order_of_their_texts_and_none_is_made_up() {
+        let said = |status, body: &str| {
+            decode::<2>(&HttpReply { status, headers: Vec::new(), body: body.as_bytes().to_vec() })
+        };
+        let whole = said(
+            200,
+            r#"{"data": [{"index": 1, "embedding": [3, 4e-1]}, {"index": 0, "embedding": [1, -2.5]}], "usage": {"prompt_tokens": 7}}"#,
+        );
+        let whole = whole.unwrap();
+        assert_eq!(whole.vectors, [vec![1.0, -2.5], vec![3.0, f64::from(0.4_f32)]]);
+        assert_eq!((whole.usage.input, whole.usage.total()), (Some(7), Some(7)));
+        for wrong in [
+            "{}",
+            r#"{"data": [{"embedding": [1]}]}"#,
+            r#"{"data": [{"embedding": []}, {"embedding": [1]}]}"#,
+            r#"{"data": [{"embedding": ["1"]}, {"embedding": [1]}]}"#,
+        ] {
+            let fault = said(200, wrong).unwrap_err();
+            assert!(
+                fault.kind == FaultKind::Refused && fault.message.contains("for 2 texts"),
+                "{wrong}: {fault:?}"
+            );
+        }
+        assert_eq!(said(401, "{}").unwrap_err().kind, FaultKind::Key);
+        assert_eq!(said(200, r#"{"data": [{"emb"#).unwrap_err().kind, FaultKind::Truncated);
+    }
+
+    #[test]
+    fn what_is_kept_says_the_same_in_a_fraction_of_the_room_and_what_is_no_reply_stays_as_it_came()
+    {
+        let reply =
+            |body: String| HttpReply { status: 200, headers: Vec::new(), body: body.into_bytes() };
+        let numbers = |seed: u32| {
+            let number = |at: u32| {
+                f64::from((at + seed) * 7_919 % 65_537).mul_add(1e-6, -0.031_234_567_89).to_string()
+            };
+            (0..3_072).map(number).collect::<Vec<_>>().join(",")
+        };
+        let whole = reply(format!(
+            r#"{{"object":"list","data":[{{"index":1,"embedding":[{}]}},{{"index":0,"embedding":[{}]}}],"usage":{{"prompt_tokens":7}}}}"#,
+            numbers(1),
+            numbers(2)
+        ));
+        let kept = reply(String::from_utf8(packed::<2>(&whole).unwrap()).unwrap());
+        assert_eq!(decode::<2>(&kept).unwrap(), decode::<2>(&whole).unwrap());
+        assert!(
+            kept.body.len() < 33_000 && whole.body.len() > 100_000,
+            "{} of {}",
+            kept.body.len(),
+            whole.body.len()
+        );
+        assert_eq!(packed::<2>(&kept).unwrap(), kept.body);
+        for none in [
+            "{}",
+            r#"{"data":[{"embedding":[1]}]}"#,
+            r#"{"packed":["AAAAA"]}"#,
+            r#"{"packed":["", "!"]}"#,
+        ] {
+            assert_eq!(packed::<2>(&reply(none.to_owned())), None, "{none}");
+        }
+    }
+}

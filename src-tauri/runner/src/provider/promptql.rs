@@ -1,0 +1,380 @@
+//! **Pure.** The query API of PromptQL, both versions. Owns the settings of `systems.promptql`, its
+//! bodies, and where the answer is in a reply. Values that belong into no file stand in the
+//! settings as `{ env: NAME }` and stay so in the body until whoever sends it knows better.
+use super::fault::{self, Who};
+use super::wire::{self, count, map, put, words};
+use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
+use crate::spec::{Model, Provider};
+use touchstone_formats::value::Value;
+use touchstone_formats::workspace::schema::PROMPTQL;
+
+/// Where PromptQL is when the settings do not say.
+pub const BASE_URL: &str = "https://api.promptql.pro.hasura.io";
+/// Where its key is when the settings do not say.
+pub const KEY: &str = "PROMPTQL_API_KEY";
+/// Keys of the settings, for advice.
+fn keys() -> String {
+    PROMPTQL.names().collect::<Vec<_>>().join(", ")
+}
+
+/// Settings of the system `promptql`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PromptQl {
+    /// Where it is, without a slash at the end.
+    pub base_url: String,
+    /// Which project, and how its models are chosen.
+    pub version: Version,
+    /// Headers for the project, as a map. Values may be `{ env: NAME }`.
+    pub headers: Value,
+    /// For questions that depend on time.
+    pub timezone: String,
+    /// Environment variable or keyring entry of its key.
+    pub key: String,
+    /// How often a reply that only proposes a plan is answered with "go ahead".
+    pub confirm_plans: u32,
+}
+
+/// Which API.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Version {
+    /// The request says which models.
+    V1 {
+        /// SQL address of the project.
+        url: String,
+        /// The model that plans: one for all (it has a `provider`) or a map of names of models;
+        /// else by the name of the model.
+        llm: Option<Value>,
+        /// The model inside programs; like `llm` when there is none.
+        ai_primitives_llm: Option<Value>,
+        /// Further instructions.
+        system_instructions: Option<String>,
+    },
+    /// The build says which models; requests carry none.
+    V2(Builds),
+}
+
+/// Which build is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Builds {
+    /// The same for runs of all models.
+    One(Build),
+    /// One for the runs of each model, by its name.
+    ByModel(Vec<(String, Build)>),
+}
+
+/// A build of a project.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Build {
+    /// By its id.
+    Id(String),
+    /// By its version.
+    Version(String),
+}
+
+/// One question to PromptQL.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// Settings.
+    pub spec: &'a PromptQl,
+    /// Which model, for version 1.
+    pub model: &'a Model,
+    /// What is asked now.
+    pub prompt: &'a str,
+    /// Artifacts there are already.
+    pub artifacts: &'a [Value],
+    /// What was said before, oldest first.
+    pub earlier: &'a [Interaction],
+}
+
+/// What was asked and what came back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interaction {
+    /// The message.
+    pub prompt: String,
+    /// The whole reply.
+    pub output: Value,
+}
+
+/// Reads what the workspace file says of the system. The error is a sentence.
+pub fn read(settings: &Value) -> Result<PromptQl, String> {
+    let settings = match settings {
+        Value::Map(_) => settings,
+        Value::Null => &Value::Map(Vec::new()),
+        _ => return Err(format!("`systems.promptql` has to be a map of these keys: {}.", keys())),
+    };
+    let strange = settings.entries().iter().find_map(|(key, _)| match key.text() {
+        Some(key) if PROMPTQL.has(key) => None,
+        other => Some(other.unwrap_or("a key that is no text").to_owned()),
+    });
+    if let Some(key) = strange {
+        return Err(format!("`systems.promptql` has no key `{key}`; it has {}.", keys()));
+    }
+    let ddn = settings.get("ddn").unwrap_or(&Value::Null);
+    Ok(PromptQl {
+        base_url: word(settings, "base_url")?
+            .unwrap_or_else(|| BASE_URL.to_owned())
+            .trim_end_matches('/')
+            .to_owned(),
+        version: version(settings, ddn)?,
+        headers: headers(ddn.get("headers"))?,
+        timezone: word(settings, "timezone")?.unwrap_or_else(|| "UTC".to_owned()),
+        key: word(settings, "key")?.unwrap_or_else(|| KEY.to_owned()),
+        confirm_plans: match settings.get("confirm_plans") {
+            None | Some(Value::Null) => 0,
+            given => count(given).and_then(|times| u32::try_from(times).ok()).ok_or(
+                "`systems.promptql.confirm_plans` has to be a number of times, such as 2.",
+            )?,
+        },
+    })
+}
+
+fn version(settings: &Value, ddn: &Value) -> Result<Version, String> {
+    let id = builds(settings, "build_id", Build::Id)?;
+    let build = id.or(builds(settings, "build_version", Build::Version)?);
+    let named = word(settings, "version")?;
+    match (named.as_deref(), build) {
+        (Some("v2") | None, Some(build)) => Ok(Version::V2(build)),
+        (Some("v2"), None) => {
+            Err("`systems.promptql` of version v2 needs `build_id` or `build_version`: which build is asked."
+                .to_owned())
+        }
+        (Some("v1") | None, _) => {
+            let url = word(ddn, "url")?.ok_or(
+                "`systems.promptql` needs `ddn: { url: … }` (version v1) or `build_version` (version v2): what is asked.",
+            )?;
+            Ok(Version::V1 {
+                url,
+                llm: model_choice(settings, "llm")?,
+                ai_primitives_llm: model_choice(settings, "ai_primitives_llm")?,
+                system_instructions: word(settings, "system_instructions")?,
+            })
+        }
+        (Some(other), _) => Err(format!("`systems.promptql.version` is `{other}`, and can be v1 or v2.")),
+    }
+}
+
+/// One build, or a map of names of models to builds.
+fn builds(
+    settings: &Value,
+    key: &str,
+    build: fn(String) -> Build,
+) -> Result<Option<Builds>, String> {
+    let Some(Value::Map(entries)) = settings.get(key) else {
+        return Ok(word(settings, key)?.map(build).map(Builds::One));
+    };
+    let each = entries.iter().map(|(model, given)| match (model.text(), given) {
+        (Some(model), Value::Text(text) | Value::Number(text)) if !text.trim().is_empty() => {
+            Ok((model.to_owned(), build(text.clone())))
+        }
+        _ => Err(format!(
+            "`systems.promptql.{key}` has to be a build, or a map of names of models to builds."
+        )),
+    });
+    Ok(Some(Builds::ByModel(each.collect::<Result<_, _>>()?)))
+}
+
+fn word(map: &Value, key: &str) -> Result<Option<String>, String> {
+    match map.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Text(text) | Value::Number(text)) if !text.trim().is_empty() => {
+            Ok(Some(text.clone()))
+        }
+        Some(_) => Err(format!("`{key}` of `systems.promptql` has to be a text.")),
+    }
+}
+
+fn headers(given: Option<&Value>) -> Result<Value, String> {
+    let wrong = || {
+        "`systems.promptql.ddn.headers` has to be a map of names to texts or to `{ env: NAME }`."
+            .to_owned()
+    };
+    match given {
+        None | Some(Value::Null) => Ok(Value::Map(Vec::new())),
+        Some(map @ Value::Map(entries)) => {
+            let fits = |value: &Value| {
+                matches!(value, Value::Text(_) | Value::Number(_)) || env(value).is_some()
+            };
+            if entries.iter().all(|(_, value)| fits(value)) {
+                Ok(map.clone())
+            } else {
+                Err(wrong())
+            }
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
+fn model_choice(settings: &Value, key: &str) -> Result<Option<Value>, String> {
+    match settings.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(map @ Value::Map(_)) => Ok(Some(map.clone())),
+        Some(_) => Err(format!(
+            "`systems.promptql.{key}` has to be a map with a `provider`, or a map of names of models to such maps."
+        )),
+    }
+}
+
+/// The name in `{ env: NAME }`.
+fn env(value: &Value) -> Option<&str> {
+    match value {
+        Value::Map(entries) if entries.len() == 1 => value.get("env").and_then(Value::text),
+        _ => None,
+    }
+}
+
+impl PromptQl {
+    /// The build that runs of a model ask; none for version 1, and where the settings name none for
+    /// this model.
+    pub fn build(&self, model: &Model) -> Option<&Build> {
+        match &self.version {
+            Version::V1 { .. } => None,
+            Version::V2(Builds::One(build)) => Some(build),
+            Version::V2(Builds::ByModel(all)) => {
+                all.iter().find(|(name, _)| *name == model.name).map(|(_, build)| build)
+            }
+        }
+    }
+
+    /// Why runs of a model cannot be asked for, when the settings name builds for other models
+    /// only.
+    pub fn no_build(&self, model: &Model) -> Option<String> {
+        let name = &model.name;
+        let lacks = matches!(self.version, Version::V2(_)) && self.build(model).is_none();
+        lacks.then(|| {
+            format!("`systems.promptql` in touchstone.yaml names no build for the model `{name}`")
+        })
+    }
+
+    /// Names of the environment variables that a request for this model needs, beside the key.
+    pub fn names(&self, model: &Model) -> Vec<String> {
+        let mut names = Vec::new();
+        collect(&self.headers, &mut names);
+        if let Version::V1 { llm, ai_primitives_llm, .. } = &self.version {
+            collect(&chosen(llm.as_ref(), model), &mut names);
+            collect(&chosen(ai_primitives_llm.as_ref().or(llm.as_ref()), model), &mut names);
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+fn collect(value: &Value, names: &mut Vec<String>) {
+    if let Some(name) = env(value) {
+        names.push(name.to_owned());
+    }
+    value.entries().iter().for_each(|(_, value)| collect(value, names));
+    value.items().iter().for_each(|value| collect(value, names));
+}
+
+/// The request of a question. `look` gives the value of an environment variable; with none, its
+/// name stays in the body: that is the form to hash and to show, for it holds no secret and does
+/// not change with one.
+pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> HttpRequest {
+    let spec = question.spec;
+    let own = map([("user_message", map([("text", Value::from(question.prompt))]))]);
+    let interactions = question.earlier.iter().map(said).chain([own]).collect();
+    let artifacts = Value::List(question.artifacts.to_vec());
+    let timezone = Value::from(spec.timezone.as_str());
+    let headers = filled(&spec.headers, look);
+    let mut body = Value::Map(Vec::new());
+    match &spec.version {
+        Version::V1 { url, llm, ai_primitives_llm, system_instructions } => {
+            let primitives = ai_primitives_llm.as_ref().or(llm.as_ref());
+            put(&mut body, "version", Value::from("v1"));
+            put(&mut body, "llm", filled(&chosen(llm.as_ref(), question.model), look));
+            put(&mut body, "ai_primitives_llm", filled(&chosen(primitives, question.model), look));
+            put(&mut body, "ddn", map([("url", Value::from(url.as_str())), ("headers", headers)]));
+            put(&mut body, "artifacts", artifacts);
+            if let Some(instructions) = system_instructions {
+                put(&mut body, "system_instructions", Value::from(instructions.as_str()));
+            }
+            put(&mut body, "timezone", timezone);
+        }
+        Version::V2(_) => {
+            let (key, build) = match spec.build(question.model) {
+                Some(Build::Id(id)) => ("build_id", Value::from(id.as_str())),
+                Some(Build::Version(version)) => ("build_version", Value::from(version.as_str())),
+                None => ("build_version", Value::Null),
+            };
+            put(&mut body, "version", Value::from("v2"));
+            put(&mut body, "ddn", map([(key, build), ("headers", headers)]));
+            put(&mut body, "artifacts", artifacts);
+            put(&mut body, "timezone", timezone);
+        }
+    }
+    put(&mut body, "interactions", Value::List(interactions));
+    put(&mut body, "stream", Value::Bool(false));
+    // A program runs for as long as it needs, and nothing is heard until it has.
+    let request = wire::request(format!("{}/query", spec.base_url), &[], Auth::Bearer, &body);
+    HttpRequest { patience: wire::patience(true), ..request }
+}
+
+fn said(interaction: &Interaction) -> Value {
+    let actions =
+        interaction.output.get("assistant_actions").cloned().unwrap_or(Value::List(Vec::new()));
+    map([
+        ("user_message", map([("text", Value::from(interaction.prompt.as_str()))])),
+        ("assistant_actions", actions),
+    ])
+}
+
+/// The model as PromptQL names it: as the settings say, else by who makes it.
+fn chosen(given: Option<&Value>, model: &Model) -> Value {
+    if let Some(given) = given {
+        if given.get("provider").is_some() {
+            return given.clone();
+        }
+        if let Some(own) = given.get(&model.name) {
+            return own.clone();
+        }
+    }
+    let provider = match model.provider {
+        Provider::Anthropic => "anthropic",
+        Provider::OpenAi => "openai",
+        Provider::Replay => return map([("provider", Value::from("hasura"))]),
+    };
+    map([("provider", Value::from(provider)), ("model", Value::from(model.model_id.as_str()))])
+}
+
+/// The same with what `look` knows in place of `{ env: NAME }`.
+fn filled(value: &Value, look: &dyn Fn(&str) -> Option<String>) -> Value {
+    if let Some(found) = env(value).and_then(look) {
+        return Value::Text(found);
+    }
+    match value {
+        Value::Map(entries) => Value::Map(
+            entries.iter().map(|(key, value)| (key.clone(), filled(value, look))).collect(),
+        ),
+        other => other.clone(),
+    }
+}
+
+/// The JSON body of a reply, with numbers as they came, or why there is none.
+pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
+    if !(200..300).contains(&reply.status) {
+        return Err(fault::of(Who::PromptQl, reply));
+    }
+    let body = wire::object(Who::PromptQl, reply)?;
+    if !matches!(body.get("assistant_actions"), Some(Value::List(_))) {
+        let message =
+            "PromptQL answered, but with no `assistant_actions`; check its `base_url`.".to_owned();
+        return Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) });
+    }
+    Ok(body)
+}
+
+/// True when a reply only proposes a plan: nothing was run and nothing was made.
+pub fn proposes(output: &Value) -> bool {
+    let actions = output.get("assistant_actions").map(Value::items).unwrap_or_default();
+    let made = output.get("modified_artifacts").map(Value::items).unwrap_or_default();
+    let ran = |action: &Value| {
+        ["code", "code_output", "code_error"].iter().any(|key| words(action, key).is_some())
+    };
+    made.is_empty()
+        && !actions.iter().any(ran)
+        && actions.last().is_some_and(|action| words(action, "plan").is_some())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! **Pure.** Ways through what was tried: as the model is asked along one, and the one that counts
+//! in the end.
+use super::finish::{self, Finish};
+use super::{Code, End, Kind, Method, Next, Node, Search, words};
+use crate::talk::{Said, Turn};
+use touchstone_formats::value::Value;
+
+/// What providers are told a function is called that there is not: some refuse a conversation with
+/// the name the model made up.
+const UNKNOWN: &str = "invalid_hallucination_function_name";
+
+impl Search {
+    /// The nodes from the root, which is left out, to a node.
+    pub fn way_to(&self, node: usize) -> Vec<usize> {
+        let mut way = Vec::new();
+        let mut at = node;
+        while at != 0 {
+            way.push(at);
+            at = self.nodes[at].parent;
+        }
+        way.reverse();
+        way
+    }
+
+    /// The conversation the next reply follows, after the first message of the person.
+    pub fn turns(&self) -> Vec<Turn> {
+        let mut turns = self.said_on_the_way(self.at);
+        let another = self.another().or_else(|| {
+            // Providers take a conversation that ends with the model's own words for words it is to
+            // finish.
+            let waits =
+                matches!(turns.last(), Some(Turn::Assistant(said)) if said.calls.is_empty());
+            waits.then(|| words::GO_ON.to_owned())
+        });
+        turns.extend(another.map(Turn::User));
+        turns
+    }
+
+    fn said_on_the_way(&self, node: usize) -> Vec<Turn> {
+        let way = self.way_to(node);
+        let replies = way.chunk_by(|one, other| self.nodes[*one].reply == self.nodes[*other].reply);
+        let said = replies.map(|reply| {
+            let mut said = Said::default();
+            for at in reply {
+                let node = &self.nodes[*at];
+                said.kept.extend_from_slice(&node.kept);
+                match &node.kind {
+                    Kind::Root => {}
+                    Kind::Thought(text) => said.text = (!text.is_empty()).then(|| text.clone()),
+                    Kind::Call(call) => {
+                        let mut call = call.clone();
+                        if node.code == Some(Code::UNKNOWN) {
+                            UNKNOWN.clone_into(&mut call.name);
+                        }
+                        said.calls.push(call);
+                    }
+                }
+            }
+            Turn::Assistant(said)
+        });
+        // A reply without a word and a call is in the tree, but no provider takes it back.
+        said.filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default()))
+            .collect()
+    }
+
+    /// What the model is told where other ways were tried already; it is part of no way.
+    fn another(&self) -> Option<String> {
+        let children =
+            self.nodes.iter().enumerate().skip(1).filter(|(_, node)| node.parent == self.at);
+        if matches!(self.bounds.method, Method::Chain { .. }) {
+            return None;
+        }
+        let tried: Vec<&Node> = children.filter_map(|(at, _)| self.first_call(at)).collect();
+        (!tried.is_empty()).then(|| words::another(&tried))
+    }
+
+    /// The first call on the way that begins with a node.
+    fn first_call(&self, from: usize) -> Option<&Node> {
+        let mut at = from;
+        loop {
+            let node = &self.nodes[at];
+            if matches!(node.kind, Kind::Call(_)) {
+                return Some(node);
+            }
+            at += 1 + self.nodes.get(at + 1..)?.iter().position(|child| child.parent == at)?;
+        }
+    }
+
+    /// The way that counts: to the answer, or where the search is; when it ended without an answer,
+    /// one that a rule chooses.
+    pub fn chosen(&self) -> (Vec<usize>, Option<&'static str>) {
+        let (node, why) = match self.next() {
+            Next::Done(End::Answered(node)) => (node, None),
+            Next::Done(_) => match (self.bounds.method, self.gave_up.first()) {
+                (Method::Tree { .. }, Some(node)) => {
+                    (*node, Some("No way led to an answer. This is the first that was given up."))
+                }
+                (Method::Tree { .. }, None) => (
+                    self.deepest(),
+                    Some("No way led to an answer. This is the first of the longest."),
+                ),
+                (Method::Chain { tries }, _) => (
+                    self.nodes.len() - 1,
+                    (tries > 1).then_some("No try led to an answer. This is the last."),
+                ),
+            },
+            Next::Run(_) => (self.nodes.len() - 1, None),
+            Next::Ask => (self.at, None),
+        };
+        (self.way_to(node), why)
+    }
+
+    fn deepest(&self) -> usize {
+        let most = self.nodes.iter().map(|node| node.depth).max().unwrap_or(0);
+        self.nodes.iter().position(|node| node.depth == most).unwrap_or(0)
+    }
+
+    /// The answer; a way that was given up has none.
+    pub fn answer(&self) -> Option<Value> {
+        let Next::Done(End::Answered(node)) = self.next() else { return None };
+        let Kind::Call(call) = &self.nodes[node].kind else { return None };
+        match finish::read(&call.params) {
+            Finish::Answer(answer) => Some(answer),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether virtual APIs could be used here: the cache, the tools and the simulator. Sends nothing
+//! that costs.
+use super::VirtualSettings;
+use crate::setup::Setup;
+use crate::tools::{Unusable, pool};
+use fs_err as fs;
+use rustix::fs::Access;
+use std::path::Path;
+use std::time::Duration;
+use tokio::net::TcpStream;
+
+/// How long a simulator on this machine may take to take a connection.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Files of a cache that are counted; the largest that is known has 16,000.
+const MOST: usize = 100_000;
+
+/// What there is, in sentences, or what is missing.
+pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, Unusable> {
+    let mut said = vec![cache(settings.cache.as_deref())?];
+    if let Some(dir) = &settings.tools_folder {
+        let dir = dir.clone();
+        let broken = |why: tokio::task::JoinError| Unusable {
+            message: format!("The folder of tools could not be read: {why}."),
+            fix: None,
+        };
+        // A large folder takes its time, in which others go on.
+        let pool =
+            tokio::task::spawn_blocking(move || pool::load(&dir)).await.map_err(broken)??;
+        said.push(format!(
+            "{} tools with {} APIs are known.",
+            pool.tools().len(),
+            pool.api_count()
+        ));
+    }
+    said.push(simulator(settings.simulator.as_deref(), setup).await?);
+    if settings.url.is_some() {
+        said.push("An address of real APIs is set.".to_owned());
+    }
+    Ok(said.join(" "))
+}
+
+fn cache(dir: Option<&Path>) -> Result<String, Unusable> {
+    let Some(dir) = dir else { return Ok("No replies are kept.".to_owned()) };
+    let shown = dir.display();
+    if !dir.exists() {
+        return Ok(format!("The cache {shown} is made with the first reply."));
+    }
+    let usable = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+    if let Err(why) = rustix::fs::access(dir, usable) {
+        let message = format!("The cache {shown} cannot be read and written: {why}.");
+        return Err(Unusable {
+            message,
+            fix: Some("Make the folder writable, or name another as `cache`.".to_owned()),
+        });
+    }
+    Ok(format!("The cache {shown} has replies of {} APIs.", files(dir, 2)))
+}
+
+/// Files with replies, so many folders deep.
+fn files(dir: &Path, depth: usize) -> usize {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let counted = entries.map(|entry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() && depth > 0 => files(&entry.path(), depth - 1),
+        Ok(kind) if kind.is_file() && depth == 0 => {
+            usize::from(entry.path().extension().is_some_and(|extension| extension == "json"))
+        }
+        _ => 0,
+    });
+    counted.take(MOST).sum()
+}
+
+/// A model on this machine has to run; whether one elsewhere answers is only known by paying for
+/// it.
+async fn simulator(name: Option<&str>, setup: &Setup) -> Result<String, Unusable> {
+    let Some(name) = name else { return Ok("No simulator is set.".to_owned()) };
+    let Some(model) = setup.model(name) else {
+        let message = format!("There is no model named `{name}` to simulate APIs.");
+        return Err(Unusable {
+            message,
+            fix: Some("Add it under `models:` in touchstone.yaml.".to_owned()),
+        });
+    };
+    let address = reqwest::Url::parse(&model.base_url).ok().and_then(|url| {
+        let host = url.host_str()?.to_owned();
+        Some((host, url.port_or_known_default()?))
+    });
+    match address {
+        Some((host, port)) if ["127.0.0.1", "localhost", "[::1]"].contains(&host.as_str()) => {
+            let host = host.trim_matches(['[', ']']).to_owned();
+            let connected =
+                tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
+            if matches!(connected, Ok(Ok(_))) {
+                return Ok(format!("The simulator {name} can be reached."));
+            }
+            let message = format!("The simulator {name} does not answer at {}.", model.base_url);
+            Err(Unusable {
+                message,
+                fix: Some("Start its server, or correct its `base_url`.".to_owned()),
+            })
+        }
+        _ => Ok(format!("The simulator is {name}.")),
+    }
+}

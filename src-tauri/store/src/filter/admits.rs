@@ -1,0 +1,187 @@
+//! **Pure.** Whether a run that is not there would pass a filter. Only where it would stand is
+//! known of it; a filter that asks for anything else can say nothing about it.
+use super::{Ask, Comparison, Filter, Key, Pattern, Token, Wanted};
+
+/// Where a run would stand.
+#[derive(Debug, Clone, Copy)]
+pub struct Slot<'a> {
+    /// What its task is called; runs may call it by more than one name.
+    pub task: &'a [&'a str],
+    /// System.
+    pub system: &'a str,
+    /// Model.
+    pub model: &'a str,
+    /// Variation, from 0.
+    pub variation: u32,
+    /// What the variation is called.
+    pub variation_name: Option<&'a str>,
+    /// Repeat, from 1.
+    pub repeat: u32,
+}
+
+impl Filter {
+    /// Whether every token asks where a run stands, and nothing of what only a run that is there
+    /// has.
+    pub fn asks_only_where(&self) -> bool {
+        !self.invalid
+            && self.tokens.iter().all(|token| {
+                matches!(
+                    &token.ask,
+                    Ask::Value(
+                        Key::Task | Key::System | Key::Model | Key::Variation | Key::Repeat,
+                        _
+                    )
+                )
+            })
+    }
+
+    /// Whether a run would pass, as [`Filter::condition`] decides about those that are there.
+    pub fn admits(&self, slot: &Slot<'_>) -> bool {
+        !self.invalid
+            && self.tokens.iter().all(|Token { negated, ask }| match ask {
+                Ask::Value(key, wanted) => {
+                    wanted.iter().any(|wanted| is(*key, wanted, slot)) != *negated
+                }
+                Ask::Text(_) => false,
+            })
+    }
+}
+
+fn is(key: Key, wanted: &Wanted, slot: &Slot<'_>) -> bool {
+    match (key, wanted) {
+        (Key::Task, Wanted::Like(pattern)) => slot.task.iter().any(|task| like(pattern, task)),
+        (Key::System, Wanted::Like(pattern)) => like(pattern, slot.system),
+        (Key::Model, Wanted::Like(pattern)) => like(pattern, slot.model),
+        (Key::Variation, Wanted::Like(pattern)) => {
+            like(pattern, &slot.variation.to_string())
+                || slot.variation_name.is_some_and(|name| like(pattern, name))
+        }
+        (Key::Repeat, Wanted::Number(by, number)) => {
+            let repeat = f64::from(slot.repeat);
+            match by {
+                Comparison::Less => repeat < *number,
+                Comparison::AtMost => repeat <= *number,
+                Comparison::Equal => (repeat - number).abs() < f64::EPSILON,
+                Comparison::AtLeast => repeat >= *number,
+                Comparison::More => repeat > *number,
+            }
+        }
+        _ => false,
+    }
+}
+
+/// The pieces in their order, the first at the beginning and the last at the end; the case of ASCII
+/// letters does not matter.
+fn like(Pattern(pieces): &Pattern, text: &str) -> bool {
+    let lower = |text: &str| text.to_ascii_lowercase();
+    let whole = lower(text);
+    let [first, between @ .., last] = pieces.as_slice() else {
+        return pieces.first().is_some_and(|only| lower(only) == whole);
+    };
+    let Some(rest) = whole.strip_prefix(&lower(first)) else { return false };
+    let Some(mut rest) = rest.strip_suffix(&lower(last)) else { return false };
+    for piece in between {
+        let piece = lower(piece);
+        let Some(at) = rest.find(&piece) else { return false };
+        rest = &rest[at + piece.len()..];
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::Param;
+    use proptest::prelude::*;
+    use rusqlite::Connection;
+
+    /// What the index says of a row that stands there.
+    fn asked(filter: &Filter, slot: &Slot<'_>) -> bool {
+        let sql = Connection::open_in_memory().unwrap();
+        sql.execute_batch(
+            "CREATE TABLE runs (task, system, model, variation INTEGER, variation_name, repeat INTEGER, state_order INTEGER)",
+        )
+        .unwrap();
+        let row = rusqlite::params![
+            slot.task[0],
+            slot.system,
+            slot.model,
+            slot.variation,
+            slot.variation_name,
+            slot.repeat
+        ];
+        sql.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, 0)", row).unwrap();
+        let condition = filter.condition();
+        let params = condition.params.into_iter().map(|param| match param {
+            Param::Text(text) => rusqlite::types::Value::Text(text),
+            Param::Number(number) => rusqlite::types::Value::Real(number),
+        });
+        let text = format!("SELECT count(*) FROM runs WHERE {}", condition.sql);
+        sql.query_row(&text, rusqlite::params_from_iter(params), |row| row.get::<_, i64>(0))
+            .unwrap()
+            == 1
+    }
+
+    #[test]
+    fn a_filter_that_asks_for_what_only_runs_have_says_so() {
+        for (typed, only_where) in [
+            ("", true),
+            ("task:a* -system:b model:c,d variation:1 repeat:>1", true),
+            ("task:a state:error", false),
+            ("timeout", false),
+            ("-timeout", false),
+            ("turns:>2", false),
+            ("path:a", false),
+        ] {
+            assert_eq!(Filter::parse(typed).0.asks_only_where(), only_where, "{typed}");
+        }
+    }
+
+    #[test]
+    fn a_task_passes_by_each_of_its_names() {
+        let names = ["folder/suite", "folder"];
+        let slot = Slot {
+            task: &names,
+            system: "s",
+            model: "m",
+            variation: 0,
+            variation_name: Some("last 20"),
+            repeat: 1,
+        };
+        for (typed, passes) in [
+            ("task:folder", true),
+            ("task:*suite", true),
+            ("task:other", false),
+            ("variation:\"last 20\"", true),
+            ("variation:0", true),
+            ("variation:1", false),
+        ] {
+            assert_eq!(Filter::parse(typed).0.admits(&slot), passes, "{typed}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_not_there_passes_as_it_would_if_it_were(
+            tokens in prop::collection::vec("-?(task|system|model|variation):[aB0*]{1,4}(,[ab%_*]{1,3})?|-?repeat:[<>=]?[0-3]", 0..4),
+            task in "[aAb0%_]{1,4}",
+            system in "[ab]{1,3}",
+            model in "[Ab_0]{1,3}",
+            variation in 0_u32..3,
+            name in prop::option::of("[ab0]{1,3}"),
+            repeat in 1_u32..4,
+        ) {
+            let (filter, _) = Filter::parse(&tokens.join(" "));
+            prop_assert!(filter.asks_only_where(), "{}", tokens.join(" "));
+            let slot = Slot {
+                task: &[&task],
+                system: &system,
+                model: &model,
+                variation,
+                variation_name: name.as_deref(),
+                repeat,
+            };
+            prop_assert_eq!(filter.admits(&slot), asked(&filter, &slot));
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! **Pure.** Turns a filter into a question for the index, out of a fixed list of fragments. What
+//! was typed only ever becomes a parameter.
+use super::keys::{Key, state_name};
+use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
+use touchstone_api::RunState;
+
+/// What stands after `WHERE`, and its parameters in order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// Made of fixed fragments only.
+    pub sql: String,
+    /// One for each `?`.
+    pub params: Vec<Param>,
+}
+
+/// A parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Param {
+    /// Text.
+    Text(String),
+    /// A number.
+    Number(f64),
+}
+
+/// Files that are no transcripts are listed only when somebody asks for them. Alone, this is
+/// answered by the index of states.
+const NO_OTHERS: &str = "state_order < 6";
+/// The same without that index, which would make every other condition fetch its rows one by one.
+const NO_OTHERS_AND: &str = "+state_order < 6";
+
+pub(super) fn condition(filter: &Filter) -> Condition {
+    if filter.invalid {
+        return Condition { sql: "0".to_owned(), params: Vec::new() };
+    }
+    let alone = filter.tokens.iter().all(|token| matches!(token.ask, Ask::Text(_)));
+    let mut sql = String::from(match (asks_for_others(filter), alone) {
+        (true, _) => "1",
+        (false, true) => NO_OTHERS,
+        (false, false) => NO_OTHERS_AND,
+    });
+    let mut params = Vec::new();
+    for Token { negated, ask } in &filter.tokens {
+        let Ask::Value(key, wanted) = ask else { continue };
+        // A comparison with a missing value is neither true nor false; negation must take such runs
+        // in.
+        sql.push_str(if *negated { " AND NOT coalesce((" } else { " AND coalesce((" });
+        for (at, value) in wanted.iter().enumerate() {
+            sql.push_str(if at == 0 { "" } else { " OR " });
+            sql.push_str(fragment(*key, value, &mut params));
+        }
+        sql.push_str("), 0)");
+    }
+    Condition { sql, params }
+}
+
+fn asks_for_others(filter: &Filter) -> bool {
+    filter.tokens.iter().any(|token| match &token.ask {
+        Ask::Value(Key::State, wanted) => {
+            !token.negated && wanted.contains(&Wanted::State(RunState::Other))
+        }
+        _ => false,
+    })
+}
+
+macro_rules! compare {
+    ($column:literal, $by:expr) => {
+        match $by {
+            Comparison::Less => concat!($column, " < ?"),
+            Comparison::AtMost => concat!($column, " <= ?"),
+            Comparison::Equal => concat!($column, " = ?"),
+            Comparison::AtLeast => concat!($column, " >= ?"),
+            Comparison::More => concat!($column, " > ?"),
+        }
+    };
+}
+
+fn fragment(key: Key, wanted: &Wanted, params: &mut Vec<Param>) -> &'static str {
+    match wanted {
+        Wanted::Like(pattern) => like(key, pattern, params),
+        Wanted::State(state) => {
+            params.push(Param::Text(state_name(*state).to_owned()));
+            "state = ?"
+        }
+        Wanted::Word(word) => one_word(key, word, params),
+        Wanted::Flag(yes) => flag(key, *yes),
+        Wanted::Number(by, number) => {
+            params.push(Param::Number(*number));
+            compare(key, *by)
+        }
+        Wanted::Stored(pattern, ask) => stored(pattern, *ask, params),
+    }
+}
+
+macro_rules! stored {
+    ($what:literal) => {
+        concat!("id IN (SELECT run FROM stored WHERE evaluator LIKE ? ESCAPE '\\' AND ", $what, ")")
+    };
+}
+
+/// What is stored of a run; a row without a result of an evaluator is none of which it said
+/// anything.
+fn stored(pattern: &Pattern, ask: StoredAsk, params: &mut Vec<Param>) -> &'static str {
+    params.push(Param::Text(whole(pattern)));
+    match ask {
+        StoredAsk::Anything => stored!("result <> 'none'"),
+        StoredAsk::Result(result) => {
+            params.push(Param::Text(result.word().to_owned()));
+            stored!("result = ?")
+        }
+        StoredAsk::Number(by, number) => {
+            params.push(Param::Number(number));
+            match by {
+                Comparison::Less => stored!("number < ?"),
+                Comparison::AtMost => stored!("number <= ?"),
+                Comparison::Equal => stored!("number = ?"),
+                Comparison::AtLeast => stored!("number >= ?"),
+                Comparison::More => stored!("number > ?"),
+            }
+        }
+    }
+}
+
+/// Which fragment compares the number of this key. The parser gives numbers only to keys that take
+/// them.
+fn compare(key: Key, by: Comparison) -> &'static str {
+    match key {
+        Key::Score => compare!("score", by),
+        Key::Repeat => compare!("repeat", by),
+        Key::Turns => compare!("turns", by),
+        Key::Calls => compare!("tool_calls", by),
+        Key::Tokens => compare!("tokens", by),
+        Key::Cost => compare!("cost", by),
+        Key::Seconds => compare!("seconds", by),
+        Key::Size => compare!("size", by),
+        _ => "? IS NULL",
+    }
+}
+
+fn one_word(key: Key, word: &str, params: &mut Vec<Param>) -> &'static str {
+    match (key, word) {
+        (Key::Review, "yes") => return "verdict IS NOT NULL OR review_score IS NOT NULL",
+        (Key::Review, "no") => return "verdict IS NULL AND review_score IS NULL",
+        _ => params.push(Param::Text(word.to_owned())),
+    }
+    match key {
+        Key::Class => "class = ?",
+        Key::Scoring => "scoring = ?",
+        Key::Review => "verdict = ?",
+        _ => "? IS NULL",
+    }
+}
+
+fn flag(key: Key, yes: bool) -> &'static str {
+    match (key, yes) {
+        (Key::Passed, true) => "passed <> 0",
+        (Key::Passed, false) => "passed = 0",
+        (Key::Nudged, true) => "nudges > 0",
+        (Key::Nudged, false) => "nudges = 0",
+        (Key::Forked, true) => "lineage IS NOT NULL",
+        (Key::Forked, false) => "lineage IS NULL",
+        (Key::Failed, true) => "failed_calls > 0",
+        (Key::Failed, false) => "failed_calls = 0",
+        (Key::Answer, true) => "has_answer <> 0",
+        (Key::Answer, false) => "has_answer = 0",
+        (Key::Missing, true) => "coalesce(missing_calls, '[]') <> '[]'",
+        (Key::Missing, false) => "coalesce(missing_calls, '[]') = '[]'",
+        _ => "0",
+    }
+}
+
+fn escaped(piece: &str) -> String {
+    piece.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
+fn whole(pattern: &Pattern) -> String {
+    pattern.0.iter().map(|piece| escaped(piece)).collect::<Vec<_>>().join("%")
+}
+
+fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
+    let whole = whole(pattern);
+    let mut push = |text: String| params.push(Param::Text(text));
+    match key {
+        Key::Task => {
+            push(whole);
+            "task LIKE ? ESCAPE '\\'"
+        }
+        Key::System => {
+            push(whole);
+            "system LIKE ? ESCAPE '\\'"
+        }
+        Key::Model => {
+            push(whole);
+            "model LIKE ? ESCAPE '\\'"
+        }
+        Key::Scorer => {
+            push(whole);
+            "scorer LIKE ? ESCAPE '\\'"
+        }
+        Key::Layout => {
+            push(whole);
+            "layout LIKE ? ESCAPE '\\'"
+        }
+        Key::Variation => {
+            push(whole.clone());
+            push(whole);
+            "CAST(variation AS TEXT) LIKE ? ESCAPE '\\' OR variation_name LIKE ? ESCAPE '\\'"
+        }
+        // Nobody types whole paths: without a star, a part is enough.
+        Key::Path => {
+            push(if pattern.0.len() == 1 { format!("%{whole}%") } else { whole });
+            "path LIKE ? ESCAPE '\\'"
+        }
+        // Each name stands between line feeds. A star between two letters can reach from one name
+        // into the next; that is rare and harmless.
+        Key::Tool => {
+            push(format!("%\n{whole}\n%"));
+            "tools LIKE ? ESCAPE '\\'"
+        }
+        Key::Missing => {
+            let json = pattern
+                .0
+                .iter()
+                .map(|piece| escaped(&json_inside(piece)))
+                .collect::<Vec<_>>()
+                .join("%");
+            push(format!("%\"{json}\"%"));
+            "missing_calls LIKE ? ESCAPE '\\'"
+        }
+        _ => "0",
+    }
+}
+
+/// A text as it stands between the quotes of JSON.
+fn json_inside(text: &str) -> String {
+    let json = serde_json::Value::from(text).to_string();
+    json[1..json.len() - 1].to_owned()
+}

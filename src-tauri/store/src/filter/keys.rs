@@ -1,0 +1,266 @@
+//! **Pure.** The keys of the filter: their names, what they take, and the words that explain them.
+use touchstone_api::RunState;
+
+/// A property of runs that a filter can ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// Task.
+    Task,
+    /// System.
+    System,
+    /// Model.
+    Model,
+    /// State.
+    State,
+    /// Score.
+    Score,
+    /// Whether that is good enough.
+    Passed,
+    /// What went wrong.
+    Class,
+    /// What a person says.
+    Review,
+    /// The scorer.
+    Scorer,
+    /// What came of scoring.
+    Scoring,
+    /// Number or name of the variation.
+    Variation,
+    /// Repeat.
+    Repeat,
+    /// A tool that was called.
+    Tool,
+    /// Path of the file.
+    Path,
+    /// Whether the run was driven on.
+    Nudged,
+    /// Whether the run is a fork, or was continued by a person.
+    Forked,
+    /// Whether expected calls are missing, and of which tool.
+    Missing,
+    /// Whether a tool call failed.
+    Failed,
+    /// Whether there is an answer.
+    Answer,
+    /// Assistant turns.
+    Turns,
+    /// Tool calls.
+    Calls,
+    /// Tokens.
+    Tokens,
+    /// Dollars.
+    Cost,
+    /// Time that was spent on it.
+    Seconds,
+    /// Bytes on disk.
+    Size,
+    /// What the files look like.
+    Layout,
+    /// What an evaluator is stored to have said.
+    Stored,
+}
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Takes {
+    /// Text with stars.
+    Text,
+    /// One of [`STATES`].
+    State,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// `yes` or `no`.
+    Flag,
+    /// `yes`, `no`, or text with stars.
+    FlagOrText,
+    /// A number, with a comparison before it. The units it may carry, with what each is worth.
+    Number(&'static [(&'static str, f64)]),
+    /// The name of an evaluator, with stars; then what came of it or a number, where that is asked
+    /// for.
+    Stored,
+}
+
+/// A key with all there is to say about it.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyRule {
+    /// Which.
+    pub key: Key,
+    /// As typed, without the colon.
+    pub name: &'static str,
+    /// What it does, in a few words.
+    pub about: &'static str,
+    /// What it takes.
+    pub takes: Takes,
+    /// A token that can be written with it.
+    pub example: &'static str,
+}
+
+const CLASSES: Takes = Takes::Word(&[
+    "wrong_answer",
+    "no_answer",
+    "missing_tool_call",
+    "tool_error",
+    "gave_up",
+    "system_error",
+    "timeout",
+]);
+const REVIEWS: Takes = Takes::Word(&["right", "partly", "wrong", "yes", "no"]);
+const SCORINGS: Takes =
+    Takes::Word(&["scored", "error", "no_expected", "not_ended", "waiting", "failed"]);
+const SHARE: Takes = Takes::Number(&[("%", 0.01)]);
+const COUNT: Takes = Takes::Number(&[]);
+const TOKENS: Takes = Takes::Number(&[("k", 1e3), ("m", 1e6)]);
+const TIME: Takes = Takes::Number(&[("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
+const BYTES: Takes = Takes::Number(&[("kb", 1e3), ("mb", 1e6), ("gb", 1e9), ("b", 1.0)]);
+
+const fn rule(
+    key: Key,
+    name: &'static str,
+    takes: Takes,
+    example: &'static str,
+    about: &'static str,
+) -> KeyRule {
+    KeyRule { key, name, about, takes, example }
+}
+
+/// Every key, in the order they should be offered.
+pub const KEYS: [KeyRule; 27] = [
+    rule(Key::Task, "task", Takes::Text, "task:refunds*", "the task"),
+    rule(Key::System, "system", Takes::Text, "system:tool_calling", "the agent system"),
+    rule(Key::Model, "model", Takes::Text, "model:o1,o3-mini", "the model"),
+    rule(Key::State, "state", Takes::State, "state:error", "how the run ended"),
+    rule(Key::Score, "score", SHARE, "score:<0.5", "the score, from 0 to 1"),
+    rule(Key::Passed, "passed", Takes::Flag, "passed:no", "the score is good enough"),
+    rule(Key::Class, "class", CLASSES, "class:wrong_answer", "what went wrong"),
+    rule(Key::Review, "review", REVIEWS, "review:wrong", "what a person said of it"),
+    rule(
+        Key::Variation,
+        "variation",
+        Takes::Text,
+        "variation:0",
+        "number or name of the variation",
+    ),
+    rule(Key::Repeat, "repeat", COUNT, "repeat:>1", "which repeat, from 1"),
+    rule(Key::Tool, "tool", Takes::Text, "tool:query_*", "a tool that was called"),
+    rule(Key::Nudged, "nudged", Takes::Flag, "nudged:yes", "received follow-up messages"),
+    rule(
+        Key::Forked,
+        "forked",
+        Takes::Flag,
+        "forked:yes",
+        "a fork, or continued by messages of a person",
+    ),
+    rule(
+        Key::Missing,
+        "missing",
+        Takes::FlagOrText,
+        "missing:yes",
+        "expected tool calls that never happened",
+    ),
+    rule(Key::Failed, "failed", Takes::Flag, "failed:yes", "a tool call failed"),
+    rule(Key::Answer, "answer", Takes::Flag, "answer:no", "has an answer"),
+    rule(Key::Turns, "turns", COUNT, "turns:>5", "assistant turns"),
+    rule(Key::Calls, "calls", COUNT, "calls:>=3", "tool calls"),
+    rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
+    rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
+    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "time spent on it"),
+    rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
+    rule(Key::Scorer, "scorer", Takes::Text, "scorer:fields", "the scorer that the score is of"),
+    rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "what came of scoring"),
+    rule(
+        Key::Stored,
+        "stored",
+        Takes::Stored,
+        "stored:relevance=fail",
+        "what an evaluator is stored to have said",
+    ),
+    rule(Key::Path, "path", Takes::Text, "path:2024/*", "part of the file's path"),
+    rule(Key::Layout, "layout", Takes::Text, "layout:prompt_ql", "what the files look like"),
+];
+
+/// The rule of a key.
+pub fn key_rule(key: Key) -> &'static KeyRule {
+    // Every key is in the list (a test says so); the first stands in so that this can be total.
+    KEYS.iter().find(|rule| rule.key == key).unwrap_or(&KEYS[0])
+}
+
+/// Every state, as the index and the filter write it.
+pub const STATES: [(RunState, &str); 7] = [
+    (RunState::Answered, "answered"),
+    (RunState::NoAnswer, "no_answer"),
+    (RunState::Waiting, "waiting"),
+    (RunState::Error, "error"),
+    (RunState::Writing, "writing"),
+    (RunState::Damaged, "damaged"),
+    (RunState::Other, "other"),
+];
+
+/// The word for a state.
+pub fn state_name(state: RunState) -> &'static str {
+    STATES.iter().find(|(known, _)| *known == state).map_or("other", |(_, name)| name)
+}
+
+/// The state of a word; `-` may stand for `_`.
+pub fn state_named(word: &str) -> Option<RunState> {
+    let word = word.to_ascii_lowercase().replace('-', "_");
+    STATES.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
+}
+
+/// The key with this name, ignoring case.
+pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
+    KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
+}
+
+/// The name that was most likely meant: one or two letters wrong, the beginning of a name, or a
+/// name with more letters after it.
+pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_within(word, names, 2)
+}
+
+/// Like [`nearest`], with at most so many letters wrong.
+pub(super) fn nearest_within<'a>(
+    word: &str,
+    names: impl Iterator<Item = &'a str>,
+    most: usize,
+) -> Option<&'a str> {
+    /// So many letters may be too much behind a name.
+    const MOST_BEHIND: usize = 2;
+    let word: Vec<char> = word.to_lowercase().chars().take(40).collect();
+    let allowed = match word.len() {
+        0..=2 => return None,
+        3..=4 => 1,
+        _ => most,
+    };
+    names
+        .filter_map(|name| {
+            let letters: Vec<char> = name.chars().collect();
+            let begins = letters.starts_with(&word)
+                || (word.starts_with(&letters) && word.len() <= letters.len() + MOST_BEHIND);
+            let distance = if begins { 1 } else { distance(&word, &letters) };
+            (distance <= allowed).then_some((distance, name))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// Letters to add, drop, change or swap with their neighbour to get from one word to the other.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for (j, cell) in rows[0].iter_mut().enumerate() {
+        *cell = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = change.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}

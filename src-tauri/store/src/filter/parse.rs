@@ -1,0 +1,387 @@
+//! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; an invalid
+//! word makes a filter that matches no run, and a reason.
+use super::keys::{KEYS, KeyRule, STATES, Takes, key_named, nearest, nearest_within, state_named};
+use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
+use crate::snippet::MAX_NEEDLE;
+use touchstone_api::{Misread, StoredResult};
+
+/// Longer filters are invalid.
+const MAX_BYTES: usize = 8_192;
+/// Filters with more tokens, or with more values in one token, are invalid: the question to the
+/// index keeps a sane size.
+const MAX_TOKENS: usize = 64;
+/// What stands between a key and a number, in the order in which they are looked for.
+const SIGNS: [(&str, Comparison); 5] = [
+    ("<=", Comparison::AtMost),
+    (">=", Comparison::AtLeast),
+    ("<", Comparison::Less),
+    (">", Comparison::More),
+    ("=", Comparison::Equal),
+];
+
+/// A letter, and whether quotes make it stand for itself.
+#[derive(Clone, Copy)]
+struct Letter {
+    char: char,
+    quoted: bool,
+}
+
+impl Letter {
+    fn is(self, char: char) -> bool {
+        !self.quoted && self.char == char
+    }
+}
+
+/// What stands between two spaces that are not in quotes.
+struct Word<'a> {
+    typed: &'a str,
+    letters: Vec<Letter>,
+    has_quotes: bool,
+}
+
+pub(super) fn parse(typed: &str) -> (Filter, Vec<Misread>) {
+    let end = typed.floor_char_boundary(MAX_BYTES);
+    let mut tokens = Vec::new();
+    let mut misread = Vec::new();
+    let all = words(&typed[..end]);
+    for (at, word) in all.iter().enumerate() {
+        if let Some(message) = torn(word, &all[at + 1..]) {
+            misread.push(note(word.typed, message));
+            break;
+        }
+        if tokens.len() == MAX_TOKENS {
+            misread.push(note(word.typed, format!("A filter takes at most {MAX_TOKENS} tokens.")));
+            break;
+        }
+        if let Some(token) = token(word, &mut misread) {
+            tokens.push(token);
+        }
+    }
+    if end < typed.len() {
+        misread.push(note(
+            "…",
+            format!("The filter is longer than {MAX_BYTES} bytes. Make it shorter."),
+        ));
+    }
+    let invalid = !misread.is_empty();
+    (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
+}
+
+/// Why a key that stands alone before a word with a sign, or before a sign that no keyboard has, is
+/// no text to be found: it is a condition, torn by a space or written otherwise.
+fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
+    let (negated, letters) = negation(&word.letters);
+    let at = letters.iter().position(|letter| !letter.quoted && matches!(letter.char, '≤' | '≥'));
+    let (name, here) = letters.split_at(at.unwrap_or(letters.len()));
+    let name: String =
+        name.iter().filter(|letter| !letter.quoted).map(|letter| letter.char).collect();
+    let rule = key_named(&name).filter(|_| !word.has_quotes)?;
+    let signs = [':', '<', '>', '=', '≤', '≥'];
+    let mut value: String = here.iter().map(|letter| letter.char).collect();
+    if value.is_empty() {
+        let next = rest.first().filter(|next| {
+            next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign)))
+        })?;
+        next.typed.clone_into(&mut value);
+    }
+    if value.chars().all(|char| signs.contains(&char)) {
+        let next = if here.is_empty() { rest.get(1) } else { rest.first() };
+        value.push_str(next.map_or("", |next| next.typed));
+    }
+    let value = value.replace('≤', "<=").replace('≥', ">=");
+    let sign = if negated { "-" } else { "" };
+    let how = if here.is_empty() {
+        "without a space between"
+    } else {
+        "with signs that every keyboard has"
+    };
+    Some(format!("Write it {how}: {sign}{}{value}. {IN_QUOTES}", rule.name))
+}
+
+fn words(typed: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let mut rest = typed.trim_start();
+    while !rest.is_empty() {
+        let (word, used) = word(rest);
+        words.push(word);
+        rest = rest[used..].trim_start();
+    }
+    words
+}
+
+/// The first word, and how many bytes it takes. An open quote reaches to the end: the person is
+/// still typing.
+fn word(text: &str) -> (Word<'_>, usize) {
+    let mut letters = Vec::new();
+    let (mut quoted, mut has_quotes) = (false, false);
+    let mut chars = text.char_indices().peekable();
+    let mut end = text.len();
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '"' => (quoted, has_quotes) = (!quoted, true),
+            '\\' if quoted => {
+                let escaped = chars.next_if(|(_, next)| matches!(next, '"' | '\\'));
+                letters.push(Letter { char: escaped.map_or('\\', |(_, next)| next), quoted });
+            }
+            _ if char.is_whitespace() && !quoted => {
+                end = at;
+                break;
+            }
+            _ => letters.push(Letter { char, quoted }),
+        }
+    }
+    (Word { typed: &text[..end], letters, has_quotes }, end)
+}
+
+fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
+    let (negated, letters) = negation(&word.letters);
+    if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
+        let text =
+            |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
+        if let Some(rule) = key_named(&name) {
+            let read = if sign == ':' || takes_numbers(rule) {
+                values(rule, value, word)
+            } else {
+                let value = text(value).trim_start_matches(['<', '>', '=']).to_owned();
+                Err(format!(
+                    "“{name}” takes no comparison. Did you mean {name}:{value}? {IN_QUOTES}"
+                ))
+            };
+            return match read {
+                Ok(wanted) => Some(Token { negated, ask: Ask::Value(rule.key, wanted) }),
+                Err(message) => {
+                    misread.push(note(word.typed, message));
+                    None
+                }
+            };
+        }
+        if let Some(meant) = meant(&name, sign, &text(value)) {
+            let message = format!("Unknown key \"{name}\". Did you mean {meant}? {IN_QUOTES}");
+            misread.push(note(word.typed, message));
+            return None;
+        }
+    }
+    let text: String = letters.iter().map(|letter| letter.char).collect();
+    if text.len() > MAX_NEEDLE {
+        let message =
+            format!("A text to be found has at most {MAX_NEEDLE} bytes. Make it shorter.");
+        misread.push(note(word.typed, message));
+        return None;
+    }
+    (!text.trim().is_empty()).then_some(Token { negated, ask: Ask::Text(text) })
+}
+
+/// A sign negates when a word or a quote follows; `->`, `!=` and `--` are text.
+fn negation(letters: &[Letter]) -> (bool, &[Letter]) {
+    match letters {
+        [sign, next, ..]
+            if (sign.is('-') || sign.is('!'))
+                && (next.quoted || next.char.is_alphanumeric() || next.char == '_') =>
+        {
+            (true, &letters[1..])
+        }
+        _ => (false, letters),
+    }
+}
+
+/// A word with a key: what stands before the first colon or sign of a comparison, and after it. The
+/// value keeps the sign of a comparison and loses a colon.
+struct Keyed<'a> {
+    name: String,
+    sign: char,
+    value: &'a [Letter],
+}
+
+/// Said after the nearest right form of a token.
+const IN_QUOTES: &str = "To search for the text, put it in quotes.";
+
+/// The token that was probably meant by a word whose key is unknown; none for a word that is more
+/// likely a text.
+fn meant(name: &str, sign: char, value: &str) -> Option<String> {
+    if let Some(rule) = name.strip_suffix('!').and_then(key_named)
+        && sign == '='
+    {
+        return Some(format!("-{}:{}", rule.name, value.trim_start_matches('=')));
+    }
+    if sign == ':' {
+        return nearest(name, KEYS.iter().map(|rule| rule.name))
+            .map(|near| format!("{near}:{value}"));
+    }
+    // `count<limit` and `code=5` are found in transcripts, so only a slip of one letter before a
+    // number is taken for a key.
+    let numeric = KEYS.iter().filter_map(|rule| match rule.takes {
+        Takes::Number(units) if number(value, units).is_some() => Some(rule.name),
+        _ => None,
+    });
+    nearest_within(name, numeric, 1).map(|near| format!("{near}{value}"))
+}
+
+fn takes_numbers(rule: &KeyRule) -> bool {
+    matches!(rule.takes, Takes::Number(_) | Takes::Stored)
+}
+
+/// None for a word whose beginning cannot be a key, not even a misspelled one.
+fn key_and_value(letters: &[Letter]) -> Option<Keyed<'_>> {
+    let at = letters
+        .iter()
+        .position(|letter| [':', '<', '>', '='].into_iter().any(|sign| letter.is(sign)))?;
+    let sign = letters[at].char;
+    let plain = |letter: &Letter| !letter.quoted && !matches!(letter.char, '/' | '\\');
+    let name: String = letters[..at].iter().map(|letter| letter.char).collect();
+    let is_key = at > 0 && letters[..at].iter().all(plain);
+    is_key.then(|| Keyed { name, sign, value: &letters[at + usize::from(sign == ':')..] })
+}
+
+fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wanted>, String> {
+    // Empty values are passed over: the person may be about to type the next.
+    let given = letters.split(|letter| letter.is(',')).filter(|value| !value.is_empty());
+    let wanted: Vec<Wanted> =
+        given.take(MAX_TOKENS + 1).map(|value| one_value(rule, value)).collect::<Result<_, _>>()?;
+    if wanted.len() > MAX_TOKENS {
+        return Err(format!("A key takes at most {MAX_TOKENS} values."));
+    }
+    if wanted.is_empty() {
+        let quotes = if word.has_quotes {
+            ", with something between the quotes"
+        } else {
+            ", without a space between"
+        };
+        return Err(format!("Write a value after “{}:”{quotes}: {}.", rule.name, rule.example));
+    }
+    Ok(wanted)
+}
+
+/// Refuses a comparison where text is expected.
+fn text_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+    if letters.first().is_some_and(|first| {
+        SIGNS.iter().any(|(sign, _)| sign.len() == 1 && sign.starts_with(first.char))
+    }) && !letters[0].quoted
+    {
+        let name = rule.name;
+        let near =
+            nearest(name, KEYS.iter().filter(|rule| takes_numbers(rule)).map(|rule| rule.name));
+        let value: String = letters.iter().map(|letter| letter.char).collect();
+        let advice = near.map_or_else(
+            || format!("Write it like {}, or put the value in quotes", rule.example),
+            |near| format!("Did you mean {near}:{value}? Else put the value in quotes"),
+        );
+        return Err(format!("“{name}” takes text, not a comparison. {advice}."));
+    }
+    Ok(Wanted::Like(pattern(letters)))
+}
+
+fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+    let text: String = letters.iter().map(|letter| letter.char).collect();
+    let bare = letters.iter().all(|letter| !letter.quoted);
+    match rule.takes {
+        Takes::Text => text_value(rule, letters),
+        Takes::State => state_named(&text).map(Wanted::State).ok_or_else(|| {
+            let all: Vec<&str> = STATES.iter().map(|(_, name)| *name).collect();
+            no_word(rule, &text, &all)
+        }),
+        Takes::Word(words) => {
+            let word = text.to_ascii_lowercase().replace('-', "_");
+            let known = words.iter().find(|known| **known == word);
+            known.map(|known| Wanted::Word(known)).ok_or_else(|| no_word(rule, &text, words))
+        }
+        Takes::Flag => flag(&text).map(Wanted::Flag).ok_or_else(|| {
+            match nearest(&text, ["yes", "no"].into_iter()) {
+                Some(near) => format!("Unknown {0} \"{text}\". Did you mean {near}?", rule.name),
+                None => format!("Unknown {0} \"{text}\". Write {0}:yes or {0}:no.", rule.name),
+            }
+        }),
+        Takes::FlagOrText => flag(&text)
+            .filter(|_| bare)
+            .map_or_else(|| text_value(rule, letters), |yes| Ok(Wanted::Flag(yes))),
+        Takes::Number(units) => number(&text, units)
+            .map(|(by, number)| Wanted::Number(by, number))
+            .ok_or_else(|| format!("“{text}” is no number. Write it like {}.", rule.example)),
+        Takes::Stored => stored(rule, letters),
+    }
+}
+
+/// The name of an evaluator, up to the first sign that no quotes hide, and what it said.
+fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+    let at =
+        letters.iter().position(|letter| ['=', '<', '>'].into_iter().any(|sign| letter.is(sign)));
+    let (name, said) = letters.split_at(at.unwrap_or(letters.len()));
+    if name.is_empty() {
+        return Err(format!(
+            "Write the name of an evaluator before what it said: {}.",
+            rule.example
+        ));
+    }
+    let said: String = said.iter().map(|letter| letter.char).collect();
+    let word = said.strip_prefix('=').map(str::to_ascii_lowercase);
+    let result =
+        word.and_then(|word| StoredResult::ALL.into_iter().find(|result| result.word() == word));
+    let ask = match result {
+        _ if said.is_empty() => StoredAsk::Anything,
+        Some(result) => StoredAsk::Result(result),
+        None => {
+            let (by, number) = number(&said, &[]).ok_or_else(|| {
+                let words = StoredResult::ALL.map(StoredResult::word);
+                let said = said.trim_start_matches(['=', '<', '>']);
+                let advice = nearest(said, words.into_iter()).map_or_else(
+                    || {
+                        format!(
+                            "Write one of {} after “=”, or a number: stored:relevance<3.",
+                            words.join(", ")
+                        )
+                    },
+                    |near| format!("Did you mean {near}?"),
+                );
+                format!("Unknown result \"{said}\". {advice}")
+            })?;
+            StoredAsk::Number(by, number)
+        }
+    };
+    Ok(Wanted::Stored(pattern(name), ask))
+}
+
+fn no_word(rule: &KeyRule, text: &str, words: &[&str]) -> String {
+    let name = rule.name;
+    let near = nearest(&text.replace('-', "_"), words.iter().copied());
+    let advice = near.map_or_else(
+        || format!("Write one of {}.", words.join(", ")),
+        |near| format!("Did you mean {near}?"),
+    );
+    format!("Unknown {name} \"{text}\". {advice}")
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "yes" => Some(true),
+        "no" => Some(false),
+        _ => None,
+    }
+}
+
+fn pattern(letters: &[Letter]) -> Pattern {
+    Pattern(
+        letters
+            .split(|letter| letter.is('*'))
+            .map(|piece| piece.iter().map(|letter| letter.char).collect())
+            .collect(),
+    )
+}
+
+fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
+    let (by, digits) = SIGNS
+        .iter()
+        .find_map(|(sign, by)| text.strip_prefix(sign).map(|digits| (*by, digits)))
+        .unwrap_or((Comparison::Equal, text));
+    let digits = digits.trim_start_matches('$').to_ascii_lowercase();
+    let (digits, worth) = units
+        .iter()
+        .find_map(|(unit, worth)| digits.strip_suffix(unit).map(|digits| (digits, *worth)))
+        .unwrap_or((&digits, 1.0));
+    let number = digits.parse::<f64>().ok()? * worth;
+    // Adding zero turns -0 into 0, so that what is printed reads back as the same.
+    (number.is_finite() && number >= 0.0).then_some((by, number + 0.0))
+}
+
+fn note(token: &str, message: String) -> Misread {
+    let cut = token.floor_char_boundary(200);
+    Misread { token: token[..cut].to_owned(), message }
+}

@@ -1,0 +1,462 @@
+//! The index: an SQLite file and the text beside it. Owns opening, distrusting and rebuilding it,
+//! and handing out connections: one that writes, any number that read. What is written is decided
+//! in `record` and `words`, what is asked in `query` and `search`.
+use super::blob::{BlobWriter, TextBlob};
+use super::home::{self, Home};
+use super::seal;
+use fs_err as fs;
+use rusqlite::{Connection, OpenFlags};
+use std::ops::Deref;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+/// Raised with every change of `schema.sql` and of what is put into it. Another version is rebuilt.
+pub const SCHEMA_VERSION: i64 = 20;
+
+/// How many reading connections are kept for the next question.
+const IDLE_READERS: usize = 4;
+
+/// Why the index could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// SQLite says.
+    #[error("the index could not be read: {0}")]
+    Sql(#[from] rusqlite::Error),
+    /// The system says.
+    #[error("the index could not be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// It was made by another version, or it is not one.
+    #[error("the index was not made by this version")]
+    Foreign,
+    /// Somebody removed it, or put something else in its place.
+    #[error("the index was removed or replaced while it was open; it is being made anew")]
+    Gone,
+}
+
+/// The index of one output directory.
+pub struct Index {
+    home: Mutex<Home>,
+    build: Mutex<Build>,
+    idle: Mutex<Vec<(PathBuf, Connection)>>,
+    doubt: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// The build in which a reader came upon damage.
+    doubted: Mutex<Option<PathBuf>>,
+    /// Nobody writes any more.
+    is_released: AtomicBool,
+}
+
+/// Where an index lies, and which files it consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Build {
+    dir: PathBuf,
+    files: [Option<(u64, u64)>; DATABASE.len()],
+}
+
+/// The files of the database: SQLite keeps them as long as it is open, so another file of the same
+/// name is not ours.
+const DATABASE: [&str; 3] = ["index.db", "index.db-wal", "index.db-shm"];
+
+impl Build {
+    fn of(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), files: DATABASE.map(|name| identity(&dir.join(name))) }
+    }
+
+    /// Whether the files are still those that were opened. When nobody writes any more, SQLite
+    /// removes those beside the database.
+    fn is_there(&self, is_written: bool) -> bool {
+        let same = |(name, known): (&str, &Option<(u64, u64)>)| {
+            known.is_none() || identity(&self.dir.join(name)) == *known
+        };
+        DATABASE
+            .into_iter()
+            .zip(&self.files)
+            .take(if is_written { DATABASE.len() } else { 1 })
+            .all(same)
+    }
+}
+
+/// Which file lies at a path; nothing when there is none.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let meta = fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some((meta.dev(), meta.ino()))
+}
+
+/// What writes: the only one of its index.
+pub(crate) struct Writer {
+    pub(crate) sql: Connection,
+    pub(crate) blob: BlobWriter,
+    pub(crate) dir: PathBuf,
+    /// True when the index was empty at the start.
+    pub(crate) fresh: bool,
+}
+
+impl Index {
+    /// Opens the index of an output directory, or begins an empty one when there is none or it
+    /// cannot be used.
+    pub(crate) fn open(cache_dir: &Path, output_dir: &Path) -> Result<(Self, Writer), IndexError> {
+        let mut home = Home::claim(cache_dir, output_dir)?;
+        let old = home.newest().and_then(|dir| match Writer::open(&dir) {
+            Ok(writer) => Some(writer),
+            Err(error) => {
+                tracing::info!(%error, "the index is made anew");
+                None
+            }
+        });
+        let writer = match old {
+            Some(writer) => writer,
+            None => Writer::create(&home.renew()?)?,
+        };
+        home.tidy();
+        let build = Mutex::new(Build::of(&writer.dir));
+        Ok((
+            Self {
+                home: Mutex::new(home),
+                build,
+                idle: Mutex::default(),
+                doubt: OnceLock::new(),
+                doubted: Mutex::default(),
+                is_released: AtomicBool::new(false),
+            },
+            writer,
+        ))
+    }
+
+    /// Moves the index aside and begins an empty one.
+    pub(crate) fn renew(&self) -> Result<Writer, IndexError> {
+        let dir = lock(&self.home).renew()?;
+        let writer = Writer::create(&dir)?;
+        *lock(&self.build) = Build::of(&writer.dir);
+        lock(&self.idle).clear();
+        Ok(writer)
+    }
+
+    /// Whether the files of the index are still those that were opened: the cache may be deleted at
+    /// any time.
+    pub(crate) fn is_there(&self) -> bool {
+        let build = lock(&self.build).clone();
+        build.is_there(!self.is_released.load(Ordering::Relaxed))
+    }
+
+    /// Notes that nobody writes any more; what was written can still be read.
+    pub(crate) fn release(&self) {
+        self.is_released.store(true, Ordering::Relaxed);
+    }
+
+    /// A view of the index as it is now, which does not change while it is held. Hold it shortly.
+    pub fn reader(&self) -> Result<Reader<'_>, IndexError> {
+        let build = lock(&self.build).clone();
+        if !build.is_there(!self.is_released.load(Ordering::Relaxed)) {
+            self.suspect(build.dir);
+            return Err(IndexError::Gone);
+        }
+        let build = build.dir;
+        let kept = {
+            let mut idle = lock(&self.idle);
+            idle.retain(|(of, _)| *of == build);
+            idle.pop()
+        };
+        let sql = match kept {
+            Some((_, sql)) => sql,
+            None => connect(&build, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+        };
+        self.trust(Reader::begin(self, sql, build))
+    }
+
+    /// Passes a result on, and has the index made anew when the error says that it is damaged.
+    pub fn trust<T>(&self, result: Result<T, IndexError>) -> Result<T, IndexError> {
+        if let Err(error) = &result
+            && is_damage(error)
+        {
+            let dir = lock(&self.build).dir.clone();
+            self.suspect(dir);
+        }
+        result
+    }
+
+    fn suspect(&self, dir: PathBuf) {
+        *lock(&self.doubted) = Some(dir);
+        self.doubt.get().inspect(|tell| tell());
+    }
+
+    /// Whether a reader came upon damage in the build that is in use; one that was made anew
+    /// meanwhile is not meant.
+    pub(crate) fn is_doubted(&self) -> bool {
+        let doubted = lock(&self.doubted).take();
+        doubted.is_some_and(|dir| dir == lock(&self.build).dir)
+    }
+
+    /// Calls when a reader comes upon damage. Only the first call of this counts.
+    pub(crate) fn when_doubted(&self, tell: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.doubt.set(tell);
+    }
+}
+
+/// A view of the index at one moment: SQL through `Deref`, and the text that belongs to it.
+pub struct Reader<'a> {
+    index: &'a Index,
+    sql: Option<Connection>,
+    build: PathBuf,
+    generation: u64,
+    blob: (i64, u64),
+}
+
+impl<'a> Reader<'a> {
+    fn begin(index: &'a Index, sql: Connection, build: PathBuf) -> Result<Self, IndexError> {
+        sql.execute_batch("BEGIN")?;
+        let generation = u64::try_from(meta(&sql, "generation")?).unwrap_or(0);
+        let blob = (meta(&sql, "blob")?, u64::try_from(meta(&sql, "blob_len")?).unwrap_or(0));
+        Ok(Self { index, sql: Some(sql), build, generation, blob })
+    }
+
+    /// Grows by one with every change of the runs.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// Names this moment: the build of the index, and the generation within it.
+    pub(crate) fn moment(&self) -> (&Path, u64) {
+        (&self.build, self.generation)
+    }
+
+    /// The text of this moment.
+    pub fn text(&self) -> Result<TextBlob, IndexError> {
+        Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1, sums(self)?)?)
+    }
+
+    /// Whether the full-text index holds every run; until then the text itself is searched.
+    pub fn words_complete(&self) -> Result<bool, IndexError> {
+        Ok(self.query_row(
+            "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words_done < item_count)",
+            [],
+            |row| row.get(0),
+        )?)
+    }
+}
+
+impl Deref for Reader<'_> {
+    type Target = Connection;
+
+    #[expect(
+        clippy::expect_used,
+        reason = "the connection is only taken when the reader is dropped"
+    )]
+    fn deref(&self) -> &Connection {
+        self.sql.as_ref().expect("a reader has its connection until it is dropped")
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        let Some(sql) = self.sql.take() else { return };
+        let mut idle = lock(&self.index.idle);
+        if idle.len() < IDLE_READERS && sql.execute_batch("ROLLBACK").is_ok() {
+            idle.push((std::mem::take(&mut self.build), sql));
+        }
+    }
+}
+
+impl Writer {
+    fn create(dir: &Path) -> Result<Self, IndexError> {
+        // SQLite gives the files beside it the rights of this one.
+        home::create_private(&dir.join("index.db"))?;
+        let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        prepare(&sql)?;
+        sql.execute_batch(&format!(
+            "BEGIN; {} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;",
+            include_str!("schema.sql")
+        ))?;
+        let mut blob = BlobWriter::create(dir, 1)?;
+        put_sums(&sql, &blob)?;
+        blob.kept();
+        Ok(Self { sql, blob, dir: dir.to_owned(), fresh: true })
+    }
+
+    fn open(dir: &Path) -> Result<Self, IndexError> {
+        let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        prepare(&sql)?;
+        if sql.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))?
+            != SCHEMA_VERSION
+        {
+            return Err(IndexError::Foreign);
+        }
+        let blob = BlobWriter::resume(dir, meta(&sql, "blob")?, &text_of(&sql, dir)?)?;
+        Ok(Self { sql, blob, dir: dir.to_owned(), fresh: false })
+    }
+
+    /// Whether what is on disk is what was left there. Takes as long as reading it once.
+    pub(crate) fn is_sound(&self) -> bool {
+        match seal::check(&self.dir) {
+            seal::Checked::Whole => true,
+            seal::Checked::Broken => false,
+            seal::Checked::Open => {
+                let said =
+                    self.sql.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+                said.is_ok_and(|said| said == "ok")
+            }
+        }
+    }
+
+    /// Ends the writing and seals what was written, so that the next start can trust it.
+    pub(crate) fn close(self) {
+        let Self { sql, mut blob, dir, .. } = self;
+        let done = blob.flush().is_ok()
+            && sql
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+                .is_ok_and(|busy| busy == 0)
+            && sql.close().is_ok();
+        if done {
+            seal::put(&dir);
+        }
+    }
+}
+
+/// Opens the text that belongs to the index as this connection sees it.
+pub(crate) fn text_of(sql: &Connection, dir: &Path) -> Result<TextBlob, IndexError> {
+    let len = u64::try_from(meta(sql, "blob_len")?).unwrap_or(0);
+    Ok(TextBlob::open(dir, meta(sql, "blob")?, len, sums(sql)?)?)
+}
+
+/// The checksums of the blocks of the text, in order.
+fn sums(sql: &Connection) -> Result<Vec<u64>, IndexError> {
+    let mut select = sql.prepare_cached("SELECT sum FROM text_sums ORDER BY block")?;
+    let rows = select.query_map([], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Notes the checksums of what was written to the text. To be done in the transaction that refers
+/// to it.
+pub(crate) fn put_sums(sql: &Connection, blob: &BlobWriter) -> Result<(), IndexError> {
+    let mut put =
+        sql.prepare_cached("INSERT OR REPLACE INTO text_sums (block, sum) VALUES (?, ?)")?;
+    for (block, sum) in blob.sums() {
+        put.execute((block.cast_signed(), sum.cast_signed()))?;
+    }
+    Ok(())
+}
+
+/// A number in `meta`.
+pub(crate) fn meta(sql: &Connection, key: &str) -> Result<i64, IndexError> {
+    Ok(sql
+        .prepare_cached("SELECT value FROM meta WHERE key = ?")?
+        .query_row([key], |row| row.get(0))?)
+}
+
+/// True for errors that go away when the index is made anew.
+pub fn is_damage(error: &IndexError) -> bool {
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseCorrupt, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure,
+        TypeMismatch,
+    };
+    match error {
+        IndexError::Sql(rusqlite::Error::SqliteFailure(failure, message)) => {
+            matches!(
+                failure.code,
+                CannotOpen
+                    | DatabaseCorrupt
+                    | NotADatabase
+                    | PermissionDenied
+                    | ReadOnly
+                    | SystemIoFailure
+                    | TypeMismatch
+            ) || message
+                .as_deref()
+                .is_some_and(|m| m.starts_with("no such") || m.contains("malformed"))
+        }
+        IndexError::Sql(rusqlite::Error::SqlInputError { msg, .. }) => msg.starts_with("no such"),
+        IndexError::Sql(
+            rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..),
+        )
+        | IndexError::Foreign
+        | IndexError::Gone => true,
+        IndexError::Io(error) => matches!(
+            error.kind(),
+            std::io::ErrorKind::InvalidData
+                | std::io::ErrorKind::UnexpectedEof
+                | std::io::ErrorKind::NotFound
+                | std::io::ErrorKind::NotADirectory
+                | std::io::ErrorKind::IsADirectory
+                | std::io::ErrorKind::PermissionDenied
+        ),
+        IndexError::Sql(_) => false,
+    }
+}
+
+fn connect(dir: &Path, flags: OpenFlags) -> Result<Connection, IndexError> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = Connection::open_with_flags(dir.join("index.db"), flags)?;
+    sql.busy_timeout(Duration::from_secs(5))?;
+    sql.set_prepared_statement_cache_capacity(64);
+    Ok(sql)
+}
+
+fn prepare(sql: &Connection) -> Result<(), IndexError> {
+    let mode: String = sql.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        tracing::warn!(
+            mode,
+            "the cache is on a file system without write-ahead logging; reading may wait for writing"
+        );
+    }
+    sql.execute_batch(
+        "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;",
+    )?;
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(cache: &Path) -> (Index, Writer) {
+        Index::open(cache, Path::new("/runs")).unwrap()
+    }
+
+    #[test]
+    fn a_reader_that_is_held_while_the_cache_is_deleted_is_not_asked_again_and_doubts_only_what_it_saw()
+     {
+        let home = tempfile::tempdir().unwrap();
+        let (index, writer) = opened(home.path());
+        let held = index.reader().unwrap();
+        drop(writer);
+        for entry in fs::read_dir(home.path()).unwrap() {
+            fs::remove_dir_all(entry.unwrap().path()).unwrap();
+        }
+        assert!(matches!(index.reader(), Err(IndexError::Gone)));
+        let writer = index.renew().unwrap();
+        assert!(!index.is_doubted(), "what is gone is not what is in use");
+        writer.sql.execute("UPDATE meta SET value = 7 WHERE key = 'generation'", []).unwrap();
+        assert_ne!(held.moment().0, writer.dir, "no name is given twice");
+        drop(held);
+        assert_eq!(index.reader().unwrap().generation(), 7);
+        index.trust::<()>(Err(IndexError::Gone)).unwrap_err();
+        assert!(index.is_doubted());
+    }
+
+    #[test]
+    fn an_index_that_another_process_had_beside_goes_when_nobody_has_it_open() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = || fs::read_dir(home.path()).unwrap().count();
+        let (first, _writer) = opened(home.path());
+        let (second, _) = opened(home.path());
+        let (third, _) = opened(home.path());
+        assert_eq!((folders(), home::leftovers(home.path()).len()), (3, 0), "all are in use");
+        drop(second);
+        assert_eq!(home::leftovers(home.path()).len(), 1);
+        let (fourth, _) = opened(home.path());
+        assert_eq!(folders(), 3, "it has the place of the one that ended");
+        drop((third, fourth));
+        drop(first);
+        let (_again, _writer) = opened(home.path());
+        assert_eq!((folders(), home::leftovers(home.path()).len()), (1, 0));
+    }
+}

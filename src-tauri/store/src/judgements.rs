@@ -1,0 +1,468 @@
+//! What judges said of runs, held against what the runs are now: files beside the results that
+//! `reviews` follows. What still holds is the score of the scorers that are judges; what was said
+//! of other inputs, or by other words, is named and not counted.
+use super::index::IndexError;
+use super::layouts;
+use super::limits::Limits;
+use super::open::{self, Refused};
+use super::reconcile::UnitId;
+use super::roots::{FileId, Root, Roots};
+use super::scoring::read::known;
+use super::scoring::write::word;
+use super::suites::Tasks;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::panic::catch_unwind;
+use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
+use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
+use touchstone_formats::run::Run;
+use touchstone_formats::{ReadError, ReadErrorKind, offered};
+use touchstone_scoring::judges::{self, Judge, Rules, Scale, Seat, Subject, mean_and_spread};
+use touchstone_scoring::scorers::Scorer;
+use touchstone_scoring::written::fixed;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Where they are, below the output directory.
+pub(super) const FOLDER: &str = ".touchstone/judgements";
+/// Larger files are nothing that judges said.
+pub const MOST: u64 = 64 << 20;
+
+/// What stands behind the names of models in the workspace file.
+pub type Marks = HashMap<String, String>;
+
+/// Names what a judge is shown. Subjects with the same name are the same to it.
+pub fn inputs_mark(judge: &Judge, rules: Rules, subject: &Subject) -> String {
+    format!("{:032x}", xxh3_128(judge.canon(subject, rules).as_bytes()))
+}
+
+/// The file of the judgements of a run, by its path below the output directory.
+pub fn file_of_path(run: &str) -> FileId {
+    FileId::new(Root::Output, format!("{FOLDER}/{}", judgement::file_of(run)))
+}
+
+/// The runs that such a file may be of; the first that is there is the one. Empty for other files.
+pub(super) fn keys_of(file: &FileId) -> Vec<String> {
+    let below = file.path.strip_prefix(FOLDER.as_bytes()).and_then(|path| path.strip_prefix(b"/"));
+    let run = below.and_then(|path| std::str::from_utf8(path).ok()).and_then(judgement::run_of);
+    let key = |run: &str, group| UnitId { file: FileId::new(Root::Output, run), group }.key();
+    let Some(run) = run else { return Vec::new() };
+    // Of a file that holds many, the name of the run stands behind a `#`; which one, the index
+    // knows.
+    let member = |(at, _): (usize, &str)| {
+        let unit = UnitId { file: FileId::new(Root::Output, &run[..at]), group: false };
+        unit.key_of(Some(&run[at + 1..]))
+    };
+    [key(&run, false), key(&run, true)]
+        .into_iter()
+        .chain(run.match_indices('#').map(member))
+        .collect()
+}
+
+/// Reads what a file says. A reader that panics has met a damaged file.
+pub fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
+    catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
+        let message = "The file could not be read: its content brought the reader to a stop.";
+        Err(ReadError::new(ReadErrorKind::Syntax, message))
+    })
+}
+
+/// A judgement as far as scores go.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Judged {
+    judge: String,
+    version: u32,
+    model: String,
+    /// What stood behind that name then; none in files that do not say it.
+    model_mark: Option<String>,
+    rules: String,
+    inputs: String,
+    wanted: u32,
+    words: Vec<Option<String>>,
+    scores: Vec<f64>,
+    reason: String,
+    /// How long all rounds took; none where one of them does not say.
+    #[serde(default)]
+    seconds: Option<f64>,
+}
+
+/// What is kept of a file in the index.
+pub(super) fn kept(sheet: &Sheet) -> String {
+    let judged = |judgement: &Judgement| {
+        let Judgement { judge, version, model, model_mark, rules, inputs, wanted, rounds, .. } =
+            judgement.clone();
+        let scale = judges::named(&judge).map_or(Scale::Words(""), |judge| judge.about().scale);
+        let told = |round: &Round| {
+            round.verdict.as_deref().map(|word| scale.said(Some(word), round.score))
+        };
+        Judged {
+            judge,
+            version,
+            model,
+            model_mark,
+            rules,
+            inputs,
+            wanted,
+            words: rounds.iter().map(told).collect(),
+            scores: rounds.iter().filter_map(|round| round.score).collect(),
+            reason: rounds.last().map(|round| round.reason.clone()).unwrap_or_default(),
+            seconds: rounds
+                .iter()
+                .map(|round| round.seconds)
+                .sum::<Option<f64>>()
+                .filter(|_| !rounds.is_empty()),
+        }
+    };
+    serde_json::to_string(&sheet.judgements().iter().map(judged).collect::<Vec<_>>())
+        .unwrap_or_default()
+}
+
+/// What one judge said of a run, as the index keeps it.
+#[derive(Deserialize)]
+pub(super) struct Kept<'a> {
+    #[serde(borrow)]
+    pub(super) judge: Cow<'a, str>,
+    version: u32,
+    #[serde(borrow)]
+    pub(super) model: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) rules: Cow<'a, str>,
+    scores: Vec<f64>,
+    /// It is shown now what it was shown then, and its model is the one that it was.
+    #[serde(skip)]
+    same: bool,
+    /// The score from which on the suite of the run lets it pass; none when the suite says nothing
+    /// of it.
+    #[serde(skip)]
+    pub(super) least: Option<f64>,
+}
+
+impl Kept<'_> {
+    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was
+    /// shown what it would be now and is still the same model, `least` the thresholds of the suite.
+    pub(super) fn all<'a>(json: &'a str, same: &str, least: &str) -> Vec<Kept<'a>> {
+        let mut all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
+        all.iter_mut().zip(same.bytes()).for_each(|(one, same)| one.same = same == b'1');
+        let least: Vec<Option<f64>> = serde_json::from_str(least).unwrap_or_default();
+        all.iter_mut().zip(least).for_each(|(one, least)| one.least = least);
+        all
+    }
+
+    /// Whether it still holds. Of a judge of a suite only that suite says so, and it was asked when
+    /// the run was looked at.
+    pub(super) fn holds(&self, judge: Option<&Judge>) -> bool {
+        self.same && judge.is_none_or(|judge| self.version == judge.version())
+    }
+
+    /// The mean of its rounds; none when none of them came to a score.
+    pub(super) fn mean(&self) -> Option<f64> {
+        mean_and_spread(&self.scores).map(|(mean, _)| mean)
+    }
+}
+
+impl Judged {
+    fn other_model(&self, marks: &Marks) -> Option<String> {
+        other_model(&self.model, self.model_mark.as_deref(), marks)
+    }
+
+    /// Whether it was shown what it would be shown now.
+    fn is_same(&self, now: Option<&Subject>, scorers: &[Scorer]) -> bool {
+        let rules = seat(&self.judge, scorers).zip(Rules::of(&self.rules));
+        rules.zip(now).is_some_and(|((judge, rules), now)| {
+            judge.version() == self.version && inputs_mark(&judge, rules, now) == self.inputs
+        })
+    }
+}
+
+/// Whether other models than before may make another of what is kept of a file: what held and is of
+/// the same model holds.
+pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
+    let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
+    let mut held = same.bytes();
+    judged.iter().any(|one| held.next() != Some(b'1') || one.other_model(marks).is_some())
+}
+
+/// The judge of this name that everybody knows, or that the suite of these scorers made up.
+pub fn seat(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+    judges::named(name).map(Seat::Known).or_else(|| own(name, scorers))
+}
+
+/// The judge of this name that the suite of these scorers made up.
+pub fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+    let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(judge, ..)| judge);
+    judges.find(|judge| matches!(judge, Seat::Own(_)) && judge.name == name)
+}
+
+/// The score from which on a suite lets pass what this judge says by these rules, through any model
+/// or this one. Nobody but the suite knows where a judge of its own passes, whichever model is
+/// asked.
+pub fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
+    let of_it = |scorer: &Scorer| {
+        let (known, by, rule) = scorer.judge()?;
+        let is_it = known.name == judge && rule == rules && by.is_none_or(|by| by == model);
+        scorer.threshold().filter(|_| is_it)
+    };
+    scorers.iter().find_map(of_it).or_else(|| own(judge, scorers)?.threshold())
+}
+
+/// The reason that a judge gave last, of the judgement that counts.
+pub(super) fn reason(
+    json: &str,
+    (judge, rules, model): (&str, &str, &str),
+    same: &str,
+) -> Option<String> {
+    let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
+    let of_it = |(one, same): &(&Judged, u8)| {
+        one.judge == judge
+            && one.rules == rules
+            && one.model == model
+            && *same == b'1'
+            && !one.scores.is_empty()
+    };
+    let last = judged.iter().zip(same.bytes()).rfind(of_it);
+    last.map(|(one, _)| one.reason.clone()).filter(|reason| !reason.trim().is_empty())
+}
+
+/// Puts what judges said into the scores of a run that was just written or measured.
+pub(crate) fn hold(
+    sql: &Connection,
+    at: (&Roots, &Limits),
+    now: (&Tasks, &Marks),
+    key: &str,
+) -> Result<(), IndexError> {
+    let path: Option<String> = sql
+        .prepare_cached("SELECT path FROM runs WHERE key = ?")?
+        .query_row([key], |row| row.get(0))
+        .optional()?;
+    let Some(file) = path.map(|path| file_of_path(&path)) else { return Ok(()) };
+    let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
+    if there { show(sql, at, now, &file, key) } else { Ok(()) }
+}
+
+/// Brings the scores of a run into agreement with the file of its judgements.
+pub(super) fn show(
+    sql: &Connection,
+    (roots, limits): (&Roots, &Limits),
+    (tasks, marks): (&Tasks, &Marks),
+    file: &FileId,
+    key: &str,
+) -> Result<(), IndexError> {
+    let Some(known) = known(sql, key)? else { return Ok(()) };
+    let place = known.place();
+    let judged: Option<Option<String>> = sql
+        .prepare_cached("SELECT judged FROM reviews WHERE path = ?")?
+        .query_row([&file.path], |row| row.get(0))
+        .optional()?;
+    let judged: Vec<Judged> =
+        judged.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+    // What judges are shown of the run as its files are now; nothing when they cannot be read.
+    let run = if judged.is_empty() { None } else { whole(sql, roots, limits, key)? };
+    let query = place.prompt(tasks, known.system.as_deref());
+    let against = place.against(tasks);
+    let of = |run: Run| {
+        let subject = Subject::of(&run, query.as_deref());
+        let Some(task) = place.task.and_then(|name| tasks.get(name)) else { return subject };
+        let tools = offered::of_run(&task.tools, run.layout, known.system.as_deref());
+        let expected = against.as_ref().and_then(|against| against.yardstick.expected.as_deref());
+        subject.expecting(expected).offering(&task.suite, &tools)
+    };
+    let subject = run.map(of);
+    let scorers: &[Scorer] = against.as_ref().map_or(&[], |against| &against.panel.scorers);
+    let is_same =
+        |one: &Judged| one.is_same(subject.as_ref(), scorers) && one.other_model(marks).is_none();
+    let same: String = judged.iter().map(|one| if is_same(one) { '1' } else { '0' }).collect();
+    let least = |one: &Judged| least(scorers, (&one.judge, Rules::of(&one.rules)?, &one.model));
+    let least =
+        serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
+    sql.prepare_cached("UPDATE reviews SET run = ?, same = ?, least = ? WHERE path = ?")?
+        .execute(params![key, same, least, file.path])?;
+    let Some(against) = against else { return Ok(()) };
+    let scorers =
+        against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
+    for (at, scorer) in scorers {
+        put(sql, known.id, at, &score(scorer, &judged, (subject.as_ref(), marks)))?;
+    }
+    Ok(())
+}
+
+/// The run as its files are now; nothing when they cannot be read.
+pub(super) fn whole(
+    sql: &Connection,
+    roots: &Roots,
+    limits: &Limits,
+    key: &str,
+) -> Result<Option<Run>, IndexError> {
+    const FILES: &str =
+        "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
+    let (member, tag): (Option<String>, Option<String>) = sql
+        .prepare_cached("SELECT r.member, a.tag FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?")?
+        .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?
+        .unwrap_or_default();
+    let mut select = sql.prepare_cached(FILES)?;
+    let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?;
+    let mut read = Vec::new();
+    for path in paths {
+        let file = FileId::new(Root::Output, path?);
+        match open::read(roots, &file, limits.file_bytes) {
+            Ok((bytes, _)) => read.push((file, bytes)),
+            Err(Refused::Gone) => {}
+            Err(_) => return Ok(None),
+        }
+    }
+    let files: Vec<(&FileId, &[u8])> =
+        read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
+    let read = || match (&member, files.as_slice()) {
+        (Some(member), [(file, bytes)]) => {
+            layouts::one(file, bytes, member).ok().map(|(run, _)| run)
+        }
+        _ => layouts::whole(&files, tag.as_deref()).ok(),
+    };
+    Ok(catch_unwind(read).ok().flatten())
+}
+
+/// What a scorer that is a judge says.
+struct Says {
+    standing: ScoreStanding,
+    score: Option<f64>,
+    passed: Option<bool>,
+    reason: String,
+    detail: Vec<ScoreDetail>,
+}
+
+fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>, &Marks)) -> Says {
+    let waiting = |reason: String| Says {
+        standing: ScoreStanding::Waiting,
+        score: None,
+        passed: None,
+        reason,
+        detail: Vec::new(),
+    };
+    let Some((judge, model, rules)) = scorer.judge() else { return waiting(String::new()) };
+    let of_it = |judged: &&Judged| {
+        let by = model.is_none_or(|model| judged.model == model) && judged.rules == rules.word();
+        judged.judge == judge.name && by
+    };
+    let inputs = subject.map(|subject| inputs_mark(&judge, rules, subject)).unwrap_or_default();
+    let outdated = |judged: &Judged| {
+        stale(&judge, judged.version, &judged.inputs, &inputs).or_else(|| judged.other_model(marks))
+    };
+    let fresh = |judged: &&Judged| outdated(judged).is_none();
+    // What cannot be read does not take away what was said before and still holds.
+    let read = |judged: &&Judged| fresh(judged) && !judged.scores.is_empty();
+    let all = || judged.iter().filter(of_it);
+    let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().next_back())
+    else {
+        return waiting(format!("`{}` has to be asked.", scorer.name()));
+    };
+    let words: Vec<&str> =
+        last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
+    let mean = mean_and_spread(&last.scores);
+    if let Some(why) = outdated(last) {
+        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(&judge, mean));
+        return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
+    }
+    let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
+    let wanted = last.wanted.max(scorer.rounds().unwrap_or(0));
+    let mut details = vec![
+        detail("model", last.model.clone()),
+        detail("rounds", format!("{} of {wanted}", last.scores.len())),
+    ];
+    if rules == Rules::Official {
+        details.push(detail("rules", rules.word().to_owned()));
+    }
+    let Some((mean, spread)) = mean else {
+        let reason = if last.words.is_empty() {
+            format!("`{}` has to be asked.", scorer.name())
+        } else {
+            "The replies of the judge could not be read.".to_owned()
+        };
+        let standing =
+            if last.words.is_empty() { ScoreStanding::Waiting } else { ScoreStanding::Failed };
+        return Says { standing, detail: details, ..waiting(reason) };
+    };
+    details.push(detail("spread", fixed(spread, 3)));
+    details.extend(last.seconds.map(|seconds| detail("seconds", fixed(seconds, 3))));
+    if judge.about().scale.ends().is_some() {
+        details.push(detail("mean", told(&judge, mean)));
+        let scale = judge.about().scale;
+        let threshold = scorer.threshold().or(judge.threshold()).and_then(|least| scale.own(least));
+        details.extend(threshold.map(|least| detail("passes", scale.reach(least))));
+    }
+    Says {
+        standing: ScoreStanding::Scored,
+        score: Some(mean),
+        passed: Some(scorer.passed(mean)),
+        reason: format!("{}: {}", words.join(", "), last.reason),
+        detail: details,
+    }
+}
+
+/// A score on the scale of the judge: `3.7 of 5`; where it has words alone, the number.
+fn told(judge: &Judge, score: f64) -> String {
+    let scale = judge.about().scale;
+    scale.own(score).map_or_else(|| fixed(score, 2), |own| scale.told(own))
+}
+
+/// Why what was said does not hold any more; none when it does.
+pub fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
+    if version != judge.version() {
+        return Some(format!(
+            "The words of the judge are others now: version {}, not {version}.",
+            judge.version()
+        ));
+    }
+    (inputs != now).then(|| "The run or its task has changed since.".to_owned())
+}
+
+/// Why something was said by another model than its name stands for now; none when it was not, or
+/// nobody knows.
+pub fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
+    let now = marks.get(model)?;
+    let other = then.is_some_and(|then| then != now);
+    other.then(|| {
+        format!("The model `{model}` is another one in touchstone.yaml now, or samples otherwise.")
+    })
+}
+
+/// Only rows that wait for a judge have something that stands for the question. What went wrong on
+/// the way was seen without the judge: a verdict against the run adds that the answer is wrong
+/// where nothing else is known, one for it says that nothing went wrong, and a judge that is waited
+/// for says nothing.
+fn put(sql: &Connection, run: i64, at: usize, says: &Says) -> Result<(), IndexError> {
+    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ?, \
+                        class = CASE ?3 WHEN 1 THEN NULL WHEN 0 THEN COALESCE(class, ?6) ELSE NULLIF(class, ?6) END \
+                        WHERE run = ?7 AND place = ?8 AND ask IS NOT NULL";
+    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ?, \
+                         class = (SELECT class FROM scores WHERE run = runs.id AND place = 0) WHERE id = ?";
+    let Says { standing, score, passed, reason, detail } = says;
+    let wrong = word(FailureClass::WrongAnswer);
+    let place = i64::try_from(at).unwrap_or(i64::MAX);
+    let (standing, detail) = (word(standing), serde_json::to_string(detail).unwrap_or_default());
+    let filled = params![standing, score, passed, reason, detail, wrong, run, place];
+    if sql.prepare_cached(FILL)?.execute(filled)? > 0 && at == 0 {
+        sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, run])?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_judgements_finds_the_run_it_is_of_and_no_other_run_has_its_name() {
+        for (run, group) in
+            [("a/b-promptql-o1-variation0.yaml", false), ("o1/promptql/oracle/x_run_1", true)]
+        {
+            let unit = UnitId { file: FileId::new(Root::Output, run), group };
+            assert!(keys_of(&file_of_path(run)).contains(&unit.key()));
+        }
+        assert_eq!(
+            file_of_path("a/b.json#5/8").shown(),
+            ".touchstone/judgements/a/b.json#5%2F8.yaml"
+        );
+        assert_eq!(keys_of(&FileId::new(Root::Output, ".touchstone/reviews/a.yaml")), [""; 0]);
+    }
+}

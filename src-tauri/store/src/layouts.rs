@@ -1,0 +1,251 @@
+//! **Pure.** Which layout a file has, its outline and its coordinates: the one place where the
+//! index asks `formats` about runs.
+use super::open;
+use super::reconcile::UnitId;
+use super::roots::FileId;
+use super::roots::Roots;
+use super::scan::{is_query_name, is_suite_name};
+use std::path::Path;
+use touchstone_formats::collection::{self, Member};
+use touchstone_formats::kind::{self, FileKind, detect};
+use touchstone_formats::run::{Outline, Run};
+use touchstone_formats::stabletoolbench::answers::raw;
+use touchstone_formats::stabletoolbench::filter;
+use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How much of a file tells what it is.
+pub(crate) const HEAD: usize = 16 << 10;
+/// Models that everybody knows.
+const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
+
+/// What a file turned out to be.
+pub(crate) enum Seen {
+    /// A run.
+    Run(Box<Outline>),
+    /// A file that holds many runs.
+    Many,
+    /// A suite, lying among the transcripts.
+    Suite,
+    /// The workspace file, or the ids of the queries that are meant: no result and nothing wrong
+    /// either.
+    Workspace,
+    /// Something else; the reason as a sentence.
+    Other(String),
+    /// Meant to be a run, but it cannot be read.
+    Damaged(ReadError),
+}
+
+/// The stem of a file that belongs to a run of a benchmark folder.
+pub(crate) fn member(name: &str) -> Option<&str> {
+    benchmark::member(name).map(|(stem, _)| stem)
+}
+
+/// True when a file may be more than a row with a reason, by its name: only then is its content
+/// read.
+pub(crate) fn is_plausible(file: &FileId) -> bool {
+    is_suite_name(file)
+}
+
+/// True for a set of queries, by the name and the beginning of its file.
+pub(crate) fn is_query_set(roots: &Roots, file: &FileId) -> bool {
+    let head = || open::read_head(roots, file, HEAD).map(|(head, _)| head).unwrap_or_default();
+    is_query_name(file) && detect(&String::from_utf8_lossy(file.name()), &head()) == FileKind::Suite
+}
+
+/// The key by which a JSON file that is no set of queries looks like a task.
+pub(crate) fn task_key(roots: &Roots, file: &FileId) -> Option<String> {
+    let (head, _) = open::read_head(roots, file, HEAD).ok()?;
+    kind::task_key(&head).map(str::to_owned)
+}
+
+/// True when a file may be more than a row with a reason, and only its beginning tells.
+pub(crate) fn is_told_by_its_head(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    Path::new(&name)
+        .extension()
+        .is_some_and(|end| ["json", "jsonl", "csv", "tsv"].iter().any(|known| end == *known))
+}
+
+/// What the beginning of a file with such a name tells.
+pub(crate) enum Head {
+    /// It holds a run, or many, and is read.
+    Runs,
+    /// It holds queries, and is read.
+    Suite,
+    /// It is none of ours, for a reason that its beginning gives.
+    Other,
+    /// Its name says enough.
+    Unread,
+}
+
+/// Looks at the beginning of a file; [`HEAD`] bytes are enough.
+pub(crate) fn head(file: &FileId, bytes: &[u8]) -> Head {
+    match detect(&String::from_utf8_lossy(file.name()), bytes) {
+        FileKind::Collection | FileKind::RawAnswer | FileKind::Transcript => Head::Runs,
+        FileKind::Suite => Head::Suite,
+        FileKind::Other(_) => Head::Other,
+        _ => Head::Unread,
+    }
+}
+
+/// Looks at a file.
+pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
+    if filter::is_one(&file.shown()) {
+        return Seen::Workspace;
+    }
+    if is_suite_name(file) && bytes.iter().all(u8::is_ascii_whitespace) {
+        return Seen::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
+    }
+    match kind_of(file, bytes) {
+        FileKind::Transcript | FileKind::BenchmarkMember => transcript::outline(bytes)
+            .map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline))),
+        FileKind::RawAnswer => {
+            raw::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+        }
+        FileKind::Collection => Seen::Many,
+        FileKind::Suite => Seen::Suite,
+        FileKind::Workspace => Seen::Workspace,
+        FileKind::Other(reason) => Seen::Other(reason),
+    }
+}
+
+fn kind_of(file: &FileId, bytes: &[u8]) -> FileKind {
+    detect(&String::from_utf8_lossy(file.name()), &bytes[..bytes.len().min(HEAD)])
+}
+
+/// Looks at the files of a run of a benchmark folder.
+pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
+    let mut parts = benchmark::Parts::default();
+    for (file, bytes) in files {
+        if let Some((_, kind)) = std::str::from_utf8(file.name()).ok().and_then(benchmark::member) {
+            parts.set(kind, bytes);
+        }
+    }
+    benchmark::outline(&parts).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+}
+
+/// Reads the files of a run whole; its answer stands in a tag, if the index says so.
+pub fn whole(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
+    let mut run = as_they_are(files)?;
+    if let Some(tag) = tag {
+        run.take_tagged(tag);
+    }
+    Ok(run)
+}
+
+fn as_they_are(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
+    let mut parts = benchmark::Parts::default();
+    let mut group = false;
+    for (file, bytes) in files {
+        if let Some((_, kind)) = std::str::from_utf8(file.name()).ok().and_then(benchmark::member) {
+            parts.set(kind, bytes);
+            group = true;
+        }
+    }
+    match files {
+        [(file, bytes)] if !group && kind_of(file, bytes) == FileKind::RawAnswer => {
+            raw::read(bytes)
+        }
+        [(_, bytes)] if !group => transcript::read(bytes),
+        _ => benchmark::read(&parts),
+    }
+}
+
+/// Reads one of the runs of a file that holds many; also what names its content.
+pub fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, Spot), ReadError> {
+    let many = collection::Collection::open(&file.shown(), bytes)?;
+    let at = many.find(member).unwrap_or(usize::MAX);
+    Ok((many.run(at)?, Spot { at, content: xxh3_64(many.bytes_of(at)) }))
+}
+
+/// Names the texts of the members of a file, in its order; none where it is no such file.
+pub fn contents(bytes: &[u8]) -> Vec<u64> {
+    let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
+    (0..many.len()).map(|at| xxh3_64(many.bytes_of(at))).collect()
+}
+
+/// What the members of a file are called in it, in its order; none where it is no such file.
+pub fn keys(bytes: &[u8]) -> Vec<String> {
+    let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
+    (0..many.len()).map(|at| many.key(at).to_owned()).collect()
+}
+
+/// Where one of many runs stands in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spot {
+    /// Its place, from 0.
+    pub at: usize,
+    /// Names its text.
+    pub content: u64,
+}
+
+/// What the path says about a run.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(crate) struct Coordinates {
+    pub(crate) task: Option<String>,
+    pub(crate) system: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) variation: Option<u32>,
+    pub(crate) variation_name: Option<String>,
+    pub(crate) repeat: u32,
+    /// Which fork of that repeat its name says it is; 0 for none.
+    pub(crate) fork: u32,
+}
+
+/// What a file that holds many runs says of one of them. A query has one variation, and so has a
+/// row that says of none.
+pub(crate) fn of_member(member: &Member) -> Coordinates {
+    let place = &member.place;
+    Coordinates {
+        variation: place.task.as_ref().map(|_| place.variation.unwrap_or(0)),
+        task: place.task.clone(),
+        system: place.system.clone(),
+        model: place.model.clone(),
+        variation_name: None,
+        repeat: place.repeat,
+        fork: 0,
+    }
+}
+
+/// Reads the path of a unit.
+pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
+    let none = Coordinates { repeat: 1, ..Coordinates::default() };
+    if unit.group {
+        let (dir, stem) = (
+            String::from_utf8_lossy(unit.file.parent()),
+            String::from_utf8_lossy(unit.file.name()),
+        );
+        let Some(at) = benchmark::coordinates(&dir, &stem) else { return none };
+        let name = if at.mode == "retrieval" {
+            at.variation
+        } else {
+            format!("{} ({})", at.variation, at.mode)
+        };
+        return Coordinates {
+            task: at.task,
+            system: Some(at.system),
+            model: Some(at.model),
+            variation: None,
+            variation_name: Some(name),
+            repeat: at.repeat,
+            fork: 0,
+        };
+    }
+    let known: Vec<&str> = MODELS.into_iter().chain(models.iter().map(String::as_str)).collect();
+    let path = unit.file.shown();
+    if let Some(at) = raw::coordinates(&path).filter(|_| names::read(&path, &known).is_none()) {
+        let (task, system) = (Some(at.task), Some(at.method));
+        return Coordinates { task, system, model: at.model, variation: Some(0), ..none };
+    }
+    let Some(at) = names::read(&path, &known) else { return none };
+    Coordinates {
+        task: Some(at.task),
+        system: Some(at.system),
+        model: Some(at.model),
+        variation: Some(at.variation),
+        variation_name: None,
+        repeat: at.repeat,
+        fork: at.fork,
+    }
+}

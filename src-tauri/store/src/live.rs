@@ -1,0 +1,106 @@
+//! How the index stands right now, for whoever asks or waits.
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use touchstone_api::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans, Watching};
+
+/// How the index stands.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Grows with every committed change.
+    pub generation: u64,
+    /// How much of what.
+    pub counts: Counts,
+    /// How far the full-text index is.
+    pub search: SearchProgress,
+    /// How far bringing scores up to date is, when it takes more than a moment.
+    pub scoring: Option<ScoringProgress>,
+    /// How changes are noticed.
+    pub watching: Watching,
+    /// How long the first load took.
+    pub took: Took,
+    /// Somebody has their first page, or waits for the disk to be looked at.
+    pub(crate) stirred: bool,
+    /// How often the index was made anew since the folder was opened.
+    pub renewals: u64,
+}
+
+/// How long the parts of the first load took, from opening the folder.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Took {
+    /// Files that were listed.
+    pub files: u64,
+    /// Until all were listed.
+    pub scan: Option<Duration>,
+    /// Until the list was complete.
+    pub index: Option<Duration>,
+    /// Until the full-text index was complete.
+    pub search: Option<Duration>,
+}
+
+/// The standing, shared.
+#[derive(Debug)]
+pub struct Live {
+    standing: Mutex<Standing>,
+    changed: Condvar,
+}
+
+impl Live {
+    pub(crate) fn new() -> Self {
+        let standing = Standing {
+            phase: Phase::Indexing { done: 0, total: 0 },
+            generation: 0,
+            counts: Counts::default(),
+            search: SearchProgress::default(),
+            scoring: None,
+            watching: Watching { by: WatchMeans::Off, notice: None },
+            took: Took::default(),
+            stirred: false,
+            renewals: 0,
+        };
+        Self { standing: Mutex::new(standing), changed: Condvar::new() }
+    }
+
+    /// As it is now.
+    pub fn now(&self) -> Standing {
+        self.lock().clone()
+    }
+
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut Standing) -> T) -> T {
+        let mut standing = self.lock();
+        let out = change(&mut standing);
+        drop(standing);
+        self.changed.notify_all();
+        out
+    }
+
+    /// Says that nothing is waited for but the disk.
+    pub fn stir(&self) {
+        if !self.lock().stirred {
+            self.change(|standing| standing.stirred = true);
+        }
+    }
+
+    /// Waits until the standing is as wished; false when that took too long.
+    pub fn wait(&self, wish: impl Fn(&Standing) -> bool, timeout: Duration) -> bool {
+        let end = Instant::now() + timeout;
+        let mut standing = self.lock();
+        while !wish(&standing) {
+            let now = Instant::now();
+            if now >= end {
+                return false;
+            }
+            standing = self
+                .changed
+                .wait_timeout(standing, end - now)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Standing> {
+        self.standing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,108 @@
+//! **Pure.** One cell: what its runs come to, as the page sees it.
+use super::{Fact, TaskRows, VariationRow};
+use touchstone_api::OverviewCell;
+use touchstone_scoring::standing::{Cell, Counted};
+use touchstone_scoring::stats::Resampling;
+
+/// Of a cell among hundreds that are drawn at a time, fifty pixels wide. What sums up a column is
+/// drawn as finely as in a report.
+const ROUGH: usize = 2_000;
+
+/// Runs of a cell as they are gathered, to be counted.
+#[derive(Default)]
+struct Gathering<'a> {
+    counted: Vec<Counted<'a>>,
+    facts: Vec<&'a Fact>,
+    missing: u32,
+    forks: Vec<&'a Fact>,
+}
+
+/// The cell of one variation.
+pub(super) fn of_row(row: &VariationRow, column: u16) -> Option<OverviewCell> {
+    let mut cell = Gathering::default();
+    cell.add("", 0, row, column);
+    cell.close(rough())
+}
+
+/// The cell of a whole task.
+pub(super) fn of_task(task: &TaskRows, column: u16) -> Option<OverviewCell> {
+    let mut cell = Gathering::default();
+    for (number, row) in (0..).zip(&task.variations) {
+        cell.add(&task.id, number, row, column);
+    }
+    cell.close(rough())
+}
+
+/// What all tasks come to.
+pub(super) fn of_column(tasks: &[TaskRows], column: u16) -> OverviewCell {
+    let mut cell = Gathering::default();
+    for task in tasks {
+        for (number, row) in (0..).zip(&task.variations) {
+            cell.add(&task.id, number, row, column);
+        }
+    }
+    cell.close(Resampling::default()).unwrap_or_default()
+}
+
+/// The cell of runs that are of no task: none repeats another.
+pub(super) fn of_loose(facts: &[Fact]) -> Option<OverviewCell> {
+    let mut cell = Gathering::default();
+    for (number, fact) in (0..).zip(facts) {
+        cell.counted.push(Counted { variation: Some(number), end: fact.end, ..Counted::default() });
+        cell.facts.push(fact);
+    }
+    cell.close(rough())
+}
+
+fn rough() -> Resampling {
+    Resampling { times: ROUGH, ..Resampling::default() }
+}
+
+impl<'a> Gathering<'a> {
+    /// Variations are told apart by their place in the task, whatever layouts call them.
+    fn add(&mut self, task: &'a str, number: u32, row: &'a VariationRow, column: u16) {
+        for fact in row.facts.of(column) {
+            let place = Counted { task: Some(task), variation: Some(number), ..Counted::default() };
+            self.counted.push(Counted { end: fact.end, apart: fact.apart, ..place });
+            self.facts.push(fact);
+        }
+        self.forks.extend(row.forks.of(column));
+        self.missing += row.missing(column);
+    }
+
+    fn close(&self, resampling: Resampling) -> Option<OverviewCell> {
+        if self.counted.is_empty() && self.missing == 0 && self.forks.is_empty() {
+            return None;
+        }
+        let places: Vec<usize> = (0..self.counted.len()).collect();
+        let cell = Cell::of(&self.counted, &places, resampling);
+        let interval = cell.score.and_then(|score| score.interval);
+        let reviewed = self.facts.iter().filter(|fact| fact.reviewed).count();
+        Some(OverviewCell {
+            runs: small(cell.runs),
+            scored: small(cell.scored),
+            passed: cell.passes.map(|passes| small(passes.passed)),
+            score: cell.score.map(|score| score.value),
+            low: interval.map(|interval| interval.low.clamp(0.0, 1.0)),
+            high: interval.map(|interval| interval.high.clamp(0.0, 1.0)),
+            flaky: small(cell.flaky),
+            waiting: small(cell.waiting),
+            running: small(cell.running),
+            errors: small(cell.errors),
+            damaged: small(cell.damaged),
+            unscored: small(cell.unscored),
+            missing: self.missing,
+            forks: small(self.forks.len() as u64),
+            reviewed: small(reviewed as u64),
+            run: cell
+                .worst
+                .and_then(|at| self.facts.get(at))
+                .or(self.forks.first())
+                .map(|fact| fact.id.clone().into_string()),
+        })
+    }
+}
+
+fn small(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,86 @@
+//! **Pure.** What the suites expect of each column and is not there.
+use super::gather::Gathering;
+use super::{Column, Holds};
+use crate::filter::{Filter, Slot};
+use crate::suites::{Task, Tasks};
+use touchstone_formats::{names as file_names, suite};
+
+/// More repeats than these are a slip of the keyboard, as for launches.
+const MOST_REPEATS: u32 = 1_000;
+
+/// Counts what is missing into the rows; returns how much it is, or none when the filter asks for
+/// more than where runs stand.
+pub(super) fn count_missing(
+    gathered: &mut Gathering,
+    columns: &[Column],
+    suites: &Tasks,
+    filter: &Filter,
+) -> Option<u64> {
+    if !filter.asks_only_where() {
+        return None;
+    }
+    let mut missing = 0;
+    for task in suites.all() {
+        for (column, Column { system, model, foreign, .. }) in (0..).zip(columns) {
+            let (Some(system), Some(model), false) = (system, model, *foreign) else { continue };
+            if is_asked(&task.suite, system) {
+                missing += of_column(gathered, task, column, (system, model), filter);
+            }
+        }
+    }
+    Some(missing)
+}
+
+/// Whether there is anything to ask this system.
+fn is_asked(task: &suite::Task, system: &str) -> bool {
+    task.prompt(system).is_some_and(|prompt| !prompt.trim().is_empty())
+}
+
+fn of_column(
+    gathered: &mut Gathering,
+    task: &Task,
+    column: u16,
+    (system, model): (&str, &str),
+    filter: &Filter,
+) -> u64 {
+    let id = task.suite.id.as_str();
+    let names = gathered.names(id);
+    let names: Vec<&str> = std::iter::once(id).chain(names.iter().map(String::as_str)).collect();
+    let repeats = task.suite.repeat.clamp(1, MOST_REPEATS);
+    let mut missing = 0;
+    for (variation, index) in (0..).zip(0..task.suite.variations.len()) {
+        let name = task.variation_name(index);
+        let admitted = |repeat: &u32| {
+            let place = Slot {
+                task: &names,
+                system,
+                model,
+                variation,
+                variation_name: name.as_deref(),
+                repeat: *repeat,
+            };
+            filter.admits(&place)
+        };
+        let taken = gathered.taken_by_forks(task, variation, column);
+        let repeats = file_names::repeats(repeats, |number| taken.contains(&number));
+        let wanted: Vec<u32> = repeats.into_iter().filter(admitted).collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        let row = gathered.row(task, variation, name);
+        let there = || {
+            row.facts
+                .of(column)
+                .iter()
+                .chain(row.forks.of(column))
+                .filter(|fact| fact.holds == Holds::Repeat)
+        };
+        let lacking =
+            wanted.iter().filter(|repeat| !there().any(|fact| fact.repeat == **repeat)).count();
+        if lacking > 0 {
+            row.missing.push((column, u32::try_from(lacking).unwrap_or(u32::MAX)));
+            missing += lacking as u64;
+        }
+    }
+    missing
+}

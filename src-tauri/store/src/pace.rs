@@ -1,0 +1,72 @@
+//! **Pure.** How often a large file that keeps changing is read again: the larger, the rarer, so
+//! that one log that is being written does not keep the list from everything else.
+use super::reconcile::{Unit, UnitId};
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+/// Smaller units are read whenever they change.
+const LARGE: u64 = 4 << 20;
+/// How much of large units is read again in a second.
+const BYTES_A_SECOND: u64 = 8 << 20;
+
+/// When large units were read last.
+#[derive(Debug, Default)]
+pub(crate) struct Pace {
+    last: HashMap<UnitId, Instant>,
+}
+
+impl Pace {
+    /// When this unit should be read, if not now.
+    pub(crate) fn hold(&mut self, unit: &Unit, now: Instant) -> Option<Instant> {
+        let size: u64 = unit.files.values().map(|found| found.stamp.size).sum();
+        if size < LARGE {
+            return None;
+        }
+        let pause = Duration::from_millis(size.saturating_mul(1000) / BYTES_A_SECOND);
+        match self.last.get(&unit.id) {
+            Some(last) if *last + pause > now => Some(*last + pause),
+            _ => {
+                self.last.insert(unit.id.clone(), now);
+                None
+            }
+        }
+    }
+
+    /// Forgets units that were not read for long.
+    pub(crate) fn tidy(&mut self, now: Instant) {
+        self.last.retain(|_, last| now.duration_since(*last) < Duration::from_mins(10));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::Stamp;
+    use crate::reconcile::{Found, unit_of};
+    use crate::roots::{FileId, Root};
+
+    fn unit(size: u64) -> Unit {
+        let file = FileId::new(Root::Output, "a.yaml");
+        let found = Found { stamp: Stamp { size, ..Stamp::default() }, odd: None };
+        Unit { id: unit_of(&file, false), files: [(file, found)].into() }
+    }
+
+    #[test]
+    fn a_large_file_is_read_at_once_and_then_again_after_a_time_that_fits_its_size() {
+        let (mut pace, start) = (Pace::default(), Instant::now());
+        let (size, pause) = (80 << 20, Duration::from_secs(10));
+        assert_eq!(pace.hold(&unit(size), start), None);
+        assert_eq!(pace.hold(&unit(size), start + pause / 2), Some(start + pause));
+        assert_eq!(pace.hold(&unit(size), start + pause), None);
+        assert_eq!(pace.hold(&unit(size), start + pause), Some(start + pause * 2));
+    }
+
+    #[test]
+    fn a_small_file_is_always_read() {
+        let (mut pace, now) = (Pace::default(), Instant::now());
+        assert_eq!(
+            [pace.hold(&unit(LARGE - 1), now), pace.hold(&unit(LARGE - 1), now)],
+            [None, None]
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! Which values occur, and how often. One walk over all runs, counted here: a grouping for each key
+//! would walk eight times.
+use crate::filter::{KEYS, Key, typed};
+use crate::index::{IndexError, Reader};
+use rusqlite::Row;
+use std::collections::HashMap;
+use touchstone_api::{Facet, FacetValue, Facets};
+
+/// A key offers at most this many values: those with most runs.
+const MAX_VALUES: usize = 200;
+
+/// Longer values are nothing anybody types.
+const MAX_VALUE: usize = 300;
+
+const ALL: &str = "SELECT task, system, model, state, variation, variation_name, layout, tools, missing_calls, \
+                   nudges > 0, failed_calls > 0, has_answer, scorer, class, scoring, verdict, passed, \
+                   verdict IS NOT NULL OR review_score IS NOT NULL, lineage IS NOT NULL FROM runs";
+
+/// Columns of the above that hold one text.
+const TEXTS: [(usize, Key); 9] = [
+    (0, Key::Task),
+    (1, Key::System),
+    (2, Key::Model),
+    (5, Key::Variation),
+    (6, Key::Layout),
+    (12, Key::Scorer),
+    (13, Key::Class),
+    (14, Key::Scoring),
+    (15, Key::Review),
+];
+
+#[derive(Default)]
+struct Counts {
+    by_key: HashMap<Key, HashMap<String, u64>>,
+    tools: HashMap<String, u64>,
+    missing: HashMap<String, u64>,
+}
+
+pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
+    let mut query = index.prepare_cached(ALL)?;
+    let mut rows = query.query([])?;
+    let mut counts = Counts::default();
+    while let Some(row) = rows.next()? {
+        counts.add(row)?;
+    }
+    counts.spread();
+    let mut stored = stored(index)?;
+    let keys = KEYS.iter().map(|rule| Facet {
+        key: rule.name.to_owned(),
+        about: rule.about.to_owned(),
+        values: match rule.key {
+            Key::Stored => std::mem::take(&mut stored),
+            key => counts.by_key.remove(&key).map(most_first).unwrap_or_default(),
+        },
+    });
+    Ok(Facets { keys: keys.collect() })
+}
+
+/// Evaluators that are stored to have said something, each followed by what came of it.
+fn stored(index: &Reader<'_>) -> Result<Vec<FacetValue>, IndexError> {
+    const STORED: &str = "SELECT evaluator, result, count(DISTINCT run) FROM stored WHERE result <> 'none' GROUP BY 1, 2 ORDER BY 1, 2";
+    let mut select = index.prepare_cached(STORED)?;
+    let mut rows = select.query([])?;
+    let mut evaluators: Vec<(FacetValue, Vec<FacetValue>)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (name, result): (String, String) = (row.get(0)?, row.get(1)?);
+        if !(1..=MAX_VALUE).contains(&name.len()) {
+            continue;
+        }
+        let (value, count) = (typed(&name), row.get::<_, i64>(2)?.unsigned_abs());
+        if evaluators.last().is_none_or(|(last, _)| last.value != value) {
+            evaluators.push((FacetValue { value: value.clone(), count: 0 }, Vec::new()));
+        }
+        if let Some((all, each)) = evaluators.last_mut() {
+            all.count += count;
+            each.push(FacetValue { value: format!("{value}={result}"), count });
+        }
+    }
+    evaluators.sort_by_key(|(all, _)| std::cmp::Reverse(all.count));
+    Ok(evaluators
+        .into_iter()
+        .flat_map(|(all, each)| std::iter::once(all).chain(each))
+        .take(MAX_VALUES)
+        .collect())
+}
+
+impl Counts {
+    fn add(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
+        let state = text(3)?.unwrap_or_default();
+        self.one(Key::State, state);
+        if state == "other" {
+            return Ok(());
+        }
+        for (at, key) in TEXTS {
+            self.one(key, text(at)?.unwrap_or_default());
+        }
+        if let Some(passed) = row.get(16)? {
+            self.one(Key::Passed, if passed { "yes" } else { "no" });
+        }
+        if let Some(variation) = row.get::<_, Option<i64>>(4)? {
+            self.one(Key::Variation, &variation.to_string());
+        }
+        for (at, key) in [
+            (9, Key::Nudged),
+            (10, Key::Failed),
+            (11, Key::Answer),
+            (17, Key::Review),
+            (18, Key::Forked),
+        ] {
+            self.one(key, if row.get(at)? { "yes" } else { "no" });
+        }
+        count(&mut self.tools, text(7)?.unwrap_or_default());
+        count(&mut self.missing, text(8)?.unwrap_or_default());
+        Ok(())
+    }
+
+    fn one(&mut self, key: Key, value: &str) {
+        if (1..=MAX_VALUE).contains(&value.len()) {
+            count(self.by_key.entry(key).or_default(), value);
+        }
+    }
+
+    /// Takes lists of names apart, of which there are few different ones.
+    fn spread(&mut self) {
+        let mut tools = HashMap::new();
+        for (names, runs) in &self.tools {
+            for name in names.lines().filter(|name| !name.is_empty()) {
+                *tools.entry(name.to_owned()).or_default() += runs;
+            }
+        }
+        let mut missing = HashMap::new();
+        for (json, runs) in &self.missing {
+            let names: Vec<String> = serde_json::from_str(json).unwrap_or_default();
+            *missing.entry(if names.is_empty() { "no" } else { "yes" }.to_owned()).or_default() +=
+                runs;
+            for name in names.into_iter().filter(|name| !matches!(name.as_str(), "yes" | "no" | ""))
+            {
+                *missing.entry(name).or_default() += runs;
+            }
+        }
+        self.by_key.insert(Key::Tool, tools);
+        self.by_key.insert(Key::Missing, missing);
+    }
+}
+
+fn count(counts: &mut HashMap<String, u64>, value: &str) {
+    match counts.get_mut(value) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(value.to_owned(), 1);
+        }
+    }
+}
+
+fn most_first(counts: HashMap<String, u64>) -> Vec<FacetValue> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|(a, most), (b, least)| least.cmp(most).then_with(|| a.cmp(b)));
+    counts.truncate(MAX_VALUES);
+    counts.into_iter().map(|(value, count)| FacetValue { value: typed(&value), count }).collect()
+}

@@ -1,0 +1,464 @@
+//! Asks the index for pages of runs, in any order and under any filter. Owns the statements and
+//! what is remembered between two questions; knows nothing of how the index is filled.
+//!
+//! An order of all runs and the set of runs that pass a filter are worked out apart, each
+//! remembered, and merged: scrolling, sorting and filtering 100,000 runs are then a walk over
+//! numbers, and only the rows of one page are read.
+mod counted;
+mod facets;
+mod foreign;
+mod order;
+mod overview;
+mod remembered;
+mod row;
+mod run_set;
+mod scored;
+#[cfg(test)]
+mod tests;
+mod trust;
+
+pub use foreign::{ForeignRun, foreign_runs, run_at};
+pub use run_set::RunSet;
+pub use scored::ScoredRun;
+
+use super::filter::{Filter, Param};
+use super::index::{IndexError, Reader};
+use super::open::Stamp;
+use super::roots::FileId;
+use super::search::{self, Texts};
+use super::stored::{self, Stored};
+use super::suites::Shelf;
+use remembered::Remembered;
+use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::{OptionalExtension as _, ToSql};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use touchstone_api::{
+    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow,
+    RunsAround, ScoreDetail, Sort, Span,
+};
+
+/// How many runs before and after one a list that is worked through has at most.
+pub const MOST_AROUND: usize = 2_000;
+/// A page has at most this many rows.
+pub const MAX_ROWS: u32 = 500;
+
+/// What is remembered of one index.
+#[derive(Default)]
+pub struct Lists {
+    remembered: Mutex<Remembered>,
+    shelf: Arc<Shelf>,
+}
+
+/// The texts of a filter that runs must contain or must not.
+struct Asked {
+    filter: Filter,
+    texts: Texts,
+}
+
+impl Lists {
+    /// Of a folder with these suites.
+    pub fn new(shelf: &Arc<Shelf>) -> Self {
+        Self { shelf: Arc::clone(shelf), ..Self::default() }
+    }
+
+    /// One page.
+    pub fn list(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
+        let (filter, misread) = Filter::parse(&request.filter);
+        self.page(index, filter, misread, request)
+    }
+
+    /// One page of the runs that statistics count: forks and continued runs are left out unless the
+    /// filter names them.
+    pub fn list_counted(
+        &self,
+        index: &Reader<'_>,
+        request: &ListRequest,
+    ) -> Result<RunPage, IndexError> {
+        let (filter, misread) = Filter::parse(&request.filter);
+        self.page(index, filter.for_statistics(), misread, request)
+    }
+
+    fn page(
+        &self,
+        index: &Reader<'_>,
+        filter: Filter,
+        misread: Vec<Misread>,
+        request: &ListRequest,
+    ) -> Result<RunPage, IndexError> {
+        let asked = Asked::new(filter);
+        let ids = self.ids(index, &asked, request.sort)?;
+        let page = part(&ids, request.span);
+        let mut rows = Vec::with_capacity(page.len());
+        for id in page {
+            rows.push(row_of(index, *id)?);
+        }
+        if asked.texts.any_wanted() && !page.is_empty() {
+            let text = index.text()?;
+            for (row, id) in rows.iter_mut().zip(page) {
+                row.snippet = search::first_snippet(index, &text, *id, &asked.texts)?;
+            }
+        }
+        Ok(RunPage { total: ids.len() as u64, generation: index.generation(), rows, misread })
+    }
+
+    /// Where a run stands in a list. A run that is not there has no place and no neighbours.
+    pub fn locate(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+        sort: Sort,
+        key: &str,
+    ) -> Result<Place, IndexError> {
+        let ids = self.ids(index, &Asked::new(Filter::parse(filter).0), sort)?;
+        let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id));
+        let neighbour = |at: Option<usize>| {
+            at.and_then(|at| ids.get(at)).map(|id| key_of(index, *id)).transpose()
+        };
+        Ok(Place {
+            position: position.map(|at| at as u64),
+            total: ids.len() as u64,
+            previous: neighbour(position.and_then(|at| at.checked_sub(1)))?,
+            next: neighbour(position.map(|at| at + 1))?,
+        })
+    }
+
+    /// The ids of the runs of a list around one run, at most [`MOST_AROUND`] before and as many
+    /// after it. A run that is not in the list stands where it would in the order.
+    pub fn around(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+        sort: Sort,
+        key: &str,
+    ) -> Result<RunsAround, IndexError> {
+        self.around_within(index, (filter, sort), key, MOST_AROUND)
+    }
+
+    fn around_within(
+        &self,
+        index: &Reader<'_>,
+        (filter, sort): (&str, Sort),
+        key: &str,
+        most: usize,
+    ) -> Result<RunsAround, IndexError> {
+        let asked = Asked::new(Filter::parse(filter).0);
+        let ids = self.ids(index, &asked, sort)?;
+        let before = match id_of(index, key)? {
+            None => 0,
+            Some(id) => {
+                if let Some(position) = ids.iter().position(|other| *other == id) {
+                    position
+                } else {
+                    let (order, passing) = (self.order(index, sort)?, self.set(index, &asked)?);
+                    order
+                        .iter()
+                        .take_while(|other| **other != id)
+                        .filter(|other| passing.contains(**other))
+                        .count()
+                }
+            }
+        };
+        let first = before.saturating_sub(most);
+        let some = ids.iter().skip(first).take(before - first + 1 + most);
+        let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;
+        Ok(RunsAround {
+            offset: first as u64,
+            before: before as u64,
+            total: ids.len() as u64,
+            ids: keys,
+        })
+    }
+
+    /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that
+    /// were not understood. Scores are those of the scorer that is named, or of the first of each
+    /// task. Forks and continued runs are left out unless the filter names them.
+    pub fn scored(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+        scorer: Option<&str>,
+    ) -> Result<(Vec<ScoredRun>, Vec<Misread>), IndexError> {
+        let (filter, misread) = Filter::parse(filter);
+        let by_path = Sort { column: Column::Path, descending: false };
+        let ids = self.ids(index, &Asked::new(filter.for_statistics()), by_path)?;
+        Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
+    }
+
+    /// What evaluators are stored to have said of the runs that pass a filter.
+    pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
+        let passing = self.set(index, &Asked::new(Filter::parse(filter).0.for_statistics()))?;
+        stored::of(index, &passing)
+    }
+
+    /// How many runs pass a filter and are left out of statistics, because they are forks or were
+    /// continued by a person.
+    pub fn forks_left_out(&self, index: &Reader<'_>, filter: &str) -> Result<u64, IndexError> {
+        let filter = Filter::parse(filter).0;
+        let all = self.set(index, &Asked::new(filter.clone()))?;
+        let counted = self.set(index, &Asked::new(filter.for_statistics()))?;
+        Ok(all.iter().count().saturating_sub(counted.iter().count()) as u64)
+    }
+
+    /// Scorers that occur, those of most runs first.
+    pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
+        scored::scorers(index)
+    }
+
+    /// Returns what a scorer says besides its scores, by the ids of the runs.
+    pub fn score_details(
+        &self,
+        index: &Reader<'_>,
+        scorer: &str,
+    ) -> Result<HashMap<String, Vec<ScoreDetail>>, IndexError> {
+        scored::details(index, scorer)
+    }
+
+    /// Scorers that occur, each with its versions.
+    pub fn scorer_versions(
+        &self,
+        index: &Reader<'_>,
+    ) -> Result<BTreeMap<String, Vec<u32>>, IndexError> {
+        scored::versions(index)
+    }
+
+    /// What can be asked, and which values occur.
+    pub fn facets(&self, index: &Reader<'_>) -> Result<Arc<Facets>, IndexError> {
+        if let Some(known) = self.remembered(index, |known| known.facets.clone()) {
+            return Ok(known);
+        }
+        let facets = Arc::new(facets::facets(index)?);
+        self.remembered(index, |known| known.facets = Some(Arc::clone(&facets)));
+        Ok(facets)
+    }
+
+    /// Where a text is found: all hits of the newest run, then of the next. Tokens narrow the runs
+    /// down as in a list.
+    pub fn search(
+        &self,
+        index: &Reader<'_>,
+        typed: &str,
+        span: Span,
+    ) -> Result<Vec<Hit>, IndexError> {
+        let asked = Asked::new(Filter::parse(typed).0);
+        if !asked.texts.any_wanted() {
+            return Ok(Vec::new());
+        }
+        let ids = self.ids(index, &asked, Sort { column: Column::Modified, descending: true })?;
+        search::hits(
+            index,
+            &ids,
+            &asked.texts,
+            Span { offset: span.offset, limit: span.limit.min(MAX_ROWS) },
+        )
+    }
+
+    fn ids(
+        &self,
+        index: &Reader<'_>,
+        asked: &Asked,
+        sort: Sort,
+    ) -> Result<Arc<Vec<i64>>, IndexError> {
+        let key = (asked.filter.to_string(), sort);
+        if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
+            return Ok(ids);
+        }
+        let order = self.order(index, sort)?;
+        let passing = self.set(index, asked)?;
+        let ids = order.iter().copied().filter(|id| passing.contains(*id)).collect();
+        Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
+    }
+
+    /// All runs in an order.
+    fn order(&self, index: &Reader<'_>, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
+        if let Some(order) = self.remembered(index, |known| known.orders.get(&sort)) {
+            return Ok(order);
+        }
+        Ok(self
+            .keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)))
+    }
+
+    /// The runs that pass, in no order.
+    fn set(&self, index: &Reader<'_>, asked: &Asked) -> Result<Arc<RunSet>, IndexError> {
+        let key = asked.filter.to_string();
+        if let Some(set) = self.remembered(index, |known| known.passing.get(&key)) {
+            return Ok(set);
+        }
+        Ok(self.keep(index, passing(index, asked)?, |known, set| known.passing.put(key, set)))
+    }
+
+    fn keep<T>(
+        &self,
+        index: &Reader<'_>,
+        new: T,
+        put: impl FnOnce(&mut Remembered, Arc<T>),
+    ) -> Arc<T> {
+        let new = Arc::new(new);
+        self.remembered(index, |known| put(known, Arc::clone(&new)));
+        new
+    }
+
+    fn remembered<T>(&self, index: &Reader<'_>, act: impl FnOnce(&mut Remembered) -> T) -> T {
+        let mut known = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        known.of(index.moment());
+        act(&mut known)
+    }
+}
+
+/// What of a filter is not understood.
+pub fn misread(filter: &str) -> Vec<Misread> {
+    Filter::parse(filter).1
+}
+
+/// The runs that pass a filter, in no order; none when it is invalid.
+pub fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+    passing(index, &Asked::new(Filter::parse(filter).0))
+}
+
+/// The same without forks and continued runs, unless the filter names them.
+pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+    passing(index, &Asked::new(Filter::parse(filter).0.for_statistics()))
+}
+
+impl Asked {
+    fn new(filter: Filter) -> Self {
+        Self { texts: Texts::of(&filter), filter }
+    }
+}
+
+/// The runs that pass, in no order.
+fn passing(index: &Reader<'_>, asked: &Asked) -> Result<RunSet, IndexError> {
+    let condition = asked.filter.condition();
+    // Only fixed fragments are put together here; what was typed is in the parameters.
+    let mut query =
+        index.prepare_cached(&format!("SELECT id FROM runs WHERE {}", condition.sql))?;
+    let mut rows = query.query(rusqlite::params_from_iter(condition.params))?;
+    let mut set = RunSet::default();
+    while let Some(row) = rows.next()? {
+        set.insert(row.get(0)?);
+    }
+    if asked.texts.is_empty() { Ok(set) } else { search::containing(index, &asked.texts, &set) }
+}
+
+impl ToSql for Param {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Param::Text(text) => text.to_sql(),
+            Param::Number(number) => Ok(ToSqlOutput::Owned(Value::Real(*number))),
+        }
+    }
+}
+
+/// The row of a number that is in a list, which was made from the same view of the index.
+fn row_of(index: &Reader<'_>, id: i64) -> Result<RunRow, IndexError> {
+    Ok(index.prepare_cached(row::BY_ID)?.query_row([id], row::read_row)?)
+}
+
+/// The row of a run by the id that the page knows.
+pub fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>, IndexError> {
+    Ok(index.prepare_cached(row::BY_KEY)?.query_row([key], row::read_row).optional()?)
+}
+
+/// The rows of all runs of a task by one system with one model.
+pub fn rows_of(
+    index: &Reader<'_>,
+    task: &str,
+    system: &str,
+    model: &str,
+) -> Result<Vec<RunRow>, IndexError> {
+    let mut query = index.prepare_cached(row::BY_PLACE)?;
+    let rows = query.query_map([task, system, model], row::read_row)?.collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
+/// Paths of the forks whose files are named like repeats.
+pub fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, IndexError> {
+    const FORKS: &str =
+        "SELECT path FROM runs WHERE forked_from IS NOT NULL AND fork = 0 AND member IS NULL";
+    let mut query = index.prepare_cached(FORKS)?;
+    Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+/// Where a run comes from and which forks it has. Forks are in the order of their paths, at most
+/// `most` of them.
+pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLineage, IndexError> {
+    const ORIGIN: &str = "SELECT key, path FROM runs WHERE path = ? AND member IS NULL";
+    const FORKS: &str =
+        "SELECT key, path, forked_step FROM runs WHERE forked_from = ? ORDER BY path";
+    let origin = row.forked_from.as_ref().map(|path| {
+        let id = index.prepare_cached(ORIGIN)?.query_row([path], |row| row.get(0)).optional()?;
+        Ok::<_, IndexError>(LineageLink { id, path: path.clone(), step: row.forked_step })
+    });
+    let mut query = index.prepare_cached(FORKS)?;
+    let link = |row: &rusqlite::Row<'_>| {
+        Ok(LineageLink { id: row.get(0)?, path: row.get(1)?, step: row.get(2)? })
+    };
+    let mut forks: Vec<LineageLink> =
+        query.query_map([&row.path], link)?.collect::<Result<_, _>>()?;
+    let count = forks.len() as u64;
+    forks.truncate(most);
+    Ok(RunLineage { origin: origin.transpose()?, forks, fork_count: count })
+}
+
+/// What past runs took: task, system, model, turns, tokens, dollars.
+pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
+
+/// What the runs of some tasks took that came to an end.
+pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
+    const TOOK: &str = "SELECT system, model, turns, tokens, cost FROM runs \
+                        WHERE task = ? AND member IS NULL AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
+    let mut query = index.prepare_cached(TOOK)?;
+    let mut all = Vec::new();
+    for task in tasks {
+        let mut rows = query.query([task])?;
+        while let Some(row) = rows.next()? {
+            let tokens: Option<i64> = row.get(3)?;
+            let tokens = tokens.and_then(|tokens| u64::try_from(tokens).ok());
+            all.push((
+                (*task).to_owned(),
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                tokens,
+                row.get(4)?,
+            ));
+        }
+    }
+    Ok(all)
+}
+
+/// True when the file, as it is now, was read and is a run that ended with an answer. One that was
+/// cut off before it was closed is none, nor one that does not say how long it took: nobody knows.
+pub fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
+    const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.unit = f.unit WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
+                        AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' \
+                        AND NOT r.unfinished AND r.seconds IS NOT NULL AND r.lineage IS NULL";
+    let mut query = index.prepare_cached(SAME)?;
+    let (size, inode) = (stamp.size.cast_signed(), stamp.inode.cast_signed());
+    Ok(query.exists(rusqlite::params![
+        file.path,
+        size,
+        stamp.mtime_ns,
+        inode,
+        crate::run_of_file(file, None)
+    ])?)
+}
+
+fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {
+    Ok(index
+        .prepare_cached("SELECT key FROM runs WHERE id = ?")?
+        .query_row([id], |row| row.get(0))?)
+}
+
+fn id_of(index: &Reader<'_>, key: &str) -> Result<Option<i64>, IndexError> {
+    Ok(index
+        .prepare_cached("SELECT id FROM runs WHERE key = ?")?
+        .query_row([key], |row| row.get(0))
+        .optional()?)
+}
+
+fn part(ids: &[i64], span: Span) -> &[i64] {
+    let start = (span.offset as usize).min(ids.len());
+    let end = start.saturating_add(span.limit.min(MAX_ROWS) as usize).min(ids.len());
+    &ids[start..end]
+}

@@ -1,0 +1,59 @@
+//! All runs in one order, straight from the index that the column has. Runs without a value come
+//! last both ways, and ties are in the order of paths both ways, so groups of equal values are
+//! turned around as groups.
+use crate::index::{IndexError, Reader};
+use rusqlite::types::{Value, ValueRef};
+use touchstone_api::{Column, Sort};
+
+/// The statement for each column: the value that orders, and everything in one covering index.
+/// Paths have no equals.
+pub(super) const fn statement(column: Column) -> &'static str {
+    match column {
+        Column::Path => "SELECT id, id FROM runs ORDER BY path",
+        Column::Task => "SELECT id, task FROM runs ORDER BY task, path",
+        Column::System => "SELECT id, system FROM runs ORDER BY system, path",
+        Column::Model => "SELECT id, model FROM runs ORDER BY model, path",
+        Column::Variation => "SELECT id, variation FROM runs ORDER BY variation, path",
+        Column::Repeat => "SELECT id, repeat FROM runs ORDER BY repeat, path",
+        Column::State => "SELECT id, state_order FROM runs ORDER BY state_order, path",
+        Column::Turns => "SELECT id, turns FROM runs ORDER BY turns, path",
+        Column::ToolCalls => "SELECT id, tool_calls FROM runs ORDER BY tool_calls, path",
+        Column::Tokens => "SELECT id, tokens FROM runs ORDER BY tokens, path",
+        Column::Cost => "SELECT id, cost FROM runs ORDER BY cost, path",
+        Column::Seconds => "SELECT id, seconds FROM runs ORDER BY seconds, path",
+        Column::Size => "SELECT id, size FROM runs ORDER BY size, path",
+        Column::Modified => "SELECT id, modified_ms FROM runs ORDER BY modified_ms, path",
+        Column::Score => "SELECT id, score FROM runs ORDER BY score, path",
+        Column::Stored => "SELECT id, stored_share FROM runs ORDER BY stored_share, path",
+    }
+}
+
+pub(super) fn order(index: &Reader<'_>, sort: Sort) -> Result<Vec<i64>, IndexError> {
+    let mut query = index.prepare_cached(statement(sort.column))?;
+    let mut rows = query.query([])?;
+    let mut ids = Vec::new();
+    let mut groups = Vec::new();
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        let value = row.get_ref(1)?;
+        if !last.as_ref().is_some_and(|last| ValueRef::from(last) == value) {
+            groups.push((ids.len(), value == ValueRef::Null));
+            last = Some(Value::try_from(value).map_err(|_| rusqlite::Error::InvalidQuery)?);
+        }
+        ids.push(row.get(0)?);
+    }
+    Ok(arrange(&ids, &groups, sort.descending))
+}
+
+/// Puts groups of equal values, which come smallest first and with the missing one before all
+/// others, into their places.
+fn arrange(ids: &[i64], groups: &[(usize, bool)], descending: bool) -> Vec<i64> {
+    let end = |at: usize| groups.get(at + 1).map_or(ids.len(), |(start, _)| *start);
+    let mut ranges: Vec<_> =
+        groups.iter().enumerate().map(|(at, (start, null))| (*null, *start..end(at))).collect();
+    if descending {
+        ranges.reverse();
+    }
+    ranges.sort_by_key(|(null, _)| *null);
+    ranges.into_iter().flat_map(|(_, range)| &ids[range]).copied().collect()
+}

@@ -1,0 +1,96 @@
+//! Asks the index for what an overview is made of, and remembers what it came to.
+use super::counted::end_of;
+use super::{Asked, Filter, IndexError, Lists, Reader, RunSet, scored};
+use crate::overview::{Gathering, Matrix, Seen};
+use crate::suites::Tasks;
+use rusqlite::Row;
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, Error};
+use std::sync::Arc;
+use touchstone_api::{Overview, OverviewRequest, RunState};
+
+impl Lists {
+    /// A part of the matrix of the runs that pass a filter.
+    pub fn overview(
+        &self,
+        index: &Reader<'_>,
+        suites: &Arc<Tasks>,
+        request: &OverviewRequest,
+    ) -> Result<Overview, IndexError> {
+        let (filter, misread) = Filter::parse(&request.filter);
+        let key = (filter.to_string(), request.scorer.clone());
+        let known = self
+            .remembered(index, |known| known.matrices.get(&key))
+            .filter(|known| known.is_of(suites));
+        let matrix = if let Some(known) = known {
+            known
+        } else {
+            let asked = Asked::new(filter);
+            let passing = self.set(index, &asked)?;
+            let matrix = gather(index, suites, &asked, &passing, request.scorer.as_deref())?;
+            self.keep(index, matrix, |known, matrix| known.matrices.put(key, matrix))
+        };
+        Ok(matrix.page(request, index.generation(), misread))
+    }
+}
+
+/// One walk over all runs; nothing of them is copied but where they stand and what they score.
+fn gather(
+    index: &Reader<'_>,
+    suites: &Arc<Tasks>,
+    asked: &Asked,
+    passing: &RunSet,
+    scorer: Option<&str>,
+) -> Result<Matrix, IndexError> {
+    const PLACE: &str = "r.id, r.key, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
+         r.verdict IS NOT NULL OR r.review_score IS NOT NULL, r.member IS NOT NULL OR r.layout = 'raw_answer', \
+         r.lineage, r.fork";
+    // Only fixed fragments are put together here; the name of the scorer is a parameter.
+    let statement = match scorer {
+        None => {
+            format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL")
+        }
+        Some(_) => format!(
+            "SELECT {PLACE}, s.standing, s.score, s.passed FROM runs r LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1"
+        ),
+    };
+    let mut query = index.prepare_cached(&statement)?;
+    let mut rows = query.query([scorer])?;
+    let mut gathering = Gathering::new(suites, &asked.filter);
+    while let Some(row) = rows.next()? {
+        if passing.contains(row.get(0)?) {
+            gathering.add(&seen(row)?);
+        }
+    }
+    Ok(gathering.finish(&asked.filter, scored::scorers(index)?))
+}
+
+fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
+    let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
+    let small = |at: usize| {
+        row.get::<_, Option<i64>>(at).map(|number| number.and_then(|n| u32::try_from(n).ok()))
+    };
+    let state = text(8)?.and_then(word).unwrap_or(RunState::Other);
+    let scoring = text(13)?.and_then(word);
+    Ok(Seen {
+        id: text(1)?.unwrap_or_default(),
+        task: text(2)?,
+        variation: small(3)?,
+        variation_name: text(4)?,
+        repeat: small(5)?.unwrap_or(1),
+        system: text(6)?,
+        model: text(7)?,
+        state,
+        scoring,
+        end: end_of(state, scoring, row.get(14)?, row.get(15)?),
+        reviewed: row.get(9)?,
+        foreign: row.get(10)?,
+        lineage: text(11)?.and_then(word),
+        fork: small(12)?.unwrap_or(0),
+    })
+}
+
+/// What a word of the index stands for, without a copy of it.
+fn word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
+    T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).ok()
+}

@@ -1,0 +1,326 @@
+//! Asks the index who said what of which run, and remembers what it came to.
+use super::{Filter, IndexError, Lists, Reader, RunSet};
+use crate::judgements::{self, Kept};
+use crate::reviews::{beginning, is_judged};
+use crate::roots::{FileId, Root};
+use crate::stored;
+use crate::trust::{Said, Verdict, Who, word};
+use rusqlite::{Row, params};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+use touchstone_api::{Agreement, Disagreement, Trust};
+use touchstone_formats::review::Verdict as Word;
+use touchstone_scoring::judges;
+use touchstone_scoring::trust::Says;
+
+/// Runs of a pair that are shown by name.
+const SHOWN: usize = 300;
+
+/// What was gathered, and what it comes to.
+pub(super) struct Known {
+    said: Said,
+    trust: Trust,
+}
+
+impl Lists {
+    /// Who said something of the runs that pass a filter, and how far each two agree.
+    pub fn trust(&self, index: &Reader<'_>, filter: &str) -> Result<Trust, IndexError> {
+        Ok(self.known(index, filter)?.trust.clone())
+    }
+
+    /// The agreement of two raters with the runs on which they disagree; none when one of them is
+    /// not there.
+    pub fn agreement(
+        &self,
+        index: &Reader<'_>,
+        (first, second): (&str, &str),
+        filter: &str,
+    ) -> Result<Option<Agreement>, IndexError> {
+        let known = self.known(index, filter)?;
+        let (Some(first), Some(second)) = (known.said.find(first), known.said.find(second)) else {
+            return Ok(None);
+        };
+        let (mut pair, apart) = known.said.pair(first.0, second.0);
+        let mut named = Vec::with_capacity(apart.len());
+        let mut select = index.prepare_cached("SELECT path FROM runs WHERE id = ?")?;
+        for (run, one, other) in apart {
+            named.push((select.query_row([run], |row| row.get::<_, String>(0))?, run, one, other));
+        }
+        named.sort_by(|a, b| a.0.cmp(&b.0));
+        for (_, run, one, other) in named.into_iter().take(SHOWN) {
+            pair.disagreements.push(disagreement(index, run, (first.1, one), (second.1, other))?);
+        }
+        Ok(Some(pair))
+    }
+
+    /// The files of judgements of the runs that pass a filter and cannot be read: how many, and a
+    /// sentence.
+    pub fn unreadable(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+    ) -> Result<Option<(u64, String)>, IndexError> {
+        let passing = self.set(index, &super::Asked::new(Filter::parse(filter).0))?;
+        unreadable(index, &passing)
+    }
+
+    fn known(&self, index: &Reader<'_>, filter: &str) -> Result<Arc<Known>, IndexError> {
+        let forks = self.forks_left_out(index, filter)?;
+        let asked = super::Asked::new(Filter::parse(filter).0.for_statistics());
+        let key = asked.filter.to_string();
+        if let Some(known) = self.remembered(index, |known| known.trusts.get(&key)) {
+            return Ok(known);
+        }
+        let passing = self.set(index, &asked)?;
+        let mut said = gather(index, &passing)?;
+        if let Some(note) = touchstone_api::forks_left_out(forks) {
+            said.note(note);
+        }
+        let trust = said.trust();
+        Ok(self.keep(index, Known { said, trust }, |known, new| known.trusts.put(key, new)))
+    }
+}
+
+/// One walk over what was said; runs of which nobody said anything are not looked at, but for their
+/// number.
+fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
+    const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same, v.least \
+                        FROM reviews v JOIN runs r ON r.key = v.run WHERE v.problem IS NULL";
+    let mut said = Said::default();
+    let mut query = index.prepare_cached(SAID)?;
+    let mut rows = query.query([])?;
+    let mut runs = RunSet::default();
+    while let Some(row) = rows.next()? {
+        let run: i64 = row.get(0)?;
+        if passing.contains(run) {
+            runs.insert(run);
+            match row.get_ref(4)?.as_str_or_null().ok().flatten() {
+                Some(judged) => by_judges(&mut said, run, judged, (text(row, 5)?, text(row, 6)?)),
+                None if row.get(3)? => by_people(&mut said, run, row)?,
+                None => {}
+            }
+        }
+    }
+    let stored = stored(index, passing, &mut runs)?;
+    automatic(index, &mut said, (passing, &runs))?;
+    // Those that were asked here have their places first.
+    for (evaluator, run, verdict) in stored {
+        if let Some(seat) = said.seat_of_stored(&evaluator) {
+            said.add(run, seat, verdict);
+        }
+    }
+    if let Some((files, note)) = unreadable(index, passing)? {
+        said.unreadable = files;
+        said.note(note);
+    }
+    Ok(said.finish())
+}
+
+/// What evaluators are stored to have said of these runs. Whether that passes is as their files
+/// have it.
+fn stored(
+    index: &Reader<'_>,
+    passing: &RunSet,
+    runs: &mut RunSet,
+) -> Result<Vec<(Rc<str>, i64, Verdict)>, IndexError> {
+    let mut names: HashMap<String, Rc<str>> = HashMap::new();
+    let mut all: Vec<(Rc<str>, i64, Verdict)> = Vec::new();
+    stored::each(index, |run, evaluator, passed| {
+        if !passing.contains(run) {
+            return;
+        }
+        runs.insert(run);
+        let name = match names.get(evaluator) {
+            Some(name) => Rc::clone(name),
+            None => {
+                Rc::clone(names.entry(evaluator.to_owned()).or_insert_with(|| evaluator.into()))
+            }
+        };
+        let counts = |passed| {
+            if passed {
+                Verdict::Counts(Says::Right, 1.0)
+            } else {
+                Verdict::Counts(Says::Wrong, 0.0)
+            }
+        };
+        let verdict = passed.map_or(Verdict::Unread, counts);
+        // A verdict beside an error is one all the same, and each run is counted once.
+        let of_run = all.iter_mut().rev().take_while(|(_, its, _)| *its == run);
+        match of_run.into_iter().find(|(known, ..)| *known == name) {
+            Some((.., known)) if !outweighs(*known, verdict) => *known = verdict,
+            Some(_) => {}
+            None => all.push((name, run, verdict)),
+        }
+    })?;
+    Ok(all)
+}
+
+/// The files of judgements of these runs that cannot be read: how many, and a sentence.
+fn unreadable(index: &Reader<'_>, passing: &RunSet) -> Result<Option<(u64, String)>, IndexError> {
+    const BROKEN: &str = "SELECT r.id, v.path FROM reviews v JOIN runs r ON r.key = v.run \
+                          WHERE v.problem IS NOT NULL ORDER BY v.path";
+    let mut query = index.prepare_cached(BROKEN)?;
+    let mut rows = query.query([])?;
+    let mut files = Vec::new();
+    while let Some(row) = rows.next()? {
+        let file = FileId::new(Root::Output, row.get::<_, Vec<u8>>(1)?);
+        if passing.contains(row.get(0)?) && is_judged(&file) {
+            files.push(file.shown());
+        }
+    }
+    let told = match files.as_slice() {
+        [] => return Ok(None),
+        [file] => format!(
+            "1 file of judgements cannot be read, and what it says is not counted: {file}. Mend it, or move it away."
+        ),
+        [first, ..] => format!(
+            "{} files of judgements cannot be read, and what they say is not counted; the first is {first}. Mend them, or move them away.",
+            files.len()
+        ),
+    };
+    Ok(Some((files.len() as u64, told)))
+}
+
+fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
+    Ok(row.get_ref(at)?.as_str_or_null().ok().flatten().unwrap_or_default())
+}
+
+/// What still holds of a review is in the row of its run; what is not there was said of another
+/// answer.
+fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
+    let score: Option<f64> = row.get(2)?;
+    let says = match Word::of(text(row, 1)?) {
+        Some(Word::Right) => Some(Says::Right),
+        Some(Word::Partly) => Some(Says::Between),
+        Some(Word::Wrong) => Some(Says::Wrong),
+        None => score.map(Says::of_score),
+    };
+    if let Some(seat) = said.seat(Who::People, 0) {
+        said.add(
+            run,
+            seat,
+            says.map_or(Verdict::Stale, |says| Verdict::Counts(says, score.unwrap_or_default())),
+        );
+    }
+    Ok(())
+}
+
+/// Of what the same judge said more than once, the last that holds and was read counts.
+fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str)) {
+    let mut verdicts: Vec<(u16, Verdict)> = Vec::new();
+    for one in Kept::all(judged, same, least) {
+        let judge = judges::named(&one.judge);
+        if judge.is_some_and(|judge| judge.pairs) {
+            said.note(format!(
+                "`{}` says which of two runs is better, so it is not held against anybody.",
+                one.judge
+            ));
+            continue;
+        }
+        let levels = judge.map_or(0, judges::Judge::levels);
+        let Some(seat) = said.seat_of_judge((&one.judge, &one.rules, &one.model), levels) else {
+            continue;
+        };
+        let verdict = if one.holds(judge) {
+            let says = |mean| Says::of_judge(judge, mean, one.least);
+            one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(says(mean), mean))
+        } else {
+            Verdict::Stale
+        };
+        match verdicts.iter_mut().find(|(known, _)| *known == seat) {
+            Some((_, known)) if !outweighs(*known, verdict) => *known = verdict,
+            Some(_) => {}
+            None => verdicts.push((seat, verdict)),
+        }
+    }
+    for (seat, verdict) in verdicts {
+        said.add(run, seat, verdict);
+    }
+}
+
+/// What cannot be read does not take away what was, and what does not hold takes away nothing.
+fn outweighs(earlier: Verdict, later: Verdict) -> bool {
+    match later {
+        Verdict::Counts(..) => false,
+        Verdict::Unread => matches!(earlier, Verdict::Counts(..)),
+        Verdict::Stale => true,
+    }
+}
+
+/// What the first scorer says, unless that is a judge: of the runs of which somebody else said
+/// something, and of how many in all.
+fn automatic(
+    index: &Reader<'_>,
+    said: &mut Said,
+    (passing, runs): (&RunSet, &RunSet),
+) -> Result<(), IndexError> {
+    const SCORED: &str = "SELECT id, passed, score FROM runs WHERE scoring = 'scored' AND passed IS NOT NULL \
+                          AND scorer NOT LIKE 'judge:%'";
+    let mut query = index.prepare_cached(SCORED)?;
+    let mut rows = query.query([])?;
+    let mut scored = 0;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let run: i64 = row.get(0)?;
+        scored += u64::from(passing.contains(run));
+        if runs.contains(run) {
+            let score = row.get::<_, Option<f64>>(2)?.unwrap_or_default();
+            found.push((run, Verdict::Counts(Says::of_scorer(score, row.get(1)?), score)));
+        }
+    }
+    if let Some(seat) = (scored > 0).then(|| said.seat(Who::Automatic, 0)).flatten() {
+        for (run, verdict) in found {
+            said.add(run, seat, verdict);
+        }
+        said.says_of(seat, scored);
+    }
+    Ok(())
+}
+
+/// A run on which two disagree, with the reasons of both.
+fn disagreement(
+    index: &Reader<'_>,
+    run: i64,
+    first: (&Who, Says),
+    second: (&Who, Says),
+) -> Result<Disagreement, IndexError> {
+    let mut select =
+        index.prepare_cached("SELECT key, path, task, score_reason FROM runs WHERE id = ?")?;
+    let (key, path, task, scored): (String, String, Option<String>, Option<String>) =
+        select.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    let why = |who: &Who| -> Result<Option<String>, IndexError> {
+        match who {
+            Who::Automatic => return Ok(scored.as_deref().map(beginning)),
+            Who::Stored(evaluator) => return stored::reason(index, run, evaluator),
+            Who::People | Who::Judge(_) => {}
+        }
+        let statement = "SELECT note, judged, same FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";
+        let mut select = index.prepare_cached(statement)?;
+        let mut rows = select.query(params![key])?;
+        while let Some(row) = rows.next()? {
+            let said = match who {
+                Who::Judge(asked) => {
+                    let asked = (asked.judge.as_str(), asked.rules.as_str(), asked.model.as_str());
+                    judgements::reason(text(row, 1)?, asked, text(row, 2)?)
+                        .as_deref()
+                        .map(beginning)
+                }
+                _ => row.get(0)?,
+            };
+            if said.is_some() {
+                return Ok(said);
+            }
+        }
+        Ok(None)
+    };
+    Ok(Disagreement {
+        first_why: why(first.0)?,
+        second_why: why(second.0)?,
+        run: key.clone(),
+        path,
+        task,
+        first: word(first.0, first.1).to_owned(),
+        second: word(second.0, second.1).to_owned(),
+    })
+}

@@ -1,0 +1,287 @@
+//! **Pure.** What has to be read or forgotten so that the index agrees with the disk again: known
+//! marks against found stamps. Owns the grouping of files into units; reads nothing.
+use super::layouts;
+use super::open::Stamp;
+use super::roots::{FileId, Root};
+use std::collections::{BTreeMap, BTreeSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What the index knows of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// As it was when it was read.
+    pub(crate) stamp: Stamp,
+    /// False when it was read so soon after its last change that the next change may bear the same
+    /// stamp.
+    pub(crate) settled: bool,
+    /// True for what is no file.
+    pub(crate) odd: bool,
+}
+
+/// Everything the index knows.
+pub(crate) type Known = BTreeMap<FileId, Mark>;
+
+/// What lies on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its stamp.
+    pub(crate) stamp: Stamp,
+    /// Why it is not read, when it is no file.
+    pub(crate) odd: Option<String>,
+}
+
+/// What makes one row: a file, or the files of one run of a benchmark folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UnitId {
+    /// The file, or the common stem of the group.
+    pub(crate) file: FileId,
+    /// Whether it is a group.
+    pub(crate) group: bool,
+}
+
+impl UnitId {
+    /// The id the page sees. A group and a file of the same name differ.
+    pub(crate) fn key(&self) -> String {
+        format!("{:016x}", self.hash())
+    }
+
+    /// The same of one of the runs of a file that holds many. No path has a zero byte, so no two of
+    /// them are alike.
+    pub(crate) fn key_of(&self, member: Option<&str>) -> String {
+        let Some(member) = member else { return self.key() };
+        let path = [self.file.path.as_slice(), b"\0\0", member.as_bytes()].concat();
+        format!("{:016x}", xxh3_64(&path))
+    }
+
+    /// As shown: the path, and which of its runs.
+    pub(crate) fn shown(&self, member: Option<&str>) -> String {
+        let path = self.file.shown();
+        member.map_or_else(|| path.clone(), |member| format!("{path}#{member}"))
+    }
+
+    /// The number that rows and files of the unit have in common.
+    pub(crate) fn number(&self) -> i64 {
+        self.hash().cast_signed()
+    }
+
+    fn hash(&self) -> u64 {
+        let end: &[u8] = if self.group { b"\0" } else { b"" };
+        xxh3_64(&[self.file.path.as_slice(), end].concat())
+    }
+}
+
+/// A unit with the files that make it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unit {
+    pub(crate) id: UnitId,
+    pub(crate) files: BTreeMap<FileId, Found>,
+}
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Read these files and put what they say in place of what was known of the unit.
+    Read(Unit),
+    /// Nothing of the unit is left.
+    Forget(UnitId),
+}
+
+/// Which unit a file belongs to.
+pub(crate) fn unit_of(file: &FileId, odd: bool) -> UnitId {
+    let alone = || UnitId { file: file.clone(), group: false };
+    if odd || file.root == Root::Input {
+        return alone();
+    }
+    let Some(stem) = std::str::from_utf8(file.name()).ok().and_then(layouts::member) else {
+        return alone();
+    };
+    let mut path = file.parent().to_vec();
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(stem.as_bytes());
+    UnitId { file: FileId::new(file.root, path), group: true }
+}
+
+/// The files of a unit that the index knows.
+pub(crate) fn members(known: &Known, unit: &UnitId) -> Vec<(FileId, Mark)> {
+    if !unit.group {
+        let mark = known.get(&unit.file).filter(|mark| unit_of(&unit.file, mark.odd) == *unit);
+        return mark.map(|mark| (unit.file.clone(), *mark)).into_iter().collect();
+    }
+    below(known, &unit.file)
+        .filter(|(file, mark)| unit_of(file, mark.odd) == *unit)
+        .map(|(file, mark)| (file.clone(), *mark))
+        .collect()
+}
+
+/// The steps that make the index agree with what was found within the scopes. Outside of them,
+/// nothing is concluded.
+pub(crate) fn reconcile(
+    known: &Known,
+    scopes: &[FileId],
+    found: &BTreeMap<FileId, Found>,
+) -> Vec<Step> {
+    let mut units = BTreeSet::new();
+    for (file, now) in found {
+        let same = known.get(file).is_some_and(|was| {
+            was.stamp == now.stamp
+                && was.odd == now.odd.is_some()
+                && (was.settled || now.odd.is_some())
+        });
+        if !same {
+            units.insert(unit_of(file, now.odd.is_some()));
+            // What was no file and now is one, or the other way round, leaves its former unit.
+            units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
+        }
+    }
+    for scope in scopes {
+        for (file, mark) in below(known, scope).filter(|(file, _)| scope.holds(file)) {
+            if !found.contains_key(file) {
+                units.insert(unit_of(file, mark.odd));
+            }
+        }
+    }
+    units.into_iter().map(|unit| step(known, scopes, found, unit)).collect()
+}
+
+fn step(known: &Known, scopes: &[FileId], found: &BTreeMap<FileId, Found>, unit: UnitId) -> Step {
+    let elsewhere = members(known, &unit)
+        .into_iter()
+        .filter(|(file, _)| !scopes.iter().any(|scope| scope.holds(file)));
+    let mut files: BTreeMap<FileId, Found> =
+        elsewhere.map(|(file, mark)| (file, Found { stamp: mark.stamp, odd: None })).collect();
+    let prefix =
+        found.range(unit.file.clone()..).take_while(|(file, _)| starts_with(file, &unit.file));
+    for (file, now) in prefix {
+        if unit_of(file, now.odd.is_some()) == unit {
+            files.insert(file.clone(), now.clone());
+        }
+    }
+    if files.is_empty() { Step::Forget(unit) } else { Step::Read(Unit { id: unit, files }) }
+}
+
+fn below<'a>(known: &'a Known, start: &'a FileId) -> impl Iterator<Item = (&'a FileId, &'a Mark)> {
+    known.range(start.clone()..).take_while(move |(file, _)| starts_with(file, start))
+}
+
+fn starts_with(file: &FileId, start: &FileId) -> bool {
+    file.root == start.root && file.path.starts_with(&start.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enter::remember;
+    use proptest::prelude::*;
+
+    type Disk = BTreeMap<FileId, Found>;
+    /// What an index would hold: each unit with the stamps that its row was made of.
+    type Rows = BTreeMap<UnitId, BTreeMap<FileId, Found>>;
+
+    const NAMES: [&str; 9] = [
+        "a.yaml",
+        "d/a.yaml",
+        "d/a_run_1.result",
+        "d/a_run_1.history",
+        "d/a_run_1",
+        "d.yaml/b.yaml",
+        "d/e/a_run_1.time",
+        "d/e/c.txt",
+        "d-/x",
+    ];
+
+    #[derive(Debug, Clone)]
+    enum Event {
+        Put(usize, u64),
+        Odd(usize),
+        Remove(usize),
+        Look(Vec<usize>),
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let file = 0..NAMES.len();
+        prop_oneof![
+            4 => (file.clone(), 0..4u64).prop_map(|(file, size)| Event::Put(file, size)),
+            1 => file.clone().prop_map(Event::Odd),
+            2 => file.clone().prop_map(Event::Remove),
+            3 => prop::collection::vec(0..SCOPES.len(), 1..3).prop_map(Event::Look),
+        ]
+    }
+
+    const SCOPES: [&str; 7] = ["", "a.yaml", "d", "d/a_run_1.result", "d/e", "d.yaml", "nothing"];
+
+    fn file(name: &str) -> FileId {
+        FileId::new(Root::Output, name)
+    }
+
+    /// Looks at the scopes and does what reconciling says.
+    fn look(known: &mut Known, rows: &mut Rows, disk: &Disk, scopes: &[FileId]) {
+        let seen: Disk = disk
+            .iter()
+            .filter(|(file, _)| scopes.iter().any(|s| s.holds(file)))
+            .map(|(f, s)| (f.clone(), s.clone()))
+            .collect();
+        for step in reconcile(known, scopes, &seen) {
+            let (id, files) = match step {
+                Step::Read(unit) => (unit.id, unit.files),
+                Step::Forget(id) => (id, BTreeMap::new()),
+            };
+            // A file is read as it is, whatever was known when the step was made; what is no file
+            // any more leaves its group.
+            let as_is =
+                files.into_keys().filter_map(|file| Some((file.clone(), disk.get(&file)?.clone())));
+            let files: Disk =
+                as_is.filter(|(file, now)| unit_of(file, now.odd.is_some()) == id).collect();
+            let marks = files.iter().map(|(file, found)| {
+                (file.clone(), Mark { stamp: found.stamp, settled: true, odd: found.odd.is_some() })
+            });
+            remember(known, &id, marks.collect());
+            if files.is_empty() {
+                rows.remove(&id);
+            } else {
+                rows.insert(id, files);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn following_any_sequence_of_events_ends_where_reading_everything_anew_does(events in prop::collection::vec(event(), 0..40)) {
+            let (mut disk, mut known, mut rows) = (Disk::new(), Known::new(), Rows::new());
+            for event in events {
+                match event {
+                    Event::Put(n, size) => {
+                        disk.insert(file(NAMES[n]), Found { stamp: Stamp { size, ..Stamp::default() }, odd: None });
+                    }
+                    Event::Odd(n) => {
+                        disk.insert(file(NAMES[n]), Found { stamp: Stamp::default(), odd: Some("odd".into()) });
+                    }
+                    Event::Remove(n) => drop(disk.remove(&file(NAMES[n]))),
+                    Event::Look(scopes) => {
+                        let scopes: Vec<FileId> = scopes.into_iter().map(|n| file(SCOPES[n])).collect();
+                        look(&mut known, &mut rows, &disk, &scopes);
+                    }
+                }
+            }
+            let everything = [file("")];
+            look(&mut known, &mut rows, &disk, &everything);
+            let (mut known_anew, mut rows_anew) = (Known::new(), Rows::new());
+            look(&mut known_anew, &mut rows_anew, &disk, &everything);
+            prop_assert_eq!(&rows, &rows_anew);
+            prop_assert_eq!(&known, &known_anew);
+            prop_assert_eq!(reconcile(&known, &everything, &disk), Vec::new());
+        }
+    }
+
+    #[test]
+    fn what_is_not_settled_is_read_again_though_its_stamp_is_the_same() {
+        let found = Found { stamp: Stamp::default(), odd: None };
+        let disk = Disk::from([(file("a.yaml"), found)]);
+        let mark = |settled| {
+            Known::from([(file("a.yaml"), Mark { stamp: Stamp::default(), settled, odd: false })])
+        };
+        assert_eq!(reconcile(&mark(true), &[file("")], &disk).len(), 0);
+        assert_eq!(reconcile(&mark(false), &[file("")], &disk).len(), 1);
+    }
+}

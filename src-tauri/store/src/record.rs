@@ -1,0 +1,424 @@
+//! Writes what was looked at into the index: rows, files, text and its pieces. One call is one
+//! unit, or a part of a file that holds many runs, inside the caller's transaction. Decides what a
+//! row says; the queries rely on it.
+use super::index::{IndexError, Writer};
+use super::layouts::{self, Coordinates};
+use super::look::{Looked, Outcome, Row, layout_name};
+use super::reconcile::{Mark, UnitId};
+use super::roots::FileId;
+use super::scoring::measure::{Evidence, Measured, Place, measure};
+use super::scoring::write::{self, Columns};
+use super::stored;
+use super::suites::Tasks;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::HashSet;
+use touchstone_api::{Lineage, RunState};
+use touchstone_formats::run::{Outline, Standing};
+use touchstone_scoring::missing_calls;
+
+/// What a unit was or is, for counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counted {
+    pub(crate) state: u8,
+    pub(crate) unfinished: bool,
+}
+
+/// What writing one unit changed.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) key: String,
+    pub(crate) before: Option<Counted>,
+    pub(crate) after: Option<Counted>,
+    /// False when only stamps changed.
+    pub(crate) visible: bool,
+}
+
+struct Old {
+    id: i64,
+    hash: i64,
+    counted: Counted,
+    text_len: i64,
+    words_done: i64,
+    reason: Option<String>,
+    size: i64,
+    modified_ms: i64,
+}
+
+/// What the path, the suites and the scorers say of a unit that was looked at. Takes most of the
+/// time, and no index.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    place: Coordinates,
+    missing: String,
+    variation_name: Option<String>,
+    measured: Measured,
+}
+
+/// Finds the places of the runs that a unit gives, and measures them.
+pub(crate) fn place(looked: &mut Looked, tasks: &Tasks, models: &[String]) -> Vec<Placed> {
+    let unit = looked.unit.clone();
+    looked.rows_mut().iter_mut().map(|row| place_row(&unit, row, tasks, models)).collect()
+}
+
+fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> Placed {
+    let mut at = match &row.member {
+        Some(member) => member.at.clone(),
+        None => layouts::coordinates(unit, models),
+    };
+    if let Some(id) = at.task.as_deref().and_then(|name| tasks.query_id(name)) {
+        at.task = Some(id.to_owned());
+    }
+    let blank = Outline::default();
+    let outline = row.outline.as_ref().unwrap_or(&blank);
+    let layout = row.outline.as_ref().map_or("", |outline| layout_name(outline.layout));
+    let system = at.system.as_deref().or(outline.system.as_deref());
+    let place = Place {
+        task: at.task.as_deref(),
+        variation: at.variation,
+        variation_name: at.variation_name.as_deref(),
+        calls_tools: calls_tools(layout, system),
+    };
+    if let Some(tag) = place.tag(tasks) {
+        row.look_in(tag);
+    }
+    let outline = row.outline.as_ref().unwrap_or(&blank);
+    let evidence = Evidence {
+        state: state(row),
+        reason: row.reason.as_deref(),
+        answer: outline.answer.as_ref(),
+        said: outline.said(),
+        calls: &outline.calls,
+        told: Some(&outline.told),
+    };
+    let measured = measure(tasks, &place, &evidence);
+    let (missing, name) = from_suite(tasks, &place, &outline.tools);
+    let variation_name = name.or_else(|| at.variation_name.clone());
+    Placed { place: at, missing, variation_name, measured }
+}
+
+/// Puts one unit, or a part of it, in place of what was known of it.
+pub(crate) fn put(
+    writer: &mut Writer,
+    looked: &Looked,
+    placed: Vec<Placed>,
+) -> Result<Vec<Written>, IndexError> {
+    let unit = &looked.unit;
+    let mut written = Vec::with_capacity(placed.len() + 1);
+    for (row, placed) in looked.rows().iter().zip(placed) {
+        written.push(put_one(writer, unit, row, placed)?);
+    }
+    let none = HashSet::new();
+    match &looked.outcome {
+        Outcome::Part(_) => {}
+        Outcome::Row(_) => forget_members(&writer.sql, unit, &none, &mut written)?,
+        Outcome::Last(_, keys) => {
+            forget_members(&writer.sql, unit, keys, &mut written)?;
+            // Of a file that is broken around its members there is a row of its own.
+            if !keys.contains(&unit.key()) {
+                written.extend(forget(&writer.sql, unit.key())?);
+            }
+        }
+        Outcome::Gone | Outcome::Suite(_) => {
+            forget_members(&writer.sql, unit, &none, &mut written)?;
+            written.extend(forget(&writer.sql, unit.key())?);
+            return put_files(&writer.sql, unit, &[]).map(|()| written);
+        }
+    }
+    put_files(&writer.sql, unit, &looked.marks)?;
+    Ok(written)
+}
+
+/// Takes the runs of a file that held many out of the index, but for those with these keys.
+fn forget_members(
+    sql: &Connection,
+    unit: &UnitId,
+    but: &HashSet<String>,
+    written: &mut Vec<Written>,
+) -> Result<(), IndexError> {
+    let mut select =
+        sql.prepare_cached("SELECT key FROM runs WHERE unit = ? AND member IS NOT NULL")?;
+    let keys = select.query_map([unit.number()], |row| row.get::<_, String>(0))?;
+    let gone: Vec<String> = keys
+        .filter(|key| !key.as_ref().is_ok_and(|key| but.contains(key)))
+        .collect::<Result<_, _>>()?;
+    for key in gone {
+        written.extend(forget(sql, key)?);
+    }
+    Ok(())
+}
+
+/// Takes a row out of the index, if it is there.
+fn forget(sql: &Connection, key: String) -> Result<Option<Written>, IndexError> {
+    let Some(old) = old(sql, &key)? else { return Ok(None) };
+    remove(sql, &old)?;
+    for text in [
+        "DELETE FROM runs WHERE id = ?",
+        "DELETE FROM scores WHERE run = ?",
+        "DELETE FROM answers WHERE run = ?",
+        "DELETE FROM stored WHERE run = ?",
+    ] {
+        sql.prepare_cached(text)?.execute([old.id])?;
+    }
+    Ok(Some(Written { key, before: Some(old.counted), after: None, visible: true }))
+}
+
+fn put_one(
+    writer: &mut Writer,
+    unit: &UnitId,
+    row: &Row,
+    mut placed: Placed,
+) -> Result<Written, IndexError> {
+    let member = row.member.as_ref().map(|member| member.key.as_str());
+    let key = unit.key_of(member);
+    let old = old(&writer.sql, &key)?;
+    let before = old.as_ref().map(|old| old.counted);
+    if let Some(old) = &old
+        && is_same(old, row)
+    {
+        // Runs that lie in one file do not become others because one of them does.
+        let visible = row.member.is_none()
+            && (old.size != int(row.size) || old.modified_ms != row.modified_ms);
+        if visible {
+            let sql = "UPDATE runs SET size = ?, modified_ms = ? WHERE id = ?";
+            writer.sql.prepare_cached(sql)?.execute(params![
+                int(row.size),
+                row.modified_ms,
+                old.id
+            ])?;
+        }
+        return Ok(Written { key, before, after: before, visible });
+    }
+    if let Some(old) = &old {
+        remove(&writer.sql, old)?;
+    }
+    let text_offset = writer
+        .blob
+        .append(row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes()))?;
+    write::fill_in(&writer.sql, &mut placed.measured)?;
+    let fresh = old.is_none();
+    let id = put_row(
+        &writer.sql,
+        &NewRow {
+            id: old.map(|old| old.id),
+            key: &key,
+            unit,
+            member,
+            row,
+            placed: &placed,
+            text_offset,
+        },
+    )?;
+    put_items(&writer.sql, id, row, text_offset)?;
+    write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
+    write::put_answer(&writer.sql, id, row, fresh)?;
+    stored::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
+    let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
+    Ok(Written { key, before, after: Some(after), visible: true })
+}
+
+fn is_same(old: &Old, row: &Row) -> bool {
+    old.hash == row.hash.cast_signed()
+        && old.counted.state == order(state(row))
+        && old.reason == row.reason
+}
+
+fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
+    let text =
+        "SELECT id, content_hash, state_order, words_done < item_count, text_len, words_done, reason, size, modified_ms
+                FROM runs WHERE key = ?";
+    let row = sql.prepare_cached(text)?.query_row([key], |row| {
+        Ok(Old {
+            id: row.get(0)?,
+            hash: row.get(1)?,
+            counted: Counted { state: row.get(2)?, unfinished: row.get(3)? },
+            text_len: row.get(4)?,
+            words_done: row.get(5)?,
+            reason: row.get(6)?,
+            size: row.get(7)?,
+            modified_ms: row.get(8)?,
+        })
+    });
+    Ok(row.optional()?)
+}
+
+/// Takes the text of a row out of the index; its bytes stay in the blob until that is rewritten.
+fn remove(sql: &Connection, old: &Old) -> Result<(), IndexError> {
+    if old.words_done > 0 {
+        let text = "DELETE FROM words WHERE rowid IN (SELECT id FROM items WHERE run = ? ORDER BY start LIMIT ?)";
+        sql.prepare_cached(text)?.execute(params![old.id, old.words_done])?;
+    }
+    sql.prepare_cached("DELETE FROM items WHERE run = ?")?.execute([old.id])?;
+    sql.prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'blob_dead'")?
+        .execute([old.text_len])?;
+    Ok(())
+}
+
+struct NewRow<'a> {
+    id: Option<i64>,
+    key: &'a str,
+    unit: &'a UnitId,
+    member: Option<&'a str>,
+    row: &'a Row,
+    placed: &'a Placed,
+    text_offset: u64,
+}
+
+fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
+    let NewRow { id, key, unit, member, row, placed, text_offset } = new;
+    let Placed { place, missing, variation_name, measured } = placed;
+    let blank = Outline::default();
+    let outline = row.outline.as_ref().unwrap_or(&blank);
+    let (scores, fault) = (Columns::of(measured), row.fault.as_ref());
+    let has_answer = outline.answer.is_some()
+        || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
+    let text =
+        "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
+        state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
+        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
+        scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?)";
+    sql.prepare_cached(text)?.execute(params![
+        id,
+        key,
+        unit.shown(*member),
+        unit.number(),
+        member,
+        row.outline.as_ref().map_or("", |outline| layout_name(outline.layout)),
+        place.task,
+        place.system.as_ref().or(outline.system.as_ref()),
+        place.model.as_ref().or(outline.model.as_ref()),
+        place.variation,
+        variation_name,
+        place.repeat,
+        state_name(state(row)),
+        order(state(row)),
+        row.reason,
+        outline.turns,
+        outline.tool_calls,
+        outline.failed_calls,
+        outline.nudges,
+        missing,
+        lines(&outline.tools),
+        outline.tokens.map(int),
+        outline.cost,
+        outline.seconds,
+        outline.unfinished,
+        int(row.size),
+        row.modified_ms,
+        has_answer,
+        row.hash.cast_signed(),
+        fault.and_then(|fault| fault.line),
+        fault.and_then(|fault| fault.column),
+        fault.and_then(|fault| fault.excerpt.as_ref()),
+        fault.and_then(|fault| fault.advice.as_ref()),
+        int(*text_offset),
+        int(outline.text.len() as u64),
+        int(row.pieces.len() as u64),
+        scores.scoring,
+        scores.scorer,
+        scores.score,
+        scores.passed,
+        scores.reason,
+        scores.class,
+        scores.fingerprint,
+        outline.follow_ups,
+        lineage(outline, place.fork).map(Lineage::word),
+        place.fork,
+        outline.forked_from.as_ref().map(|origin| &origin.file),
+        outline.forked_from.as_ref().and_then(|origin| origin.step),
+    ])?;
+    Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
+}
+
+/// Whether a run is a fork, by what its file says or by its name, or was continued by messages of a
+/// person.
+fn lineage(outline: &Outline, fork: u32) -> Option<Lineage> {
+    if outline.forked_from.is_some() || fork > 0 {
+        return Some(Lineage::Fork);
+    }
+    (outline.follow_ups > 0).then_some(Lineage::FollowUps)
+}
+
+fn put_items(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(), IndexError> {
+    let mut insert =
+        sql.prepare_cached("INSERT INTO items (run, step, start, len) VALUES (?, ?, ?, ?)")?;
+    for piece in &row.pieces {
+        let start = int(text_offset + piece.start as u64);
+        insert.execute(params![id, piece.step, start, int(piece.len as u64)])?;
+    }
+    Ok(())
+}
+
+fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Result<(), IndexError> {
+    let number = unit.number();
+    sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([number])?;
+    let text = "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
+    let mut insert = sql.prepare_cached(text)?;
+    for (file, mark) in marks {
+        let stamp = mark.stamp;
+        insert.execute(params![
+            file.path,
+            number,
+            mark.odd,
+            int(stamp.size),
+            stamp.mtime_ns,
+            stamp.inode.cast_signed(),
+            mark.settled
+        ])?;
+    }
+    Ok(())
+}
+
+/// A `PromptQL` run calls no tools; what it did instead is its plan.
+pub(crate) fn calls_tools(layout: &str, system: Option<&str>) -> bool {
+    !matches!(layout, "" | "prompt_ql") && system != Some("promptql")
+}
+
+/// What a suite adds to a run: the expected calls that never happened, as a JSON list, and the name
+/// of its variation.
+pub(crate) fn from_suite(
+    tasks: &Tasks,
+    place: &Place<'_>,
+    tools: &[String],
+) -> (String, Option<String>) {
+    let Some(task) = place.task.and_then(|task| tasks.get(task)) else {
+        return ("[]".to_owned(), None);
+    };
+    let name = place.variation.and_then(|n| task.variation_name(n as usize));
+    let missing = if place.calls_tools {
+        missing_calls(&task.suite.expected_tool_calls, tools)
+    } else {
+        Vec::new()
+    };
+    (serde_json::to_string(&missing).unwrap_or_else(|_| "[]".to_owned()), name)
+}
+
+fn state(row: &Row) -> RunState {
+    row.state.unwrap_or(RunState::Other)
+}
+
+/// Place of a state in [`RunState`].
+pub(crate) fn order(state: RunState) -> u8 {
+    state as u8
+}
+
+/// A state as it is written.
+pub(crate) fn state_name(state: RunState) -> &'static str {
+    match state {
+        RunState::Answered => "answered",
+        RunState::NoAnswer => "no_answer",
+        RunState::Waiting => "waiting",
+        RunState::Error => "error",
+        RunState::Writing => "writing",
+        RunState::Damaged => "damaged",
+        RunState::Other => "other",
+    }
+}
+
+fn lines(names: &[String]) -> String {
+    if names.is_empty() { String::new() } else { format!("\n{}\n", names.join("\n")) }
+}
+
+fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}

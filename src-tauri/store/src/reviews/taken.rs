@@ -1,0 +1,116 @@
+//! A file of what people or judges say of a run, as it turned out to be, and how it is kept in the
+//! index.
+use super::super::index::IndexError;
+use super::super::judgements;
+use super::super::look::is_settled;
+use super::super::open::{self, Refused, Stamp};
+use super::super::reconcile::Found;
+use super::super::roots::{FileId, Roots};
+use super::{MOST, Wrong, is_judged, read};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use touchstone_clock as clock;
+use touchstone_formats::review::{self, Review};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// As much of a note is kept in the index; the rest is in the file.
+const NOTE: usize = 600;
+
+/// What a file of a review turned out to be.
+pub(super) enum Taken {
+    Gone,
+    Unread { stamp: Stamp, wrong: Wrong },
+    Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<Said, Wrong> },
+}
+
+/// What stands in a file.
+pub(super) enum Said {
+    Person(Review),
+    /// As it is kept in the index.
+    Judges(String),
+}
+
+impl Taken {
+    pub(super) fn of(roots: &Roots, file: &FileId, found: Option<Found>) -> Self {
+        let Some(found) = found else { return Taken::Gone };
+        if let Some(odd) = found.odd {
+            return Taken::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
+        }
+        let judged = is_judged(file);
+        let said = |bytes: &[u8]| {
+            if judged {
+                judgements::read(bytes).map(|sheet| Said::Judges(judgements::kept(&sheet)))
+            } else {
+                read(bytes).map(|sheet| Said::Person(sheet.review().clone()))
+            }
+        };
+        match open::read(roots, file, if judged { judgements::MOST } else { MOST }) {
+            Ok((bytes, stamp)) => Taken::Sheet {
+                stamp,
+                settled: is_settled(stamp, clock::now_ns()),
+                hash: xxh3_64(&bytes),
+                read: said(&bytes).map_err(Wrong::of),
+            },
+            Err(Refused::Gone) => Taken::Gone,
+            Err(why) => Taken::Unread {
+                stamp: found.stamp,
+                wrong: Wrong::because(format!("The file cannot be read: {why}.")),
+            },
+        }
+    }
+
+    /// Keeps it in the index; true when it says something else than before.
+    pub(super) fn put(self, sql: &Connection, file: &FileId) -> Result<bool, IndexError> {
+        let (stamp, settled, hash, read) = match self {
+            Taken::Gone => {
+                return Ok(sql
+                    .prepare_cached("DELETE FROM reviews WHERE path = ?")?
+                    .execute([&file.path])?
+                    > 0);
+            }
+            Taken::Unread { stamp, wrong } => {
+                (stamp, true, xxh3_64(wrong.message.as_bytes()), Err(wrong))
+            }
+            Taken::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
+        };
+        let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;
+        let before: Option<i64> = known.query_row([&file.path], |row| row.get(0)).optional()?;
+        let (said, judged) = match read.as_ref().ok() {
+            Some(Said::Person(said)) => (Some(said), None),
+            Some(Said::Judges(judged)) => (None, Some(judged)),
+            None => (None, None),
+        };
+        let wrong = read.as_ref().err().and_then(|wrong| serde_json::to_string(wrong).ok());
+        sql.prepare_cached(
+            "INSERT INTO reviews (path, size, mtime_ns, inode, settled, hash, verdict, score, answer, judged, note, problem)
+             VALUES (?,?,?,?,?,?,?,?,?,?,?,?)
+             ON CONFLICT (path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns, inode = excluded.inode,
+               settled = excluded.settled, hash = excluded.hash, verdict = excluded.verdict, score = excluded.score,
+               answer = excluded.answer, judged = excluded.judged, note = excluded.note, problem = excluded.problem",
+        )?
+        .execute(params![
+            file.path,
+            stamp.size.cast_signed(),
+            stamp.mtime_ns,
+            stamp.inode.cast_signed(),
+            settled,
+            hash.cast_signed(),
+            said.and_then(|said| said.verdict).map(review::Verdict::word),
+            said.and_then(|said| said.score),
+            said.and_then(|said| said.answer.as_deref()),
+            judged,
+            said.map(|said| beginning(&said.note)).filter(|note| !note.is_empty()),
+            wrong,
+        ])?;
+        Ok(before != Some(hash.cast_signed()))
+    }
+}
+
+/// The beginning of a text, for the index.
+pub(crate) fn beginning(text: &str) -> String {
+    let text = text.trim();
+    let mut cut: String = text.chars().take(NOTE).collect();
+    if cut.len() < text.len() {
+        cut.push('…');
+    }
+    cut
+}

@@ -1,0 +1,326 @@
+//! Lists what lies in the directories, with stamps: two threads, no link followed, bounded in depth
+//! and number. Reads no file.
+use super::limits::Limits;
+use super::open::{self, Stamp};
+use super::reconcile::Found;
+use super::roots::{FileId, Root, Roots};
+use fs_err as fs;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use touchstone_formats::stabletoolbench::filter;
+
+/// What a look at some scopes found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Everything there is to a row: files, and what is no file with the reason.
+    pub(crate) found: BTreeMap<FileId, Found>,
+    /// True when there was more than is listed.
+    pub(crate) cut: bool,
+    /// Why whole roots could not be listed. Nothing is concluded about their files then.
+    pub(crate) failed: BTreeMap<Root, io::Error>,
+}
+
+/// Looks at files and directories. A scope that is not there any more is simply not among what was
+/// found.
+pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Survey {
+    let walk = Walk::new(roots, limits);
+    let mut found: Vec<(FileId, Found)> = Vec::new();
+    for scope in
+        scopes.iter().filter(|scope| !is_hidden(scope) && scope.depth() <= limits.depth + 1)
+    {
+        walk.look(scope, &mut found);
+    }
+    let wide = scopes.iter().any(|scope| scope.path.is_empty());
+    let more = std::thread::scope(|threads| {
+        let second = wide.then(|| threads.spawn(|| walk.work()));
+        let mut all = walk.work();
+        if let Some(second) = second {
+            all.extend(second.join().unwrap_or_default());
+        }
+        all
+    });
+    found.extend(more);
+    let mut failed = walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A root that went away while it was looked at took its files along: that they were not found
+    // says nothing about them.
+    for root in scopes.iter().map(|scope| scope.root) {
+        if !failed.contains_key(&root)
+            && let Err(error) = listable(roots, root)
+        {
+            failed.insert(root, error);
+        }
+    }
+    Survey { found: found.into_iter().collect(), cut: walk.cut.into_inner(), failed }
+}
+
+/// Fails when a root is not there, is no folder, or may not be listed.
+pub(crate) fn listable(roots: &Roots, root: Root) -> io::Result<()> {
+    roots.dir(root).map_or(Ok(()), |dir| fs::read_dir(dir).map(drop))
+}
+
+/// Looks at a folder of our own beside the results, which `survey` passes over. Nothing when it is
+/// not there.
+pub(crate) fn survey_own(
+    roots: &Roots,
+    limits: &Limits,
+    folder: &FileId,
+) -> BTreeMap<FileId, Found> {
+    // What lies in it repeats the folders of the results.
+    let limits = Limits { depth: limits.depth + folder.depth(), ..limits.clone() };
+    let walk = Walk::new(roots, &limits);
+    let mut found = Vec::new();
+    walk.look(folder, &mut found);
+    found.extend(walk.work());
+    found.into_iter().collect()
+}
+
+/// True for names that are nobody's result: hidden files, our own sidecars, locks and what editors
+/// and downloads leave.
+pub fn is_hidden(file: &FileId) -> bool {
+    file.path.split(|b| *b == b'/').any(is_hidden_name)
+}
+
+fn is_hidden_name(name: &[u8]) -> bool {
+    name.starts_with(b".")
+        || name.starts_with(b"#")
+        || [".lock", ".tmp", ".part", ".swp", "~"].iter().any(|end| name.ends_with(end.as_bytes()))
+}
+
+struct Queue {
+    dirs: Vec<FileId>,
+    busy: usize,
+}
+
+struct Walk<'a> {
+    roots: &'a Roots,
+    limits: &'a Limits,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    listed: AtomicUsize,
+    cut: AtomicBool,
+    failed: Mutex<BTreeMap<Root, io::Error>>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(roots: &'a Roots, limits: &'a Limits) -> Self {
+        Self {
+            roots,
+            limits,
+            queue: Mutex::new(Queue { dirs: Vec::new(), busy: 0 }),
+            wake: Condvar::new(),
+            listed: AtomicUsize::new(0),
+            cut: AtomicBool::new(false),
+            failed: Mutex::default(),
+        }
+    }
+
+    /// One scope: a directory goes into the queue, a file is found at once.
+    fn look(&self, scope: &FileId, found: &mut Vec<(FileId, Found)>) {
+        let Some(path) = self.roots.path(scope) else { return };
+        match fs::symlink_metadata(&path) {
+            Ok(meta) if scope.path.is_empty() || meta.is_dir() => {
+                self.enter(scope.clone(), &meta, found);
+            }
+            Ok(meta) => found.extend(entry(scope, &meta).map(|entry| (scope.clone(), entry))),
+            Err(error) if scope.path.is_empty() => self.fail(scope.root, error),
+            Err(_) => {}
+        }
+    }
+
+    fn work(&self) -> Vec<(FileId, Found)> {
+        let mut found = Vec::new();
+        while let Some(dir) = self.next() {
+            if let Err(error) = self.list(&dir, &mut found) {
+                self.unlisted(dir, error, &mut found);
+            }
+            let mut queue = self.lock();
+            queue.busy -= 1;
+            drop(queue);
+            self.wake.notify_all();
+        }
+        found
+    }
+
+    fn next(&self) -> Option<FileId> {
+        let mut queue = self.lock();
+        loop {
+            if let Some(dir) = queue.dirs.pop() {
+                queue.busy += 1;
+                return Some(dir);
+            }
+            if queue.busy == 0 {
+                return None;
+            }
+            queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn list(&self, dir: &FileId, found: &mut Vec<(FileId, Found)>) -> io::Result<()> {
+        let path = self.roots.path(dir).unwrap_or_default();
+        for item in fs::read_dir(path)? {
+            let item = item?;
+            let name = item.file_name();
+            if is_hidden_name(name.as_bytes()) {
+                continue;
+            }
+            if self.listed.fetch_add(1, Ordering::Relaxed) >= self.limits.entries {
+                self.cut.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            // Gone between listing and looking: as if it had never been listed.
+            let Ok(meta) = item.metadata() else { continue };
+            let file = dir.join(&name);
+            if meta.is_dir() {
+                self.enter(file, &meta, found);
+            } else if let Some(entry) = entry(&file, &meta) {
+                found.push((file, entry));
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&self, dir: FileId, meta: &std::fs::Metadata, found: &mut Vec<(FileId, Found)>) {
+        if self.roots.is_other_root(&dir) {
+            return;
+        }
+        if dir.depth() > self.limits.depth {
+            let why = format!(
+                "The folder is more than {} folders deep and is not looked into.",
+                self.limits.depth
+            );
+            found.push((dir, Found { stamp: stamp(meta), odd: Some(why) }));
+            return;
+        }
+        if !dir.path.is_empty() && is_suite_name(&dir) {
+            let odd = Some("It is a folder that is named like a file.".to_owned());
+            // The stamp of a folder changes with what is in it; the row does not.
+            let stamp = Stamp { size: 0, mtime_ns: 0, inode: meta.ino() };
+            found.push((dir.clone(), Found { stamp, odd }));
+        }
+        self.lock().dirs.push(dir);
+        self.wake.notify_one();
+    }
+
+    fn unlisted(&self, dir: FileId, error: io::Error, found: &mut Vec<(FileId, Found)>) {
+        if dir.path.is_empty() {
+            self.fail(dir.root, error);
+        } else if error.kind() != io::ErrorKind::NotFound {
+            let odd = Some(format!("The folder could not be listed: {}.", open::reason(&error)));
+            found.push((dir, Found { stamp: Stamp::default(), odd }));
+        }
+    }
+
+    fn fail(&self, root: Root, error: io::Error) {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).insert(root, error);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What makes a row of an entry that is no directory; nothing for what does not matter in its root.
+fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
+    let is_workspace = matches!(file.name(), b"touchstone.yaml" | b"touchstone.yml");
+    let kind = meta.file_type();
+    let is_suite = is_suite_name(file)
+        || is_prompt_name(file)
+        || (is_prompt_like(file) && kind.is_file())
+        || (is_query_name(file) && kind.is_file());
+    if file.root == Root::Input && (is_workspace || !is_suite) {
+        return None;
+    }
+    let odd = match () {
+        () if kind.is_file() => None,
+        () if kind.is_symlink() => Some("It is a link, and links are not followed."),
+        () if kind.is_fifo() => Some("It is a pipe, not a file."),
+        () if kind.is_socket() => Some("It is a socket, not a file."),
+        () => Some("It is a device, not a file."),
+    };
+    Some(Found { stamp: stamp(meta), odd: odd.map(str::to_owned) })
+}
+
+fn stamp(meta: &std::fs::Metadata) -> Stamp {
+    let mtime_ns = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
+    Stamp { size: meta.len(), mtime_ns, inode: meta.ino() }
+}
+
+/// The files that a folder of loose prompts is made of.
+pub(crate) const PROMPT_NAMES: [&str; 4] = [
+    "promptql_prompt.txt",
+    "other_models_prompt.txt",
+    "other_models_prompt_with_python.txt",
+    "correct_answer.json",
+];
+
+/// True for a file of a folder of loose prompts.
+pub(crate) fn is_prompt_name(file: &FileId) -> bool {
+    PROMPT_NAMES.iter().any(|name| name.as_bytes() == file.name())
+}
+
+/// True for a text that is named like the prompt of a task, though no form of a task has a file of
+/// this name.
+pub(crate) fn is_prompt_like(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    let stem = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".md"));
+    let is_whole = |stem: &str| ["query", "task", "instruction", "instructions"].contains(&stem);
+    !is_prompt_name(file)
+        && stem.is_some_and(|stem| {
+            stem.contains("prompt") || stem.contains("question") || is_whole(stem)
+        })
+}
+
+/// True for names that a set of queries may have. Most files of such a name are something else;
+/// their beginning tells.
+pub(crate) fn is_query_name(file: &FileId) -> bool {
+    file.name().to_ascii_lowercase().ends_with(b".json")
+        && !is_prompt_name(file)
+        && !filter::is_one(&file.shown())
+}
+
+/// True for names that a suite may have.
+pub(crate) fn is_suite_name(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    Path::new(&name).extension().is_some_and(|end| end == "yaml" || end == "yml")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_entries_as_the_usual_limit_are_listed_and_the_next_is_cut() {
+        // In memory where there is such a folder, and many names of few files, because disks take
+        // long for so many.
+        let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let roots = Roots {
+            folder: home.path().to_owned(),
+            input_dir: None,
+            output_dir: home.path().to_owned(),
+            ..Roots::default()
+        };
+        let limits = Limits::default();
+        let folders = 20;
+        // A folder is an entry, too.
+        let files = limits.entries / folders - 1;
+        for n in 0..folders {
+            let dir = home.path().join(format!("d{n}"));
+            fs::create_dir(&dir).unwrap();
+            let first = dir.join("r0.yaml");
+            fs::write(&first, "").unwrap();
+            for n in 1..files {
+                fs::hard_link(&first, dir.join(format!("r{n}.yaml"))).unwrap();
+            }
+        }
+        let everything = [FileId::new(Root::Output, "")];
+        let fits = survey(&roots, &limits, &everything);
+        assert_eq!((fits.found.len(), fits.cut), (folders * files, false));
+        fs::write(home.path().join("one-more.yaml"), "").unwrap();
+        assert!(survey(&roots, &limits, &everything).cut);
+    }
+}

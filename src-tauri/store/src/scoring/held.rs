@@ -1,0 +1,200 @@
+//! What the index holds of a run so that it can be measured without its files.
+use super::measure::Evidence;
+use crate::blob::TextBlob;
+use crate::filter::state_named;
+use crate::index::IndexError;
+use crate::record::{order, state_name};
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use touchstone_api::RunState;
+use touchstone_formats::answer::{self, Ended, Place};
+use touchstone_formats::run::{Kept, Told};
+use touchstone_formats::stabletoolbench::Pair;
+use touchstone_formats::stabletoolbench::answers::GAVE_UP_REASON;
+
+/// A run, as far as scorers ask.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    state: Option<RunState>,
+    reason: Option<String>,
+    pub(crate) answer: Option<Kept>,
+    /// Why no answer was found, where the files give none of their own; empty when one was, or
+    /// nobody knows.
+    unfound: Option<String>,
+    sought: Sought,
+    /// The tag that the answer was found in.
+    tag: Option<String>,
+    calls: Vec<(String, bool)>,
+    told: Option<Told>,
+    /// Where the last message of the model stands in the text of all runs.
+    said_at: u64,
+    said_len: usize,
+}
+
+impl Held {
+    /// Of the run with this number.
+    pub(crate) fn load(sql: &Connection, run: i64) -> Result<Self, IndexError> {
+        const SELECT: &str = "SELECT r.state, r.reason, r.text_offset, a.lenient, a.calls, a.said_at, a.said_len, a.answer, a.told, a.unfound, a.tag, a.sought \
+                              FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.id = ?";
+        Ok(sql.prepare_cached(SELECT)?.query_row([run], read).optional()?.unwrap_or_default())
+    }
+
+    /// The last message of the model; the text of all runs is opened when it is needed for the
+    /// first time.
+    pub(crate) fn said(
+        &self,
+        texts: &mut Option<TextBlob>,
+        open: impl FnOnce() -> Result<TextBlob, IndexError>,
+    ) -> Result<String, IndexError> {
+        if self.said_len == 0 {
+            return Ok(String::new());
+        }
+        let text = match texts {
+            Some(text) => text,
+            None => texts.insert(open()?),
+        };
+        let bytes = text.read(self.said_at, self.said_len)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Looks for the answer in the tag that the suite names now. True when the run stands otherwise
+    /// than before.
+    pub(crate) fn look_in(&mut self, tag: Option<&str>, said: &str) -> bool {
+        let Some(unfound) = &self.unfound else { return false };
+        let gave_up = self.told.as_ref().and_then(|told| told.gave_up) == Some(true);
+        let Found { answer, tag, why } = self.sought.by(tag, said, gave_up);
+        let known = (self.tag.take(), self.answer.take());
+        self.state = Some(if answer.is_some() { RunState::Answered } else { RunState::NoAnswer });
+        let why = why.unwrap_or(unfound);
+        self.reason = Some(why.to_owned()).filter(|why| answer.is_none() && !why.is_empty());
+        (self.tag, self.answer) = (tag, answer);
+        known != (self.tag.clone(), self.answer.clone())
+    }
+
+    /// Writes how a run stands now.
+    pub(crate) fn put(&self, sql: &Connection, run: i64) -> Result<(), IndexError> {
+        let state = self.state.unwrap_or(RunState::Other);
+        sql.prepare_cached(
+            "UPDATE runs SET state = ?, state_order = ?, reason = ?, has_answer = ? WHERE id = ?",
+        )?
+        .execute(params![
+            state_name(state),
+            order(state),
+            self.reason,
+            self.answer.is_some(),
+            run
+        ])?;
+        let (lenient, json) = self
+            .answer
+            .as_ref()
+            .map_or((None, None), |kept| (Some(kept.lenient), kept.json.as_deref()));
+        sql.prepare_cached("UPDATE answers SET lenient = ?, answer = ?, tag = ? WHERE run = ?")?
+            .execute(params![lenient, json, self.tag, run])?;
+        Ok(())
+    }
+
+    /// As scorers take it.
+    pub(crate) fn evidence<'a>(&'a self, said: &'a str) -> Evidence<'a> {
+        Evidence {
+            state: self.state.unwrap_or(RunState::Other),
+            reason: self.reason.as_deref(),
+            answer: self.answer.as_ref(),
+            said,
+            calls: &self.calls,
+            told: self.told.as_ref(),
+        }
+    }
+}
+
+/// The answers that a run without one of its own has elsewhere.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Sought {
+    /// In a fence of its messages.
+    pub(crate) fence: Option<Kept>,
+    /// In what the last call of `Finish` was given.
+    pub(crate) finish: Option<Kept>,
+}
+
+/// The answer of such a run, as its task has it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) answer: Option<Kept>,
+    /// The tag that decided, as the suite names it.
+    pub(crate) tag: Option<String>,
+    /// Why there is none, where the call says so.
+    pub(crate) why: Option<&'static str>,
+}
+
+impl Sought {
+    /// Finds the answer for a task whose answers stand in this tag; without one, as its messages
+    /// alone have it.
+    pub(crate) fn by(&self, tag: Option<&str>, said: &str, gave_up: bool) -> Found {
+        let ended = match &self.finish {
+            _ if gave_up => Ended::GaveUp,
+            Some(_) => Ended::Answered,
+            None => Ended::Otherwise,
+        };
+        let place =
+            tag.map_or(Place::AsFound, |tag| answer::place(tag, said, self.fence.is_some(), ended));
+        let tag = tag.filter(|_| place != Place::AsFound).map(str::to_owned);
+        let why = (place == Place::Nowhere && gave_up).then_some(GAVE_UP_REASON);
+        let answer = match place {
+            Place::AsFound => self.fence.clone(),
+            Place::Finish => self.finish.clone(),
+            Place::Said(answer) => Some(Kept::of(&answer)),
+            Place::Nowhere => None,
+        };
+        Found { answer, tag, why }
+    }
+
+    /// As the index keeps it.
+    pub(super) fn text(&self) -> Option<String> {
+        let kept =
+            |kept: &Option<Kept>| kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()));
+        let both = (kept(&self.fence), kept(&self.finish));
+        if both == (None, None) { None } else { serde_json::to_string(&both).ok() }
+    }
+
+    fn read(text: &str) -> Option<Self> {
+        type One = Option<(bool, Option<String>)>;
+        let (fence, finish): (One, One) = serde_json::from_str(text).ok()?;
+        let kept = |one: One| one.map(|(lenient, json)| Kept { json, lenient });
+        Some(Self { fence: kept(fence), finish: kept(finish) })
+    }
+}
+
+/// What the calls do not say, as the index keeps it.
+pub(super) fn told_as_text(told: &Told) -> String {
+    let pair = |pair: &Pair| [pair.tool.clone(), pair.api.clone()];
+    let apis: Option<Vec<_>> = told.apis.as_ref().map(|apis| apis.iter().map(pair).collect());
+    serde_json::to_string(&(told.untold, apis, told.gave_up)).unwrap_or_default()
+}
+
+fn told_of(text: &str) -> Option<Told> {
+    let (untold, apis, gave_up): (bool, Option<Vec<[String; 2]>>, Option<bool>) =
+        serde_json::from_str(text).ok()?;
+    let apis = apis.map(|apis| apis.into_iter().map(|[tool, api]| Pair { tool, api }).collect());
+    Some(Told { untold, apis, gave_up })
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Held> {
+    let state: String = row.get(0)?;
+    let (offset, at, len): (i64, Option<i64>, Option<i64>) =
+        (row.get(2)?, row.get(5)?, row.get(6)?);
+    let (lenient, json): (Option<bool>, Option<String>) = (row.get(3)?, row.get(7)?);
+    let (calls, told): (Option<String>, Option<String>) = (row.get(4)?, row.get(8)?);
+    Ok(Held {
+        state: state_named(&state),
+        reason: row.get(1)?,
+        answer: lenient.map(|lenient| Kept { json, lenient }),
+        unfound: row.get(9)?,
+        sought: row
+            .get::<_, Option<String>>(11)?
+            .and_then(|text| Sought::read(&text))
+            .unwrap_or_default(),
+        tag: row.get(10)?,
+        calls: calls.and_then(|calls| serde_json::from_str(&calls).ok()).unwrap_or_default(),
+        told: told.as_deref().and_then(told_of),
+        said_at: offset.cast_unsigned().saturating_add(at.unwrap_or(0).cast_unsigned()),
+        said_len: len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0),
+    })
+}

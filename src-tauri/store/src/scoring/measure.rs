@@ -1,0 +1,361 @@
+//! **Pure.** One run against its yardstick: what every scorer says, and what went wrong. A scorer
+//! that panics says so, and the others go on.
+use super::yardstick::{Panel, Yardstick};
+use crate::suites::Tasks;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
+use touchstone_formats::answer;
+use touchstone_formats::run::{Kept, Told};
+use touchstone_formats::suite::Task;
+use touchstone_formats::value::Value;
+use touchstone_scoring::scorers::{
+    Case, Ending, Failure, Need, Outcome, Scorer, Stop, failure_class, score,
+};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Which run it is, as far as that decides what it is measured against.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place<'a> {
+    /// Id of the task.
+    pub task: Option<&'a str>,
+    /// Index of the variation, where the run names one.
+    pub variation: Option<u32>,
+    /// Name of the variation, where the run names one.
+    pub variation_name: Option<&'a str>,
+    /// It is of a system that calls tools.
+    pub calls_tools: bool,
+}
+
+/// What a run brings to be measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Evidence<'a> {
+    pub(crate) state: RunState,
+    pub(crate) reason: Option<&'a str>,
+    pub(crate) answer: Option<&'a Kept>,
+    pub(crate) said: &'a str,
+    pub(crate) calls: &'a [(String, bool)],
+    pub(crate) told: Option<&'a Told>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Measured {
+    /// Of what it was measured against; none when its task is not known.
+    pub(crate) fingerprint: Option<i64>,
+    /// One for each scorer.
+    pub(crate) scores: Vec<Score>,
+    /// Why there are no scores although the task is known.
+    pub(crate) nothing: Option<String>,
+    pub(crate) class: Option<FailureClass>,
+}
+
+/// What one scorer says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Score {
+    /// The score, in the form that pages show.
+    pub says: RunScore,
+    /// A program or a judge is waited for.
+    pub(crate) ask: Option<Ask>,
+    /// What went wrong with the run, as this scorer sees it.
+    pub class: Option<FailureClass>,
+}
+
+/// What a program or a judge is waited for with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ask {
+    /// Stands for the program, what was expected, and the answer; or for the judge.
+    pub(crate) id: i64,
+    /// From which score on it is good enough, for whoever asks: others may ask the same and want
+    /// more.
+    pub(crate) passes_from: f64,
+}
+
+/// What a run is measured against.
+#[derive(Clone, Copy)]
+pub struct Against<'a> {
+    pub(crate) task: &'a Task,
+    /// Scorers of the task.
+    pub yardstick: &'a Yardstick,
+    pub(crate) panel: &'a Panel,
+}
+
+impl<'a> Place<'a> {
+    /// What this run is measured against; nothing when its task, or that variation of it, is not
+    /// known.
+    pub fn against(&self, tasks: &'a Tasks) -> Option<Against<'a>> {
+        let task = tasks.get(self.task?)?;
+        let at = task.variation(self.variation, self.variation_name)?;
+        let yardstick = task.yardsticks.get(at)?;
+        // Only runs of benchmark folders have a task and no number of a variation.
+        Some(Against {
+            task: &task.suite,
+            yardstick,
+            panel: yardstick.panel(self.variation.is_none()),
+        })
+    }
+
+    /// The tag that its task has answers written in; of a query of a set, which is answered in
+    /// words, the whole message.
+    pub(crate) fn tag(&self, tasks: &'a Tasks) -> Option<&'a str> {
+        let against = self.against(tasks)?;
+        let in_words = against.yardstick.offered.is_some().then_some(answer::WHOLE_MESSAGE);
+        against.task.result_tag_name.as_deref().or(in_words)
+    }
+
+    /// What its task asks for, in the words that its system gets.
+    pub(crate) fn prompt(&self, tasks: &Tasks, system: Option<&str>) -> Option<String> {
+        let task = tasks.get(self.task?)?;
+        let given = self.variation_name.is_some_and(|name| name.ends_with(" (oracle)"));
+        task.prompt(task.variation(self.variation, self.variation_name), system, given)
+    }
+
+    /// The fingerprint that its scores should have.
+    pub(crate) fn fingerprint(&self, tasks: &Tasks) -> Option<i64> {
+        tasks.get(self.task?)?;
+        // That the suite does not have this variation is known, too.
+        Some(self.against(tasks).map_or(0, |against| against.panel.fingerprint))
+    }
+}
+
+/// Measures a run by the scorers of its task.
+pub(crate) fn measure(tasks: &Tasks, place: &Place<'_>, evidence: &Evidence<'_>) -> Measured {
+    let mut measured = Measured { fingerprint: place.fingerprint(tasks), ..Measured::default() };
+    if evidence.state == RunState::Other {
+        return Measured::default();
+    }
+    let against = place.against(tasks);
+    match against {
+        Some(against) => {
+            let answer = evidence.answer.and_then(Kept::value);
+            let one = |scorer| by(scorer, place, evidence, &against, answer.as_ref());
+            measured.scores = against.panel.scorers.iter().map(one).collect();
+            if measured.scores.is_empty() {
+                let trouble = against.yardstick.trouble.clone();
+                measured.nothing = Some(trouble.unwrap_or_else(|| NOTHING_EXPECTED.to_owned()));
+            }
+        }
+        None if measured.fingerprint.is_some() => {
+            measured.nothing =
+                Some("The suite has no variation like this one any more.".to_owned());
+        }
+        None => {}
+    }
+    let of_first = measured.scores.first().map(|first| first.class);
+    measured.class = of_first.unwrap_or_else(|| class(place, evidence, against, None, None));
+    measured
+}
+
+const NOTHING_EXPECTED: &str = "There is no expected output.";
+
+/// What one scorer says of a run.
+pub(crate) fn by(
+    scorer: &Scorer,
+    place: &Place<'_>,
+    evidence: &Evidence<'_>,
+    against: &Against<'_>,
+    answer: Option<&Value>,
+) -> Score {
+    let (says, ask) = said_by(scorer, place, evidence, against, answer);
+    let class = class(place, evidence, Some(*against), Some(scorer), says.passed);
+    Score { says, ask, class }
+}
+
+fn said_by(
+    scorer: &Scorer,
+    place: &Place<'_>,
+    evidence: &Evidence<'_>,
+    against: &Against<'_>,
+    answer: Option<&Value>,
+) -> (RunScore, Option<Ask>) {
+    let standing =
+        |standing, reason: String| (RunScore { standing, reason, ..blank(scorer) }, None);
+    match evidence.state {
+        RunState::Error => {
+            let why = evidence.reason.map_or_else(String::new, |why| format!(": {why}"));
+            return standing(ScoreStanding::Error, format!("The run ended in a system error{why}"));
+        }
+        RunState::Answered | RunState::NoAnswer => {}
+        RunState::Waiting => {
+            return standing(ScoreStanding::NotEnded, "The run has not ended.".to_owned());
+        }
+        RunState::Writing => {
+            return standing(ScoreStanding::NotEnded, "The file is being written.".to_owned());
+        }
+        RunState::Damaged | RunState::Other => {
+            return standing(ScoreStanding::NotEnded, "The file cannot be read.".to_owned());
+        }
+    }
+    if evidence.answer.is_some() && answer.is_none() {
+        let most = touchstone_formats::run::LONGEST_ANSWER >> 20;
+        return standing(
+            ScoreStanding::Failed,
+            format!("The answer is longer than the {most} MB that are scored."),
+        );
+    }
+    let case = Case {
+        expected: against.yardstick.expected.as_deref(),
+        answer,
+        said: evidence.said,
+        expected_calls: expected_calls(place, against),
+        calls: evidence.calls,
+        told: evidence.told,
+        // A run of a system without tools is not expected to call any.
+        offered: against.yardstick.offered.as_ref().filter(|_| place.calls_tools),
+        key: against.task.artifact_key.as_deref(),
+    };
+    let outcome = catch_unwind(AssertUnwindSafe(|| score(scorer, &case)));
+    match outcome {
+        Ok(Outcome::Scored(said)) => {
+            let says = RunScore {
+                standing: ScoreStanding::Scored,
+                score: said
+                    .score
+                    .filter(|score| score.is_finite())
+                    .map(|score| score.clamp(0.0, 1.0)),
+                passed: said.passed,
+                reason: said.reason,
+                detail: said
+                    .detail
+                    .into_iter()
+                    .map(|(name, value)| ScoreDetail { name, value })
+                    .collect(),
+                ..blank(scorer)
+            };
+            (says, None)
+        }
+        Ok(Outcome::NoExpected(why)) => {
+            standing(ScoreStanding::NoExpected, against.yardstick.trouble.clone().unwrap_or(why))
+        }
+        Ok(Outcome::Unfit(why)) => standing(ScoreStanding::Failed, why),
+        Ok(Outcome::Needs(need)) => needs(scorer, &need, evidence, against),
+        Err(_) => standing(
+            ScoreStanding::Failed,
+            format!(
+                "`{}` came to a stop by a mistake of its own. Please report this run.",
+                scorer.name()
+            ),
+        ),
+    }
+}
+
+/// Scorers that take a program or a model. A run without an answer takes neither, unless it is one
+/// of a query: those of a judge that was never asked would have a score, and only those.
+fn needs(
+    scorer: &Scorer,
+    need: &Need,
+    evidence: &Evidence<'_>,
+    against: &Against<'_>,
+) -> (RunScore, Option<Ask>) {
+    let standing = |standing, reason: String| RunScore { standing, reason, ..blank(scorer) };
+    if let Need::Model(name) = need
+        && (evidence.answer.is_some()
+            || !evidence.said.trim().is_empty()
+            || against.yardstick.offered.is_some())
+    {
+        return match scorer.judge() {
+            Some(_) => {
+                let id = xxh3_64(scorer.identity().as_bytes()).cast_signed();
+                let says = standing(
+                    ScoreStanding::Waiting,
+                    format!("`{}` has to be asked.", scorer.name()),
+                );
+                (says, Some(Ask { id, passes_from: scorer.passes_from() }))
+            }
+            None => (
+                standing(ScoreStanding::Failed, format!("There is no judge named `{name}`.")),
+                None,
+            ),
+        };
+    }
+    let Some(answer) = evidence.answer.and_then(|kept| kept.json.as_deref()) else {
+        let none = RunScore {
+            score: Some(0.0),
+            passed: Some(false),
+            ..standing(ScoreStanding::Scored, "no answer".to_owned())
+        };
+        return (none, None);
+    };
+    match need {
+        Need::Model(_) => (standing(ScoreStanding::Waiting, String::new()), None),
+        Need::Program(_) if against.yardstick.expected.is_none() => {
+            let why =
+                against.yardstick.trouble.clone().unwrap_or_else(|| NOTHING_EXPECTED.to_owned());
+            (standing(ScoreStanding::NoExpected, why), None)
+        }
+        Need::Program(path) => match against.panel.programs.get(path) {
+            Some(Ok(hash)) => {
+                let id = ask(*hash, &against.yardstick.expected_text, answer);
+                let says = standing(ScoreStanding::Waiting, format!("{path} has to be run."));
+                (says, Some(Ask { id, passes_from: scorer.passes_from() }))
+            }
+            Some(Err(why)) => {
+                (standing(ScoreStanding::Failed, format!("{path} could not be read: {why}")), None)
+            }
+            None => (
+                standing(
+                    ScoreStanding::Failed,
+                    format!("{path} is only run for suites that name it."),
+                ),
+                None,
+            ),
+        },
+    }
+}
+
+/// What stands for a question to a program: the program, what was expected, and the answer.
+pub fn ask(program: u64, expected: &str, answer: &str) -> i64 {
+    xxh3_64(format!("{program:x} {} {expected} {answer}", expected.len()).as_bytes()).cast_signed()
+}
+
+fn blank(scorer: &Scorer) -> RunScore {
+    RunScore {
+        scorer: scorer.name().to_owned(),
+        version: scorer.version(),
+        standing: ScoreStanding::Waiting,
+        score: None,
+        passed: None,
+        reason: String::new(),
+        detail: Vec::new(),
+    }
+}
+
+/// A run of a system without tools is not expected to call any.
+fn expected_calls<'a>(place: &Place<'_>, against: &Against<'a>) -> &'a [String] {
+    if place.calls_tools { &against.task.expected_tool_calls } else { &[] }
+}
+
+/// What went wrong with a run, as a scorer sees it; what can be said without one when there is
+/// none.
+fn class(
+    place: &Place<'_>,
+    evidence: &Evidence<'_>,
+    against: Option<Against<'_>>,
+    scorer: Option<&Scorer>,
+    passed: Option<bool>,
+) -> Option<FailureClass> {
+    let stop = match evidence.state {
+        RunState::Answered => Stop::Answered,
+        RunState::NoAnswer => Stop::NoAnswer,
+        RunState::Error => Stop::Error,
+        RunState::Waiting | RunState::Writing | RunState::Damaged | RunState::Other => return None,
+    };
+    let failure = failure_class(&Ending {
+        stop,
+        reason: evidence.reason,
+        said: evidence.said,
+        said_is_answer: scorer.is_some_and(Scorer::reads_texts),
+        expected_calls: against.as_ref().map_or(&[], |against| expected_calls(place, against)),
+        calls: evidence.calls,
+        passed,
+        of_calls: scorer.is_some_and(Scorer::reads_calls),
+    });
+    failure.map(|failure| match failure {
+        Failure::WrongAnswer => FailureClass::WrongAnswer,
+        Failure::NoAnswer => FailureClass::NoAnswer,
+        Failure::MissingToolCall => FailureClass::MissingToolCall,
+        Failure::ToolError => FailureClass::ToolError,
+        Failure::GaveUp => FailureClass::GaveUp,
+        Failure::SystemError => FailureClass::SystemError,
+        Failure::Timeout => FailureClass::Timeout,
+    })
+}

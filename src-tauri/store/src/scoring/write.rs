@@ -1,0 +1,224 @@
+//! What came of measuring, in the index: the columns of its run, a row for each scorer, and what
+//! measuring again needs.
+use super::held::{self, Sought};
+use super::measure::{Ask, Measured, Score};
+use crate::index::IndexError;
+use crate::look::Row;
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::Serialize;
+use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
+use touchstone_formats::run::Told;
+
+/// The columns of `runs` that measuring fills.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Columns {
+    pub(crate) scoring: Option<String>,
+    pub(crate) scorer: Option<String>,
+    pub(crate) score: Option<f64>,
+    pub(crate) passed: Option<bool>,
+    pub(crate) reason: Option<String>,
+    pub(crate) class: Option<String>,
+    pub(crate) fingerprint: Option<i64>,
+}
+
+impl Columns {
+    /// Of what came of it.
+    pub(crate) fn of(measured: &Measured) -> Self {
+        let (class, fingerprint) = (measured.class.and_then(word), measured.fingerprint);
+        match measured.scores.first().map(|first| &first.says) {
+            Some(first) => Self {
+                scoring: word(first.standing),
+                scorer: Some(first.scorer.clone()),
+                score: first.score,
+                passed: first.passed,
+                reason: Some(first.reason.clone()),
+                class,
+                fingerprint,
+            },
+            None => Self {
+                scoring: measured.nothing.as_ref().and(word(ScoreStanding::NoExpected)),
+                reason: measured.nothing.clone(),
+                class,
+                fingerprint,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// Puts them into a row that is there.
+    pub(crate) fn put(&self, sql: &Connection, run: i64) -> Result<(), IndexError> {
+        const PUT: &str = "UPDATE runs SET scoring = ?, scorer = ?, score = ?, passed = ?, score_reason = ?, class = ?, \
+                           fingerprint = ? WHERE id = ?";
+        let Self { scoring, scorer, score, passed, reason, class, fingerprint } = self;
+        sql.prepare_cached(PUT)?.execute(params![
+            scoring,
+            scorer,
+            score,
+            passed,
+            reason,
+            class,
+            fingerprint,
+            run
+        ])?;
+        Ok(())
+    }
+}
+
+/// A word as it is written in the rows.
+pub(crate) fn word(word: impl Serialize) -> Option<String> {
+    serde_json::to_value(word).ok()?.as_str().map(str::to_owned)
+}
+
+/// Puts what programs said before in place of waiting for them.
+pub(crate) fn fill_in(sql: &Connection, measured: &mut Measured) -> Result<(), IndexError> {
+    fill(sql, &mut measured.scores)?;
+    if let Some(first) = measured.scores.first() {
+        measured.class = first.class;
+    }
+    Ok(())
+}
+
+/// The same for the scores alone.
+pub(crate) fn fill(sql: &Connection, scores: &mut [Score]) -> Result<(), IndexError> {
+    for score in scores {
+        let Some(ask) = score.ask else { continue };
+        if let Some(kept) = kept(sql, ask.id)? {
+            kept.fill(score, ask);
+        }
+    }
+    Ok(())
+}
+
+/// What a program said. Whether that is good enough is the business of each that asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Kept {
+    /// What it was asked.
+    pub ask: i64,
+    /// From 0 to 1; none when it failed.
+    pub score: Option<f64>,
+    /// Why, as a sentence.
+    pub reason: String,
+    /// Numbers behind it.
+    pub detail: Vec<ScoreDetail>,
+}
+
+impl Kept {
+    fn standing(&self) -> ScoreStanding {
+        if self.score.is_some() { ScoreStanding::Scored } else { ScoreStanding::Failed }
+    }
+
+    fn fill(&self, score: &mut Score, ask: Ask) {
+        let says = &mut score.says;
+        says.standing = self.standing();
+        (says.score, says.passed) = (self.score, self.score.map(|score| score >= ask.passes_from));
+        // Programs are only asked about answers.
+        score.class = (says.passed == Some(false)).then_some(FailureClass::WrongAnswer);
+        says.reason.clone_from(&self.reason);
+        says.detail.clone_from(&self.detail);
+    }
+}
+
+/// Keeps what a program said, and fills it in where it was waited for; returns the keys of the runs
+/// that changed.
+pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexError> {
+    const KEEP: &str =
+        "INSERT OR REPLACE INTO kept_scores (ask, score, reason, detail) VALUES (?,?,?,?)";
+    const FILL: &str = "UPDATE scores SET standing = ?2, score = ?3, passed = ?3 >= passes_from, reason = ?4, detail = ?5, \
+                        class = CASE WHEN ?3 < passes_from THEN ?6 END WHERE ask = ?1";
+    const FIRST: &str = "UPDATE runs SET scoring = s.standing, score = s.score, passed = s.passed, score_reason = s.reason, \
+                         class = s.class FROM scores s WHERE s.run = runs.id AND s.place = 0 AND s.ask = ?";
+    let Kept { ask, score, reason, detail } = kept;
+    let detail = serde_json::to_string(detail).unwrap_or_default();
+    sql.prepare_cached(KEEP)?.execute(params![ask, score, reason, detail])?;
+    let (standing, wrong) = (word(kept.standing()), word(FailureClass::WrongAnswer));
+    sql.prepare_cached(FILL)?.execute(params![ask, standing, score, reason, detail, wrong])?;
+    sql.prepare_cached(FIRST)?.execute([ask])?;
+    let mut select = sql.prepare_cached(
+        "SELECT key FROM runs WHERE id IN (SELECT run FROM scores WHERE ask = ?)",
+    )?;
+    let keys = select.query_map([ask], |row| row.get(0))?;
+    Ok(keys.collect::<Result<_, _>>()?)
+}
+
+fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
+    let mut select =
+        sql.prepare_cached("SELECT score, reason, detail FROM kept_scores WHERE ask = ?")?;
+    let row = select.query_row([ask], |row| {
+        let detail: String = row.get(2)?;
+        let detail = serde_json::from_str(&detail).unwrap_or_default();
+        Ok(Kept { ask, score: row.get(0)?, reason: row.get(1)?, detail })
+    });
+    Ok(row.optional()?)
+}
+
+/// Puts a row for each scorer in place of those that are there.
+pub(crate) fn put_scores(
+    sql: &Connection,
+    run: i64,
+    scores: &[Score],
+    fresh: bool,
+) -> Result<(), IndexError> {
+    const PUT: &str = "INSERT INTO scores (run, place, scorer, version, standing, score, passed, reason, detail, class, ask, \
+                       passes_from) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)";
+    if !fresh {
+        sql.prepare_cached("DELETE FROM scores WHERE run = ?")?.execute([run])?;
+    }
+    for (place, Score { says, ask, class }) in scores.iter().enumerate() {
+        let detail = serde_json::to_string(&says.detail).unwrap_or_default();
+        let place = i64::try_from(place).unwrap_or(i64::MAX);
+        sql.prepare_cached(PUT)?.execute(params![
+            run,
+            place,
+            says.scorer,
+            says.version,
+            word(says.standing),
+            says.score,
+            says.passed,
+            says.reason,
+            detail,
+            class.and_then(word),
+            ask.map(|ask| ask.id),
+            ask.map(|ask| ask.passes_from)
+        ])?;
+    }
+    Ok(())
+}
+
+/// Puts what measuring again needs of a run in place of what was there.
+pub(crate) fn put_answer(
+    sql: &Connection,
+    run: i64,
+    row: &Row,
+    fresh: bool,
+) -> Result<(), IndexError> {
+    let kept = row.outline.as_ref().filter(|o| {
+        o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != Told::default()
+    });
+    let Some(outline) = kept else {
+        if !fresh {
+            sql.prepare_cached("DELETE FROM answers WHERE run = ?")?.execute([run])?;
+        }
+        return Ok(());
+    };
+    let calls = serde_json::to_string(&outline.calls).unwrap_or_default();
+    let told = held::told_as_text(&outline.told);
+    let (from, to) = outline.said.unwrap_or_default();
+    let answer = outline.answer.as_ref();
+    sql.prepare_cached(
+        "INSERT OR REPLACE INTO answers (run, lenient, unfound, sought, tag, calls, said_at, said_len, answer, told)
+         VALUES (?,?,?,?,?,?,?,?,?,?)",
+    )?
+    .execute(params![
+        run,
+        answer.map(|kept| kept.lenient),
+        row.sought.as_ref().map(|_| outline.reason.as_deref().unwrap_or_default()),
+        row.sought.as_ref().and_then(Sought::text),
+        row.tag,
+        calls,
+        from,
+        to - from,
+        answer.and_then(|kept| kept.json.as_deref()),
+        told
+    ])?;
+    Ok(())
+}

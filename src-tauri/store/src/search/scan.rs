@@ -1,0 +1,191 @@
+//! Reads through the text of runs, on two threads, and tells what of the texts each of them
+//! contains.
+use super::{OVERLAP, Texts, length, unsigned};
+use crate::blob::TextBlob;
+use crate::index::{IndexError, Reader};
+use crate::query::RunSet;
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Two cores are always there; more would only wait for memory.
+const THREADS: usize = 2;
+/// Runs are read together up to this many bytes; longer ones in pieces of it.
+const BATCH: u64 = 2 << 20;
+/// Text between two runs that is read along rather than read around.
+const GAP: u64 = 64 << 10;
+
+const EXTENTS: &str =
+    "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset";
+const EXTENT: &str = "SELECT text_offset, text_len FROM runs WHERE id = ?";
+
+/// Text of one run, or a piece of it.
+struct Piece {
+    run: i64,
+    start: u64,
+    len: u64,
+    /// It begins the run; else its first bytes belong to the piece before.
+    first: bool,
+    /// It is all there is.
+    whole: bool,
+}
+
+/// One bit for each needle that was found in a run: wanted ones first, then unwanted ones.
+type Found = HashMap<i64, u128>;
+
+/// Looks at all text but that of runs which do not matter. Runs that lack a wanted text may be left
+/// out of what is found.
+///
+/// `named` has what is found of the texts in the names of runs.
+pub(super) fn all(
+    index: &Reader<'_>,
+    texts: &Texts,
+    among: &RunSet,
+    named: &Found,
+) -> Result<Found, IndexError> {
+    let text = index.text()?;
+    let mut pieces = Vec::new();
+    let mut query = index.prepare_cached(EXTENTS)?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let run = row.get(0)?;
+        if among.contains(run) {
+            cut(&text, run, (unsigned(row.get(1)?), unsigned(row.get(2)?)), &mut pieces)?;
+        }
+    }
+    Ok(read(&text, texts, &batches(&pieces), named)?)
+}
+
+/// Looks at the text of a few runs.
+pub(super) fn some(
+    index: &Reader<'_>,
+    texts: &Texts,
+    runs: &RunSet,
+    named: &Found,
+) -> Result<Found, IndexError> {
+    let text = index.text()?;
+    let mut query = index.prepare_cached(EXTENT)?;
+    let mut pieces = Vec::new();
+    for run in runs.iter() {
+        let (start, len) = query.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        cut(&text, run, (unsigned(start), unsigned(len)), &mut pieces)?;
+    }
+    pieces.sort_by_key(|piece| piece.start);
+    Ok(read(&text, texts, &batches(&pieces), named)?)
+}
+
+/// Pieces of one run reach into each other, so that nothing is cut in two. An index that was
+/// damaged may name text there is not.
+fn cut(
+    text: &TextBlob,
+    run: i64,
+    (start, len): (u64, u64),
+    pieces: &mut Vec<Piece>,
+) -> io::Result<()> {
+    if !text.holds(start, len) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let mut done = 0;
+    while done < len {
+        let early = done.min(OVERLAP as u64);
+        let size = (len - done).min(BATCH);
+        pieces.push(Piece {
+            run,
+            start: start + done - early,
+            len: size + early,
+            first: done == 0,
+            whole: size == len,
+        });
+        done += size;
+    }
+    Ok(())
+}
+
+/// Neighbours that are read together.
+fn batches(pieces: &[Piece]) -> Vec<&[Piece]> {
+    let mut batches = Vec::new();
+    let mut from = 0;
+    for at in 1..=pieces.len() {
+        let together = pieces.get(at).is_some_and(|next| {
+            let (begin, before) = (pieces[from].start, &pieces[at - 1]);
+            next.start + next.len <= begin + BATCH && next.start <= before.start + before.len + GAP
+        });
+        if !together {
+            batches.push(&pieces[from..at]);
+            from = at;
+        }
+    }
+    batches
+}
+
+fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]], named: &Found) -> io::Result<Found> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        // A copy for each thread: what a search works in is not fought over.
+        let texts = &texts.clone();
+        let mut found = Found::new();
+        let mut buffer = Vec::new();
+        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+            read_batch(text, texts, batch, &mut buffer, (named, &mut found))?;
+        }
+        Ok(found)
+    };
+    if batches.len() < 2 * THREADS {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..THREADS).map(|_| scope.spawn(work)).collect();
+        let mut found = work()?;
+        for thread in threads {
+            for (run, bits) in
+                thread.join().map_err(|_| io::Error::other("a search thread stopped"))??
+            {
+                *found.entry(run).or_default() |= bits;
+            }
+        }
+        Ok(found)
+    })
+}
+
+fn read_batch(
+    text: &TextBlob,
+    texts: &Texts,
+    batch: &[Piece],
+    buffer: &mut Vec<u8>,
+    (named, found): (&Found, &mut Found),
+) -> io::Result<()> {
+    let [first, ..] = batch else { return Ok(()) };
+    let end = batch.iter().map(|piece| piece.start + piece.len).max().unwrap_or(first.start);
+    let read = text.read_into(first.start, length(end - first.start), buffer)?;
+    for piece in batch {
+        let at = length(piece.start - first.start);
+        let known = named.get(&piece.run).copied().unwrap_or_default();
+        let bits = needles(texts, piece, &read[at..at + length(piece.len)], known);
+        if let Some(bits) = bits {
+            *found.entry(piece.run).or_default() |= bits;
+        }
+    }
+    Ok(())
+}
+
+/// Which needles the piece holds. None when it is plain already that the run is out. Needles in
+/// `known` need not be in the text.
+fn needles(texts: &Texts, piece: &Piece, text: &[u8], known: u128) -> Option<u128> {
+    // What begins at the very start of a later piece was seen whole in the one before, with what
+    // stands in front of it.
+    let from = if piece.first { 0 } else { 4 };
+    let mut bits = 0;
+    for (at, needle) in texts.wanted.iter().enumerate() {
+        if needle.find(text, from).is_some() {
+            bits |= 1 << at;
+        } else if piece.whole && known & (1 << at) == 0 {
+            return None;
+        }
+    }
+    for (at, needle) in texts.unwanted.iter().enumerate() {
+        if needle.find(text, from).is_some() {
+            bits |= 1 << (texts.wanted.len() + at);
+        }
+    }
+    Some(bits)
+}

@@ -1,0 +1,136 @@
+//! Rules of free text, and that the full-text index changes none of them.
+use crate::query::Lists;
+use crate::shelf::{Book, Shelf, paths, request};
+use proptest::prelude::*;
+use touchstone_api::{Column, Snippet, Span};
+
+fn book(path: &str, texts: &[&str]) -> Book {
+    let items =
+        texts.iter().zip(0..).map(|(text, step)| (Some(step), (*text).to_owned())).collect();
+    Book { path: path.into(), items, ..Book::default() }
+}
+
+fn shown(snippet: &Snippet) -> String {
+    let pieces: String = snippet
+        .pieces
+        .iter()
+        .map(|p| if p.hit { format!("[{}]", p.text) } else { p.text.clone() })
+        .collect();
+    format!("{:?} {pieces}", snippet.step)
+}
+
+/// What a filter finds before and after the full-text index is complete, which must be the same.
+fn found(shelf: &Shelf, filter: &str) -> String {
+    let page =
+        Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
+    assert_eq!(page.misread, vec![], "{filter}");
+    paths(&page)
+}
+
+#[test]
+fn text_is_found_from_the_start_of_a_word_on_ignoring_case() {
+    let shelf = Shelf::with(&[
+        book("a", &["Refund the customer", "SELECT ticket_id FROM t WHERE x => 5"]),
+        book("b", &["prerefund", "Überprüfung der Tickets"]),
+        book("c", &["naïve café, 退款 请求", "100% sure"]),
+        book("d", &[]),
+    ]);
+    let rules = [
+        ("refund", "a"),
+        ("REFUND", "a"),
+        ("refu", "a"),
+        ("tick", "a b"),
+        ("ticket_", "a"),
+        ("_id", "a"),
+        ("=>", "a"),
+        ("\"refund the\"", "a"),
+        ("refund ticket_id", "a"),
+        ("\"customer select\"", ""),
+        ("überprüf", "b"),
+        ("ÜBERPRÜF", "b"),
+        ("款", "c"),
+        ("cafe", ""),
+        ("café", "c"),
+        ("100%", "c"),
+        ("-refund", "b c d"),
+        ("tick -refund", "b"),
+        ("-tick -caf", "d"),
+        ("\"AND\" \"NEAR(\"", ""),
+        ("\"OR\"", ""),
+    ];
+    for (filter, expected) in rules {
+        assert_eq!(found(&shelf, filter), expected, "{filter}");
+    }
+    shelf.complete();
+    assert!(shelf.reader().words_complete().unwrap());
+    for (filter, expected) in rules {
+        assert_eq!(found(&shelf, filter), expected, "{filter}, with the index complete");
+    }
+}
+
+#[test]
+fn a_row_shows_the_first_hit_with_its_step() {
+    let long = format!("{} the needle {}", "before ".repeat(100), "after é ".repeat(100));
+    let shelf = Shelf::with(&[book("a", &["nothing here", &long, "needle again"])]);
+    let page =
+        Lists::default().list(&shelf.reader(), &request("needle", Column::Path, false)).unwrap();
+    // No word is cut at either end.
+    let expected =
+        format!("Some(1)  {} the [needle] {}", "before ".repeat(6), "after é ".repeat(11));
+    assert_eq!(shown(page.rows[0].snippet.as_ref().unwrap()), expected);
+}
+
+#[test]
+fn hits_come_newest_run_first_and_many_of_one_run_do_not_drown_the_others() {
+    let mut new = book("new", &[&"word and ".repeat(100)]);
+    new.modified_ms = 2;
+    let shelf = Shelf::with(&[book("old", &["x", "a word"]), new]);
+    let lists = Lists::default();
+    let hits = |offset, limit| {
+        let hits = lists.search(&shelf.reader(), "word", Span { offset, limit }).unwrap();
+        hits.iter()
+            .map(|hit| format!("{} {:?}", hit.path, hit.snippet.step.unwrap()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(hits(0, 100).len(), 21);
+    assert_eq!(hits(19, 5), ["new 0", "old 1"]);
+    assert_eq!(hits(21, 5), [""; 0]);
+    assert_eq!(
+        lists.search(&shelf.reader(), "state:error", Span { offset: 0, limit: 5 }).unwrap(),
+        vec![]
+    );
+}
+
+#[test]
+fn a_hit_across_the_pieces_of_a_long_text_is_found_once() {
+    for before in [(1 << 20) - 3, (1 << 20), (2 << 20) - 3, (2 << 20) - 1, 2 << 20, (4 << 20) - 4] {
+        let text = format!("{} needle {}", "x".repeat(before), "y".repeat(1 << 20));
+        let shelf = Shelf::with(&[book("a", &[&text])]);
+        assert_eq!(found(&shelf, "needle"), "a", "{before}");
+        assert_eq!(found(&shelf, "eedle"), "", "{before}");
+        assert_eq!(found(&shelf, "needle -yy"), "", "{before}");
+        let hits = Lists::default()
+            .search(&shelf.reader(), "needle", Span { offset: 0, limit: 9 })
+            .unwrap();
+        assert_eq!(hits.len(), 1, "{before}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn the_full_text_index_never_changes_what_is_found(
+        texts in prop::collection::vec(prop::collection::vec("[abcAé_ .]{0,12}", 0..3), 1..6),
+        needles in prop::collection::vec("[abcé_.]([abcé_ .]{0,3}[abcé_.])?", 1..6),
+    ) {
+        let books: Vec<Book> = texts.iter().enumerate().map(|(n, items)| {
+            book(&format!("run{n}"), &items.iter().map(String::as_str).collect::<Vec<_>>())
+        }).collect();
+        let shelf = Shelf::with(&books);
+        let filters: Vec<String> = needles.iter().map(|needle| format!("\"{needle}\"")).collect();
+        let before: Vec<String> = filters.iter().map(|filter| found(&shelf, filter)).collect();
+        shelf.complete();
+        let after: Vec<String> = filters.iter().map(|filter| found(&shelf, filter)).collect();
+        prop_assert_eq!(before, after);
+    }
+}

@@ -1,0 +1,136 @@
+//! An index with runs that never were files, for the tests of what is asked of it.
+use super::index::{Index, Reader, Writer};
+use rusqlite::params;
+use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
+
+/// An index in a folder of its own.
+pub(super) struct Shelf {
+    index: Index,
+    writer: Writer,
+    _dir: tempfile::TempDir,
+}
+
+/// What a test says of a run; the rest is filled in.
+#[derive(Default, Clone)]
+pub(super) struct Book {
+    pub(super) path: String,
+    pub(super) task: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) state: usize,
+    pub(super) turns: i64,
+    pub(super) tokens: Option<i64>,
+    pub(super) modified_ms: i64,
+    /// Step and text of each item.
+    pub(super) items: Vec<(Option<u32>, String)>,
+}
+
+impl Shelf {
+    pub(super) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let (index, writer) =
+            Index::open(&dir.path().join("cache"), &dir.path().join("out")).unwrap();
+        Self { index, writer, _dir: dir }
+    }
+
+    pub(super) fn with(books: &[Book]) -> Self {
+        let mut shelf = Self::new();
+        shelf.add(books);
+        shelf
+    }
+
+    /// Puts runs in, and with `words` also into the full-text index.
+    pub(super) fn add(&mut self, books: &[Book]) {
+        let write = self.writer.sql.unchecked_transaction().unwrap();
+        for book in books {
+            let text: String =
+                book.items.iter().flat_map(|(_, text)| [text.as_str(), "\n"]).collect();
+            let start = self.writer.blob.append(text.as_bytes()).unwrap();
+            let run = insert(&write, book, start, text.len());
+            let mut at = i64::try_from(start).unwrap();
+            for (step, text) in &book.items {
+                let len = i64::try_from(text.len()).unwrap() + 1;
+                let item = "INSERT INTO items (run, step, start, len) VALUES (?,?,?,?)";
+                write.prepare_cached(item).unwrap().execute(params![run, step, at, len]).unwrap();
+                at += len;
+            }
+        }
+        self.writer.blob.flush().unwrap();
+        let len = i64::try_from(self.writer.blob.len()).unwrap();
+        write.execute("UPDATE meta SET value = ? WHERE key = 'blob_len'", [len]).unwrap();
+        super::index::put_sums(&write, &self.writer.blob).unwrap();
+        write.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", []).unwrap();
+        write.commit().unwrap();
+    }
+
+    pub(super) fn finish(&self) {
+        self.writer.sql.execute_batch(include_str!("sort_indexes.sql")).unwrap();
+    }
+
+    /// Completes the full-text index.
+    pub(super) fn complete(&self) {
+        let text = self.index.reader().unwrap().text().unwrap();
+        let write = self.writer.sql.unchecked_transaction().unwrap();
+        let mut items = write
+            .prepare("SELECT id, start, len FROM items WHERE id > (SELECT coalesce(max(rowid), 0) FROM words)")
+            .unwrap();
+        let mut rows = items.query([]).unwrap();
+        while let Some(row) = rows.next().unwrap() {
+            let (id, start, len): (i64, i64, i64) =
+                (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap());
+            let bytes = text.read(start.try_into().unwrap(), len.try_into().unwrap()).unwrap();
+            let text = String::from_utf8(bytes).unwrap();
+            let word = "INSERT INTO words (rowid, text) VALUES (?,?)";
+            write.prepare_cached(word).unwrap().execute(params![id, text]).unwrap();
+        }
+        drop(rows);
+        drop(items);
+        write.execute("UPDATE runs SET words_done = item_count", []).unwrap();
+        write.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", []).unwrap();
+        write.commit().unwrap();
+    }
+
+    pub(super) fn reader(&self) -> Reader<'_> {
+        self.index.reader().unwrap()
+    }
+}
+
+fn insert(write: &rusqlite::Connection, book: &Book, start: u64, len: usize) -> i64 {
+    const RUN: &str =
+        "INSERT INTO runs (key, path, unit, layout, task, model, repeat, state, state_order, turns, tool_calls,
+        failed_calls, nudges, missing_calls, tools, tokens, size, modified_ms, has_answer, content_hash, text_offset,
+        text_len, item_count, words_done, unfinished) VALUES (?,?,0,'tool_calling',?,?,1,?,?,?,0,0,0,'[]','',?,100,?,0,0,?,?,?,0,0)";
+    let state = crate::filter::STATES[book.state].1;
+    let order = [0, 1, 2, 3, 4, 5, 6][book.state];
+    let (start, len) = (i64::try_from(start).unwrap(), i64::try_from(len).unwrap());
+    let items = i64::try_from(book.items.len()).unwrap();
+    write
+        .prepare_cached(RUN)
+        .unwrap()
+        .execute(params![
+            format!("key of {}", book.path),
+            book.path,
+            book.task,
+            book.model,
+            state,
+            order,
+            book.turns,
+            book.tokens,
+            book.modified_ms,
+            start,
+            len,
+            items
+        ])
+        .unwrap();
+    write.last_insert_rowid()
+}
+
+/// A request for the first hundred.
+pub(super) fn request(filter: &str, column: Column, descending: bool) -> ListRequest {
+    let span = Span { offset: 0, limit: 100 };
+    ListRequest { filter: filter.to_owned(), sort: Sort { column, descending }, span }
+}
+
+/// Paths of a page, in order.
+pub(super) fn paths(page: &RunPage) -> String {
+    page.rows.iter().map(|row| row.path.as_str()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,199 @@
+//! What evaluators are stored to have said of runs, in the index: put there as it was read, and
+//! read again in short. It is as its file has it, and none of it is a score of ours.
+use super::index::{IndexError, Reader};
+use super::query::RunSet;
+use super::reviews::beginning;
+use rusqlite::{Connection, Row, params};
+use std::collections::HashMap;
+use touchstone_api::{StoredResult, StoredSaid};
+use touchstone_formats::run::{Outline, Verdict};
+
+/// Evaluators of one run that are kept.
+const MOST: usize = 500;
+/// Longer numbers and words are cut.
+const LONGEST: usize = 300;
+
+/// What is stored of runs, by their ids.
+pub type Stored = HashMap<String, Vec<StoredSaid>>;
+
+/// What came of an evaluator. Where it says that there was nothing to judge it has no result,
+/// whatever it passes.
+pub fn result(verdict: &Verdict) -> StoredResult {
+    match (verdict.is_silent, &verdict.reason, verdict.passed) {
+        (true, Some(_), _) => StoredResult::Error,
+        (true, None, _) => StoredResult::None,
+        (false, _, Some(true)) => StoredResult::Pass,
+        (false, _, Some(false)) => StoredResult::Fail,
+        (false, _, None) if verdict.is_not_applicable() => StoredResult::None,
+        (false, _, None) => StoredResult::Open,
+    }
+}
+
+/// In short, what an evaluator said.
+pub fn said(verdict: &Verdict) -> StoredSaid {
+    let short = |text: &String| text.chars().take(LONGEST).collect::<String>();
+    StoredSaid {
+        evaluator: verdict.evaluator.clone(),
+        result: result(verdict),
+        score: verdict.score.as_ref().map(short),
+        word: verdict.word.as_ref().map(short),
+        threshold: verdict.threshold.as_ref().map(short),
+        reason: verdict.reason.as_deref().map(beginning).filter(|reason| !reason.is_empty()),
+    }
+}
+
+/// A number as it is written; none for what is no number.
+pub fn number(score: Option<&str>) -> Option<f64> {
+    score?.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+/// Puts what is stored of a run in place of what was there.
+pub(super) fn put(
+    sql: &Connection,
+    run: i64,
+    outline: Option<&Outline>,
+    fresh: bool,
+) -> Result<(), IndexError> {
+    const PUT: &str = "INSERT INTO stored (run, place, evaluator, result, score, number, word, threshold, reason) \
+                       VALUES (?,?,?,?,?,?,?,?,?)";
+    // The row was just written anew, so it says nothing where nothing is stored.
+    const COUNT: &str = "UPDATE runs SET stored_passed = ?2, stored_decided = ?3, stored_errors = ?4, \
+                         stored_share = CAST(?2 AS REAL) / NULLIF(?3, 0) WHERE id = ?1";
+    if !fresh {
+        sql.prepare_cached("DELETE FROM stored WHERE run = ?")?.execute([run])?;
+    }
+    let verdicts = outline.map(|outline| outline.verdicts.as_slice()).unwrap_or_default();
+    let (mut passed, mut decided, mut errors) = (0_u32, 0_u32, 0_u32);
+    for (place, verdict) in verdicts.iter().take(MOST).enumerate() {
+        let place = i64::try_from(place).unwrap_or(i64::MAX);
+        let said = said(verdict);
+        let number = number(said.score.as_deref());
+        let StoredSaid { evaluator, result, score, word, threshold, reason } = said;
+        let row =
+            params![run, place, evaluator, result.word(), score, number, word, threshold, reason];
+        sql.prepare_cached(PUT)?.execute(row)?;
+        match result {
+            StoredResult::Pass => (passed, decided) = (passed + 1, decided + 1),
+            StoredResult::Fail => decided += 1,
+            StoredResult::Error => errors += 1,
+            StoredResult::Open | StoredResult::None => {}
+        }
+    }
+    if !verdicts.is_empty() {
+        sql.prepare_cached(COUNT)?.execute(params![run, passed, decided, errors])?;
+    }
+    Ok(())
+}
+
+/// What is stored of some runs.
+pub(super) fn of(index: &Reader<'_>, wanted: &RunSet) -> Result<Stored, IndexError> {
+    const OF: &str = "SELECT s.run, r.key, s.evaluator, s.result, s.score, s.word, s.threshold, s.reason \
+                      FROM stored s JOIN runs r ON r.id = s.run ORDER BY s.run, s.place";
+    let mut select = index.prepare_cached(OF)?;
+    let mut rows = select.query([])?;
+    let mut all = Stored::new();
+    while let Some(row) = rows.next()? {
+        if wanted.contains(row.get(0)?) {
+            all.entry(row.get(1)?).or_default().push(read(row)?);
+        }
+    }
+    Ok(all)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredSaid> {
+    Ok(StoredSaid {
+        evaluator: row.get(2)?,
+        result: result_named(row.get_ref(3)?.as_str_or_null()?.unwrap_or_default()),
+        score: row.get(4)?,
+        word: row.get(5)?,
+        threshold: row.get(6)?,
+        reason: row.get(7)?,
+    })
+}
+
+fn result_named(word: &str) -> StoredResult {
+    StoredResult::ALL.into_iter().find(|result| result.word() == word).unwrap_or(StoredResult::None)
+}
+
+/// What evaluators said of runs, one run after the other, and whether that passes; none where it
+/// failed, or said neither. What it said and that it failed besides are told one by one. Of whom it
+/// said nothing is not told.
+pub(super) fn each(
+    index: &Reader<'_>,
+    mut take: impl FnMut(i64, &str, Option<bool>),
+) -> Result<(), IndexError> {
+    let mut select = index.prepare_cached(
+        "SELECT run, evaluator, result FROM stored WHERE result <> 'none' ORDER BY run, place",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let text = |at| {
+            row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten().unwrap_or_default())
+        };
+        let passed = match result_named(text(2)?) {
+            StoredResult::Pass => Some(true),
+            StoredResult::Fail => Some(false),
+            _ => None,
+        };
+        take(row.get(0)?, text(1)?, passed);
+    }
+    Ok(())
+}
+
+/// Why an evaluator is stored to have said what it said of a run.
+pub(super) fn reason(
+    index: &Reader<'_>,
+    run: i64,
+    evaluator: &str,
+) -> Result<Option<String>, IndexError> {
+    let mut select = index.prepare_cached(
+        "SELECT reason FROM stored WHERE run = ? AND evaluator = ? ORDER BY place",
+    )?;
+    let mut rows = select.query(params![run, evaluator])?;
+    Ok(match rows.next()? {
+        Some(row) => row.get(0)?,
+        None => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_of_an_evaluator_is_told_by_what_it_says_and_an_error_is_no_verdict() {
+        let verdict = |is_silent: bool, reason: Option<&str>, passed: Option<bool>| Verdict {
+            evaluator: "relevance".to_owned(),
+            score: (!is_silent).then(|| "2.0".to_owned()),
+            reason: reason.map(str::to_owned),
+            passed,
+            is_silent,
+            ..Verdict::default()
+        };
+        for (verdict, word) in [
+            (verdict(false, None, Some(true)), "pass"),
+            (verdict(false, Some("Why."), Some(false)), "fail"),
+            (verdict(false, None, None), "open"),
+            (verdict(true, Some("The model was not there."), None), "error"),
+            (verdict(true, None, None), "none"),
+            (
+                Verdict {
+                    word: Some("not applicable".to_owned()),
+                    ..verdict(false, Some("No calls."), None)
+                },
+                "none",
+            ),
+            (
+                Verdict { word: Some("Low".to_owned()), ..verdict(false, Some("No calls."), None) },
+                "open",
+            ),
+        ] {
+            let said = said(&verdict);
+            assert_eq!((said.result.word(), result_named(word)), (word, said.result));
+        }
+        assert_eq!(
+            [number(Some("2.0")), number(Some("NaN")), number(Some("yes")), number(None)],
+            [Some(2.0), None, None, None]
+        );
+    }
+}

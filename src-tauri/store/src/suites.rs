@@ -1,0 +1,751 @@
+//! The suites of the open folder, read and kept in memory: there are few, and every run may ask for
+//! its task. Owns reading them and what is wrong with them.
+use super::limits::Held;
+use super::roots::{FileId, Roots};
+use super::scan::{is_query_name, is_suite_name};
+use super::scoring::companions::{Companions, beside};
+use super::scoring::yardstick::Yardstick;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::catch_unwind;
+use std::sync::{Arc, PoisonError, RwLock};
+use touchstone_api::{Problem, ProblemKind};
+use touchstone_formats::nearest::nearest;
+use touchstone_formats::offered::{self, Offer};
+use touchstone_formats::stabletoolbench::filter::{self, Ids};
+use touchstone_formats::suite::Expected;
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, ReadErrorKind, suite};
+use touchstone_scoring::scorers;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// More problems of the files beside one suite are not told one by one.
+const MOST_PROBLEMS: usize = 20;
+/// Begins what is said of a suite for which there is no room.
+const LEFT_OUT: &str = "This suite is left out";
+/// What is shown of a line.
+const LONGEST_LINE: usize = 200;
+
+/// One task, and where it was read.
+#[derive(Debug)]
+pub struct Task {
+    /// What its suite says.
+    pub suite: Arc<suite::Task>,
+    /// The file of the suite, or its folder when it is a folder of loose prompts.
+    pub file: FileId,
+    /// What the runs of each variation are measured against.
+    pub yardsticks: Vec<Yardstick>,
+    /// The tools of the workspace file that its runs have.
+    pub tools: Vec<Offer>,
+}
+
+impl Task {
+    /// The place of a variation: by its number or, in layouts without numbers, by its name.
+    pub fn variation(&self, number: Option<u32>, name: Option<&str>) -> Option<usize> {
+        let variations = &self.suite.variations;
+        if let Some(number) = number {
+            return Some(number as usize).filter(|at| *at < variations.len());
+        }
+        let name = name?;
+        let name = name.strip_suffix(" (oracle)").unwrap_or(name);
+        variations.iter().position(|variation| variation.name.as_deref() == Some(name))
+    }
+
+    /// What is asked of a system, with the parameters of a variation; `given` is when the data is
+    /// given, too.
+    pub fn prompt(
+        &self,
+        variation: Option<usize>,
+        system: Option<&str>,
+        given: bool,
+    ) -> Option<String> {
+        let system = system.unwrap_or("tool_calling");
+        let prompts = &self.suite.prompts;
+        let text = match (given, system) {
+            (false, system) => self.suite.prompt(system),
+            (true, "promptql") => prompts.promptql_oracle.as_deref(),
+            (true, _) => prompts.tool_calling_oracle.as_deref(),
+        };
+        text.map(|text| self.suite.fill(text, variation))
+    }
+
+    /// The number of the variation that runs are counted as: their own or, in layouts without
+    /// numbers, that of the variation with their name.
+    pub fn counted_as(&self, number: Option<u32>, name: Option<&str>) -> Option<u32> {
+        let by_name = || {
+            let name = name?;
+            let found =
+                self.suite.variations.iter().position(|variation| variation.label() == name)?;
+            u32::try_from(found).ok()
+        };
+        number.or_else(by_name)
+    }
+
+    /// What a variation is called.
+    pub fn variation_name(&self, index: usize) -> Option<String> {
+        let label = self.suite.variations.get(index)?.label();
+        (!label.is_empty()).then_some(label)
+    }
+}
+
+/// All tasks.
+#[derive(Debug, Default)]
+pub struct Tasks {
+    by_id: BTreeMap<String, Arc<Task>>,
+    /// Benchmark folders name a task by the folder of its suite.
+    by_folder: HashMap<String, Option<Arc<Task>>>,
+    /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark
+    /// share.
+    queries: HashMap<String, Option<Arc<Task>>>,
+    /// What is wrong with the suites of tasks that are not there, by the name that each would have.
+    pub broken: BTreeMap<String, String>,
+}
+
+impl Tasks {
+    /// The task that a run names: by its id, by the folder that holds only this suite, or by set
+    /// and id of its query.
+    pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
+        let by_query = || {
+            // The set may lie in other directories than when the result was made.
+            let from = name.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+            self.queries.get(name.get(from..)?)?.as_ref()
+        };
+        self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref()).or_else(by_query)
+    }
+
+    /// Every name by which runs and people call a task: its id first, then the folder that holds
+    /// only its suite, set and id of its query, and its title.
+    pub fn names_of(&self, task: &suite::Task) -> Vec<String> {
+        let is_same = |known: &Option<Arc<Task>>| {
+            known.as_ref().is_some_and(|known| known.suite.id == task.id)
+        };
+        let folder = task.id.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let folder = folder.filter(|folder| self.by_folder.get(folder).is_some_and(is_same));
+        let query = task
+            .query
+            .as_ref()
+            .map(|query| [format!("{}/{}", query.set, query.id), query.id.clone()]);
+        let others = folder.into_iter().chain(query.into_iter().flatten()).chain(task.name.clone());
+        std::iter::once(task.id.clone()).chain(others).collect()
+    }
+
+    /// The id of the query that a run names in another way; none for other tasks, and when the name
+    /// is the id.
+    pub(crate) fn query_id(&self, name: &str) -> Option<&str> {
+        let suite = &self.get(name)?.suite;
+        (suite.query.is_some() && suite.id != name).then_some(&suite.id)
+    }
+
+    /// All of them, by id.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Task>> {
+        self.by_id.values()
+    }
+
+    pub(crate) fn of(tasks: impl Iterator<Item = Arc<Task>>) -> Self {
+        let mut all = Self::default();
+        for task in tasks {
+            if let Some((folder, _)) = task.suite.id.rsplit_once('/') {
+                let alone = !all.by_folder.contains_key(folder);
+                all.by_folder.insert(folder.to_owned(), alone.then(|| Arc::clone(&task)));
+            }
+            if let Some(query) = &task.suite.query {
+                for name in [query.id.clone(), format!("{}/{}", query.set, query.id)] {
+                    let meant = all.queries.entry(name).or_insert_with(|| Some(Arc::clone(&task)));
+                    // Samples repeat queries of the sets they are taken from: the same question by
+                    // the same name is one query.
+                    if !meant.as_ref().is_some_and(|known| asks_the_same(&known.suite, &task.suite))
+                    {
+                        *meant = None;
+                    }
+                }
+            }
+            all.by_id.insert(task.suite.id.clone(), task);
+        }
+        // A suite that is written down beats the loose prompts that lie beside it.
+        let written = |folder: &str| all.by_folder.get(folder).is_some_and(Option::is_some);
+        all.by_id.retain(|id, task| task.file.shown() != *id || !written(id));
+        all
+    }
+}
+
+fn asks_the_same(one: &suite::Task, other: &suite::Task) -> bool {
+    let of = |task: &suite::Task| {
+        task.query.as_ref().map(|query| (query.gold.clone(), query.apis.clone()))
+    };
+    one.prompts == other.prompts && of(one) == of(other)
+}
+
+/// The suites that were read, shared with whoever shows a run.
+#[derive(Debug, Default)]
+pub struct Shelf {
+    tasks: RwLock<Arc<Tasks>>,
+    problems: RwLock<Arc<Vec<Problem>>>,
+}
+
+impl Shelf {
+    /// All tasks as they are now.
+    pub fn tasks(&self) -> Arc<Tasks> {
+        Arc::clone(&self.tasks.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What is wrong with suite files, errors first.
+    pub fn problems(&self) -> Arc<Vec<Problem>> {
+        Arc::clone(&self.problems.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[derive(Default)]
+struct Shelved {
+    hash: u64,
+    suites: Vec<Arc<suite::Task>>,
+    /// What is wrong with the file itself.
+    problems: Vec<Problem>,
+    fitted: Fitted,
+    held: Held,
+    /// It would be read if there were fewer other suites.
+    left_out: bool,
+    /// For something that only looks like a task: the folder it lies in. Beside a task it is a part
+    /// of that, and nothing is wrong.
+    looks_like_task_in: Option<Vec<u8>>,
+}
+
+impl Held {
+    /// This and the tasks of one more file.
+    fn with(self, tasks: &[suite::Task], bytes: usize) -> Self {
+        tasks.iter().fold(
+            Self { bytes: self.bytes.saturating_add(bytes), ..self },
+            |mut held, task| {
+                held.variations += task.variations.len();
+                held.values += task.expected_tool_calls.len() + task.tags.len();
+                held.values += task.scorers.iter().map(count).sum::<usize>();
+                held.values += task.extra.iter().map(|(_, value)| count(value)).sum::<usize>();
+                for variation in &task.variations {
+                    held.values +=
+                        variation.parameters.iter().map(|(_, value)| count(value)).sum::<usize>();
+                    held.values += variation.oracle_files.len();
+                    if let Expected::Value(value) = &variation.expected {
+                        held.values += count(value);
+                    }
+                }
+                held
+            },
+        )
+    }
+
+    fn less(self, other: &Self) -> Self {
+        Self {
+            variations: self.variations.saturating_sub(other.variations),
+            values: self.values.saturating_sub(other.values),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+
+    fn fits(&self, most: &Self) -> bool {
+        self.variations <= most.variations && self.values <= most.values && self.bytes <= most.bytes
+    }
+}
+
+/// How many values a value is made of, itself included.
+fn count(value: &Value) -> usize {
+    match value {
+        Value::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Value::Map(entries) => 1 + entries.iter().map(|(_, item)| 1 + count(item)).sum::<usize>(),
+        _ => 1,
+    }
+}
+
+/// What is made of a suite and of the files that it names.
+#[derive(Default)]
+struct Fitted {
+    tasks: Vec<Arc<Task>>,
+    companions: BTreeSet<FileId>,
+    /// What is wrong with those files.
+    problems: Vec<Problem>,
+}
+
+impl Shelved {
+    fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().chain(&self.fitted.problems)
+    }
+}
+
+/// The shelf, from the side of the one who fills it.
+pub(crate) struct Shelving {
+    shelf: Arc<Shelf>,
+    /// What all suites may hold together.
+    most: Held,
+    /// What they hold.
+    held: Held,
+    /// Suites were left out, and there is more room now.
+    has_room: bool,
+    files: BTreeMap<FileId, Shelved>,
+    companions: Companions,
+    tasks: Arc<Tasks>,
+    changed: bool,
+    /// What looks like a task and is a part of one.
+    beside: BTreeSet<FileId>,
+    /// Nobody has seen anything of it yet.
+    new: bool,
+}
+
+impl Shelving {
+    pub(crate) fn new(shelf: Arc<Shelf>, most: Held) -> Self {
+        let (files, companions) = (BTreeMap::new(), Companions::default());
+        Self {
+            shelf,
+            most,
+            held: Held::default(),
+            has_room: false,
+            files,
+            companions,
+            tasks: Arc::default(),
+            changed: true,
+            beside: BTreeSet::new(),
+            new: true,
+        }
+    }
+
+    /// The tasks as they were when last published.
+    pub(crate) fn tasks(&self) -> Arc<Tasks> {
+        Arc::clone(&self.tasks)
+    }
+
+    /// Reads a suite.
+    pub(crate) fn put(&mut self, roots: &Roots, file: &FileId, bytes: &[u8]) {
+        let hash = xxh3_64(bytes);
+        if self.files.get(file).is_some_and(|shelved| shelved.hash == hash) {
+            return;
+        }
+        let text = std::str::from_utf8(bytes).map_err(|_| {
+            ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")
+        });
+        let suite = text.and_then(|text| {
+            catch_unwind(|| suite::read(text, &task_id(file))).unwrap_or_else(|_| {
+                let message =
+                    "The file could not be read: its content brought the reader to a stop.";
+                Err(ReadError::new(ReadErrorKind::Syntax, message))
+            })
+        });
+        self.keep(roots, file, (hash, bytes.len()), suite);
+        let Some(shelved) = self.files.get_mut(file) else { return };
+        // Queries name no scorers; those of the workspace file are read where that is.
+        let suites: Vec<_> =
+            shelved.suites.iter().filter(|task| task.query.is_none()).cloned().collect();
+        let mut add = |kind, section, message: String| {
+            let at = place_of(bytes, section, &message);
+            let (line, excerpt) =
+                at.map_or((None, None), |(line, excerpt)| (Some(line), Some(excerpt)));
+            shelved.problems.push(Problem { line, excerpt, ..blank(kind, roots, file, message) });
+        };
+        for task in &suites {
+            for complaint in scorers::complaints(&task.scorers) {
+                let kind = if complaint.left_out {
+                    ProblemKind::SuiteError
+                } else {
+                    ProblemKind::SuiteWarning
+                };
+                add(kind, "scorers", complaint.message);
+            }
+            for (section, message) in unknown_tools(roots, task) {
+                add(ProblemKind::SuiteWarning, section, message);
+            }
+        }
+    }
+
+    /// Reads a folder of loose prompts.
+    pub(crate) fn put_folder(&mut self, roots: &Roots, folder: &FileId, files: &[(&str, &str)]) {
+        match suite::from_folder(&folder.shown(), files) {
+            None if files.is_empty() => self.remove(folder),
+            None => {
+                let names: Vec<String> =
+                    files.iter().map(|(name, _)| format!("`{name}`")).collect();
+                let reason = format!(
+                    "The folder looks like a task and is not read: it holds {}, and a task needs `promptql_prompt.txt` or \
+                     `other_models_prompt.txt`. Rename its prompt, or write a YAML suite.",
+                    names.join(", ")
+                );
+                self.pass_over(roots, folder, true, reason);
+            }
+            Some(suite) => {
+                let all = files.iter().flat_map(|(name, text)| [*name, *text]).collect::<String>();
+                self.keep(roots, folder, (xxh3_64(all.as_bytes()), all.len()), suite);
+            }
+        }
+    }
+
+    fn keep(
+        &mut self,
+        roots: &Roots,
+        file: &FileId,
+        (hash, bytes): (u64, usize),
+        suite: Result<suite::Suite, ReadError>,
+    ) {
+        self.take_off(file);
+        let suite = suite.and_then(|suite| match self.held.with(&suite.tasks, bytes) {
+            held if held.fits(&self.most) => Ok((suite, held)),
+            _ => Err(self.no_room()),
+        });
+        let mut shelved = Shelved { hash, ..Shelved::default() };
+        match suite {
+            Ok((suite, held)) => {
+                let warnings = suite.warnings.into_iter().map(|warning| Problem {
+                    line: warning.line,
+                    column: warning.column,
+                    excerpt: warning.excerpt,
+                    ..blank(ProblemKind::SuiteWarning, roots, file, warning.message)
+                });
+                shelved.problems = warnings.collect();
+                shelved.suites = suite
+                    .tasks
+                    .into_iter()
+                    .map(|task| Arc::new(with_scorers(roots, task)))
+                    .collect();
+                shelved.held = held.less(&self.held);
+                self.held = held;
+            }
+            Err(error) => {
+                // It is read again when there is room, though it is the same file.
+                shelved.left_out =
+                    error.kind == ReadErrorKind::TooLarge && error.message.starts_with(LEFT_OUT);
+                shelved.hash = if shelved.left_out { 0 } else { hash };
+                shelved.problems = vec![problem(roots.shown(file), error)];
+            }
+        }
+        shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
+        self.files.insert(file.clone(), shelved);
+        self.changed = true;
+    }
+
+    fn no_room(&self) -> ReadError {
+        let Held { variations, values, bytes } = self.most;
+        let message = format!(
+            "{LEFT_OUT}: the suites of this folder together hold more than {variations} variations, {values} values or {} MB.",
+            bytes >> 20
+        );
+        let advice = "Move suites that you do not need out of the folder; it is read as soon as there is room.";
+        ReadError::new(ReadErrorKind::TooLarge, message).advise(advice)
+    }
+
+    /// Takes a file off the shelf; tells whether it was there.
+    fn take_off(&mut self, file: &FileId) -> bool {
+        let Some(gone) = self.files.remove(file) else { return false };
+        self.held = self.held.less(&gone.held);
+        self.has_room |= gone.held != Held::default();
+        true
+    }
+
+    /// Returns the suites that were left out for want of room, once there is more of it.
+    pub(crate) fn take_left_out(&mut self) -> Vec<FileId> {
+        if !std::mem::take(&mut self.has_room) {
+            return Vec::new();
+        }
+        let left_out = self.files.iter().filter(|(_, shelved)| shelved.left_out);
+        left_out.map(|(file, _)| file.clone()).collect()
+    }
+
+    /// Looks again at the files within the scopes that suites name: gold answers, and programs of
+    /// scorers.
+    pub(crate) fn look_beside(&mut self, roots: &Roots, scopes: &[FileId]) {
+        let changed = self.companions.changed(roots, scopes);
+        if changed.is_empty() {
+            return;
+        }
+        for (file, shelved) in &mut self.files {
+            if !shelved.fitted.companions.is_disjoint(&changed) {
+                shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
+                self.changed = true;
+            }
+        }
+    }
+
+    /// Notes why something that is named like a suite is none.
+    pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
+        let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
+        self.take_off(file);
+        self.files.insert(file.clone(), Shelved { problems: vec![problem], ..Shelved::default() });
+        self.changed = true;
+    }
+
+    /// Notes why something that looks like a task is not read as one: a file, or with `is_folder` a
+    /// folder.
+    pub(crate) fn pass_over(
+        &mut self,
+        roots: &Roots,
+        file: &FileId,
+        is_folder: bool,
+        reason: String,
+    ) {
+        let problem = blank(ProblemKind::SuiteWarning, roots, file, reason);
+        let folder = if is_folder { file.path.as_slice() } else { file.parent() };
+        let looks_like_task_in = Some(folder.to_owned());
+        self.files.insert(
+            file.clone(),
+            Shelved { problems: vec![problem], looks_like_task_in, ..Shelved::default() },
+        );
+        self.changed = true;
+    }
+
+    /// Forgets a file that is no suite any more.
+    pub(crate) fn remove(&mut self, file: &FileId) {
+        self.changed |= self.take_off(file);
+    }
+
+    /// True until it is published for the first time.
+    pub(crate) fn is_new(&self) -> bool {
+        self.new
+    }
+
+    /// True when nothing changed since it was published.
+    pub(crate) fn is_settled(&self) -> bool {
+        !self.changed
+    }
+
+    /// Shows what changed to everyone; returns what stands for all tasks, or nothing when nothing
+    /// changed.
+    pub(crate) fn publish(&mut self) -> Option<i64> {
+        if !std::mem::take(&mut self.changed) {
+            return None;
+        }
+        self.new = false;
+        let all = || self.files.values();
+        self.companions.keep(&all().flat_map(|shelved| &shelved.fitted.companions).collect());
+        let mut tasks = Tasks::of(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
+        let wrong = self.files.iter().filter_map(|(file, shelved)| {
+            let error =
+                shelved.problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
+            Some((task_id(file), error.told())).filter(|(name, _)| !tasks.by_id.contains_key(name))
+        });
+        tasks.broken = wrong.collect();
+        self.tasks = Arc::new(tasks);
+        self.beside = self.beside_tasks();
+        let shown = self
+            .files
+            .iter()
+            .filter(|(file, _)| !self.beside.contains(*file))
+            .map(|(_, shelved)| shelved);
+        let mut problems: Vec<Problem> = shown.flat_map(Shelved::problems).cloned().collect();
+        problems.sort_by_key(|problem| problem.kind);
+        *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
+        *self.shelf.problems.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(problems);
+        let parts = self.files.iter().map(|(file, shelved)| {
+            let yardsticks = shelved.fitted.tasks.iter().flat_map(|task| &task.yardsticks);
+            let stand = yardsticks
+                .flat_map(|one| [false, true].map(|folder| one.panel(folder).fingerprint));
+            format!("{file:?} {:x} {:?}\n", shelved.hash, stand.collect::<Vec<_>>())
+        });
+        let parts: String = parts.collect();
+        Some(if parts.is_empty() { 0 } else { xxh3_64(parts.as_bytes()).cast_signed() })
+    }
+
+    /// What only looks like a task, and is a part of one: it lies in the folder of a task, or a
+    /// suite names it.
+    fn beside_tasks(&self) -> BTreeSet<FileId> {
+        let with_tasks = || self.files.iter().filter(|(_, shelved)| !shelved.suites.is_empty());
+        let folders: BTreeSet<&[u8]> =
+            with_tasks().flat_map(|(file, _)| [file.parent(), file.path.as_slice()]).collect();
+        let named: BTreeSet<&FileId> =
+            self.files.values().flat_map(|shelved| &shelved.fitted.companions).collect();
+        let looking = self
+            .files
+            .iter()
+            .filter_map(|(file, shelved)| Some((file, shelved.looks_like_task_in.as_ref()?)));
+        // At the top of the input directory suites of others lie beside each other.
+        let is_part = |(file, folder): &(&FileId, &Vec<u8>)| {
+            named.contains(file) || (!folder.is_empty() && folders.contains(folder.as_slice()))
+        };
+        looking.filter(is_part).map(|(file, _)| file.clone()).collect()
+    }
+
+    /// How many tasks there are, and how many files with something wrong.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let shown = self.files.iter().filter(|(file, _)| !self.beside.contains(*file));
+        let wrong = shown.filter(|(_, shelved)| shelved.problems().next().is_some()).count();
+        (self.tasks.by_id.len() as u64, wrong as u64)
+    }
+}
+
+/// A query with the scorers that the workspace file names for all of them.
+fn with_scorers(roots: &Roots, mut task: suite::Task) -> suite::Task {
+    if task.query.is_some() && task.scorers.is_empty() {
+        task.scorers.clone_from(&roots.query_scorers);
+    }
+    task
+}
+
+/// Reads the files that the tasks of a suite name, and makes the tasks.
+fn fit(
+    roots: &Roots,
+    file: &FileId,
+    suites: &[Arc<suite::Task>],
+    companions: &mut Companions,
+) -> Fitted {
+    let mut fitted = Fitted::default();
+    let ids = ids(roots, file, suites, companions, &mut fitted);
+    for suite in
+        suites.iter().filter(|suite| suite.query.as_ref().is_none_or(|query| ids.admit(&query.id)))
+    {
+        let mut yardsticks = Vec::with_capacity(suite.variations.len());
+        let tools = offered::of_task(&roots.tools, suite.tools.as_deref());
+        for variation in &suite.variations {
+            let mut named = |path: &str| {
+                let at = beside(roots, file, path)?;
+                fitted.companions.insert(at.clone());
+                Some(at)
+            };
+            let gold = match &variation.expected {
+                Expected::File(path) => named(path).map(|gold| companions.gold(roots, &gold)),
+                Expected::Value(_) | Expected::None => None,
+            };
+            let mut program = |path: &str| match named(path) {
+                Some(program) => companions.program(roots, &program),
+                None => Err("it lies outside the input directory.".to_owned()),
+            };
+            yardsticks.push(Yardstick::new(suite, variation, (&tools, gold), &mut program));
+        }
+        let unread = yardsticks.iter().flat_map(Yardstick::unread_programs);
+        let unread =
+            unread.map(|(path, why)| format!("The scorer {path} could not be read: {why}"));
+        let mut messages: Vec<String> =
+            yardsticks.iter().filter_map(|one| one.trouble.clone()).chain(unread).collect();
+        messages.dedup();
+        let blank = |message| blank(ProblemKind::SuiteWarning, roots, file, message);
+        fitted.problems.extend(messages.into_iter().take(MOST_PROBLEMS).map(blank));
+        fitted.tasks.push(Arc::new(Task {
+            suite: Arc::clone(suite),
+            file: file.clone(),
+            yardsticks,
+            tools,
+        }));
+    }
+    fitted
+}
+
+/// Which queries of a set are meant; all of them when nobody says.
+fn ids(
+    roots: &Roots,
+    file: &FileId,
+    suites: &[Arc<suite::Task>],
+    companions: &mut Companions,
+    fitted: &mut Fitted,
+) -> Ids {
+    let is_set = suites.first().is_some_and(|suite| suite.query.is_some());
+    let at = filter::beside(&file.shown())
+        .filter(|_| is_set)
+        .and_then(|path| beside(roots, file, &path));
+    let Some(at) = at else { return Ids::default() };
+    let read = companions.ids(roots, &at);
+    fitted.companions.insert(at.clone());
+    let known = suites.iter().filter_map(|suite| Some(suite.query.as_ref()?.id.as_str()));
+    let mut warn =
+        |message| fitted.problems.push(blank(ProblemKind::SuiteWarning, roots, &at, message));
+    match read {
+        None => Ids::default(),
+        Some(Err(why)) => {
+            warn(format!("The ids could not be read, so every query of the set is a task: {why}"));
+            Ids::default()
+        }
+        Some(Ok(ids)) => {
+            let unknown = ids.unknown(known);
+            if unknown > 0 {
+                warn(format!("{unknown} of these ids are of no query in {}.", roots.shown(file)));
+            }
+            ids
+        }
+    }
+}
+
+/// What a suite says of tools that the workspace file does not have, each with the key under which
+/// it stands. Where only the tools themselves know what they are called, nothing is said of the
+/// calls that are expected.
+fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
+    let all = &roots.tool_names;
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let entries = || all.iter().map(|(entry, _)| entry.as_str());
+    let is_entry = |name: &&String| !entries().any(|entry| entry == name.as_str());
+    let unknown = task.tools.iter().flatten().filter(is_entry).map(|name| {
+        let message = format!(
+            "`{name}` is not a tool of touchstone.yaml, so no run can be made. {}",
+            advice(name, entries())
+        );
+        ("tools", message)
+    });
+    let mut told: Vec<_> = unknown.take(MOST_PROBLEMS).collect();
+    let has = |entry: &String| task.tools.as_ref().is_none_or(|own| own.contains(entry));
+    let own = all.iter().filter(|(entry, _)| has(entry)).map(|(_, names)| names.as_deref());
+    let Some(own) = own.collect::<Option<Vec<_>>>().filter(|_| told.is_empty()) else {
+        return told;
+    };
+    let known = || own.iter().copied().flatten().map(String::as_str).chain([offered::PYTHON]);
+    let elsewhere =
+        |name: &str| all.iter().any(|(_, names)| names.iter().flatten().any(|known| known == name));
+    let expected =
+        task.expected_tool_calls.iter().filter(|name| !known().any(|known| known == name.as_str()));
+    let expected = expected.map(|name| {
+        let message = if elsewhere(name) {
+            format!("`{name}` is not among the tools that the task names under `tools`, so no run can call it. Add its tool there.")
+        } else {
+            format!("`{name}` is not a tool of touchstone.yaml, so no run can call it. {}", advice(name, known()))
+        };
+        ("expected_tool_calls", message)
+    });
+    told.extend(expected.take(MOST_PROBLEMS));
+    told
+}
+
+/// The nearest of the names that are known, or all of them.
+fn advice<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!(
+            "Its tools are {}.",
+            known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// The line of a suite that a warning is about: the first from a key on that holds the word that
+/// the warning begins with.
+fn place_of(bytes: &[u8], section: &str, warning: &str) -> Option<(u32, String)> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let word = warning.strip_prefix('`')?.split('`').next()?;
+    let lines =
+        text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with(section));
+    let (at, line) = lines.into_iter().find(|(_, line)| line.contains(word))?;
+    Some((u32::try_from(at + 1).ok()?, line.chars().take(LONGEST_LINE).collect()))
+}
+
+/// The id of the task in a file.
+fn task_id(file: &FileId) -> String {
+    let path = file.shown();
+    let stem = path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
+    if is_suite_name(file) || is_query_name(file) { stem.unwrap_or(path) } else { path }
+}
+
+/// A suite or workspace file that cannot be read, named as the person sees it.
+pub fn problem(file: String, error: ReadError) -> Problem {
+    Problem {
+        kind: ProblemKind::SuiteError,
+        file,
+        run: None,
+        message: error.message,
+        line: error.line,
+        column: error.column,
+        excerpt: error.excerpt,
+        advice: error.advice,
+    }
+}
+
+fn blank(kind: ProblemKind, roots: &Roots, file: &FileId, message: String) -> Problem {
+    let file = roots.shown(file);
+    Problem {
+        kind,
+        file,
+        run: None,
+        message,
+        line: None,
+        column: None,
+        excerpt: None,
+        advice: None,
+    }
+}

@@ -1,0 +1,371 @@
+//! **Pure.** What people, the automatic scorer and judges said of the same runs, gathered in one
+//! walk, and how far each two agree. What is counted in which word is decided in `scoring::trust`.
+use std::collections::BTreeMap;
+use touchstone_api::{Agreement, Rater, Trust};
+use touchstone_scoring::trust::{Says, Tally};
+
+/// More judges than these are not told apart.
+const MOST_RATERS: usize = 40;
+/// The two raters that are no judges, by what they are asked for by.
+pub(super) const PEOPLE: &str = "people";
+pub(super) const AUTOMATIC: &str = "score";
+/// No judge is called that.
+const STORED: &str = "stored";
+
+/// A judge as it is asked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Asked {
+    pub(super) judge: String,
+    pub(super) rules: String,
+    pub(super) model: String,
+}
+
+/// Who says something, in the order of the table.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Who {
+    People,
+    Automatic,
+    Judge(Asked),
+    /// An evaluator by its name, as it is stored in files.
+    Stored(String),
+}
+
+impl Who {
+    fn name(&self) -> String {
+        match self {
+            Who::People => PEOPLE.to_owned(),
+            Who::Automatic => "automatic score".to_owned(),
+            Who::Judge(Asked { judge, rules, model }) if rules == "official" => {
+                format!("{judge} by {model}, official rules")
+            }
+            Who::Judge(Asked { judge, model, .. }) => format!("{judge} by {model}"),
+            Who::Stored(evaluator) => format!("stored: {evaluator}"),
+        }
+    }
+
+    fn id(&self) -> String {
+        match self {
+            Who::People => PEOPLE.to_owned(),
+            Who::Automatic => AUTOMATIC.to_owned(),
+            // A model may be named after anything, so its name comes last.
+            Who::Judge(Asked { judge, rules, model }) => format!("{judge}:{rules}:{model}"),
+            Who::Stored(evaluator) => format!("{STORED}:{evaluator}"),
+        }
+    }
+}
+
+/// What one of them comes to.
+#[derive(Debug)]
+struct Seat {
+    who: Who,
+    /// Levels of its scale; 0 for none.
+    levels: usize,
+    runs: u64,
+    reviewed: u64,
+    stale: u64,
+    unread: u64,
+}
+
+/// What became of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Verdict {
+    Counts(Says, f64),
+    Stale,
+    Unread,
+}
+
+/// One verdict of a run.
+#[derive(Debug, Clone, Copy)]
+struct Fact {
+    run: i64,
+    seat: u16,
+    says: Says,
+    score: f32,
+}
+
+/// All that was said of the runs that pass a filter.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    seats: Vec<Seat>,
+    /// By run.
+    facts: Vec<Fact>,
+    notes: Vec<String>,
+    /// Files of judgements that cannot be read.
+    pub(super) unreadable: u64,
+}
+
+impl Said {
+    /// Where a judge is found, or is put; none when there are too many. Names are compared first,
+    /// so nothing is copied for each run.
+    pub(super) fn seat_of_judge(
+        &mut self,
+        (judge, rules, model): (&str, &str, &str),
+        levels: usize,
+    ) -> Option<u16> {
+        let same = |seat: &Seat| matches!(&seat.who, Who::Judge(asked) if asked.judge == judge && asked.rules == rules && asked.model == model);
+        if let Some(at) = self.seats.iter().position(same) {
+            return u16::try_from(at).ok();
+        }
+        let judge =
+            Asked { judge: judge.to_owned(), rules: rules.to_owned(), model: model.to_owned() };
+        self.seat(Who::Judge(judge), levels)
+    }
+
+    /// The same of an evaluator whose verdicts are stored.
+    pub(super) fn seat_of_stored(&mut self, evaluator: &str) -> Option<u16> {
+        let same = |seat: &Seat| matches!(&seat.who, Who::Stored(known) if known == evaluator);
+        if let Some(at) = self.seats.iter().position(same) {
+            return u16::try_from(at).ok();
+        }
+        self.seat(Who::Stored(evaluator.to_owned()), 0)
+    }
+
+    /// The same of anybody.
+    pub(super) fn seat(&mut self, who: Who, levels: usize) -> Option<u16> {
+        let at = self.seats.iter().position(|seat| seat.who == who).unwrap_or(self.seats.len());
+        if at >= MOST_RATERS {
+            self.note(format!(
+                "There are more than {MOST_RATERS} judges; those that were met last are left out."
+            ));
+            return None;
+        }
+        if at == self.seats.len() {
+            self.seats.push(Seat { who, levels, runs: 0, reviewed: 0, stale: 0, unread: 0 });
+        }
+        u16::try_from(at).ok()
+    }
+
+    /// Somebody said something of a run.
+    pub(super) fn add(&mut self, run: i64, seat: u16, verdict: Verdict) {
+        let Some(counts) = self.seats.get_mut(usize::from(seat)) else { return };
+        match verdict {
+            Verdict::Stale => counts.stale += 1,
+            Verdict::Unread => counts.unread += 1,
+            Verdict::Counts(says, score) => {
+                counts.runs += 1;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "levels of a scale are far apart"
+                )]
+                let score = score as f32;
+                self.facts.push(Fact { run, seat, says, score });
+            }
+        }
+    }
+
+    /// Runs with a verdict of it were counted elsewhere.
+    pub(super) fn says_of(&mut self, seat: u16, runs: u64) {
+        if let Some(seat) = self.seats.get_mut(usize::from(seat)) {
+            seat.runs = runs;
+        }
+    }
+
+    /// Something is left out.
+    pub(super) fn note(&mut self, why: String) {
+        if !self.notes.contains(&why) {
+            self.notes.push(why);
+        }
+    }
+
+    /// Puts raters and facts in order; nothing is added afterwards.
+    pub(super) fn finish(mut self) -> Self {
+        let mut order: Vec<usize> = (0..self.seats.len()).collect();
+        order.sort_by(|a, b| self.seats[*a].who.cmp(&self.seats[*b].who));
+        let mut place = vec![0; order.len()];
+        for (at, old) in order.iter().enumerate() {
+            place[*old] = u16::try_from(at).unwrap_or(u16::MAX);
+        }
+        for fact in &mut self.facts {
+            fact.seat = place[usize::from(fact.seat)];
+        }
+        self.seats.sort_by(|a, b| a.who.cmp(&b.who));
+        self.facts.sort_unstable_by_key(|fact| (fact.run, fact.seat));
+        let people = self.seats.first().is_some_and(|seat| seat.who == Who::People);
+        for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
+            if people && facts.first().is_some_and(|fact| fact.seat == 0) {
+                for fact in facts {
+                    self.seats[usize::from(fact.seat)].reviewed += 1;
+                }
+            }
+        }
+        self
+    }
+
+    /// Who said something, and how far each two agree.
+    pub(super) fn trust(&self) -> Trust {
+        let mut pairs: BTreeMap<(u16, u16), Tally> = BTreeMap::new();
+        for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
+            for (at, first) in facts.iter().enumerate() {
+                for second in &facts[at + 1..] {
+                    let tally = pairs.entry((first.seat, second.seat));
+                    tally
+                        .or_insert_with(|| self.tally(first.seat, second.seat))
+                        .add(heard(first), heard(second));
+                }
+            }
+        }
+        let people = self.seats.first().filter(|seat| seat.who == Who::People);
+        Trust {
+            raters: (0..self.seats.len()).map(|at| self.rater(at)).collect(),
+            pairs: pairs
+                .iter()
+                .map(|((first, second), tally)| self.agreement(*first, *second, tally))
+                .collect(),
+            reviewed: people.map_or(0, |people| people.runs),
+            notes: self.notes.clone(),
+            unreadable: self.unreadable,
+        }
+    }
+
+    /// The seat of a rater by its id, and who it is.
+    pub(super) fn find(&self, id: &str) -> Option<(u16, &Who)> {
+        let at = self.seats.iter().position(|seat| seat.who.id() == id)?;
+        Some((u16::try_from(at).ok()?, &self.seats[at].who))
+    }
+
+    /// The agreement of two, still without its disagreements, and the runs of these with what both
+    /// say.
+    pub(super) fn pair(&self, first: u16, second: u16) -> (Agreement, Vec<(i64, Says, Says)>) {
+        let mut tally = self.tally(first, second);
+        let mut apart = Vec::new();
+        for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
+            let of = |seat: u16| facts.iter().find(|fact| fact.seat == seat);
+            let (Some(one), Some(other)) = (of(first), of(second)) else { continue };
+            tally.add(heard(one), heard(other));
+            if one.says != other.says {
+                apart.push((one.run, one.says, other.says));
+            }
+        }
+        (self.agreement(first, second, &tally), apart)
+    }
+
+    fn tally(&self, first: u16, second: u16) -> Tally {
+        let scale = |seat: u16| match self.seats.get(usize::from(seat)) {
+            Some(Seat { who: Who::Judge(_), levels, .. }) => *levels,
+            _ => 0,
+        };
+        Tally::new(if scale(first) == scale(second) { scale(first) } else { 0 })
+    }
+
+    fn rater(&self, at: usize) -> Rater {
+        let Seat { who, runs, reviewed, stale, unread, .. } = &self.seats[at];
+        Rater {
+            id: who.id(),
+            name: who.name(),
+            runs: *runs,
+            reviewed: *reviewed,
+            stale: *stale,
+            unread: *unread,
+        }
+    }
+
+    fn agreement(&self, first: u16, second: u16, tally: &Tally) -> Agreement {
+        let agreed = tally.agreed();
+        let interval = agreed.kappa.and_then(|kappa| kappa.interval);
+        Agreement {
+            first: self.rater(usize::from(first)),
+            second: self.rater(usize::from(second)),
+            n: agreed.n,
+            same: agreed.same,
+            kappa: agreed.kappa.map(|kappa| kappa.value),
+            interval: interval.map(|interval| (interval.low, interval.high)),
+            weighted: agreed.weighted.map(|kappa| kappa.value),
+            words: agreed.words,
+            few: agreed.few,
+            said: agreed.said.iter().map(|says| says.word().to_owned()).collect(),
+            table: agreed.table,
+            disagreements: Vec::new(),
+            disagreements_total: agreed.n - agreed.same,
+        }
+    }
+}
+
+fn heard(fact: &Fact) -> (Says, f64) {
+    (fact.says, f64::from(fact.score))
+}
+
+/// What is in between, in the word of who says it.
+pub(super) fn word(who: &Who, says: Says) -> &'static str {
+    match (who, says) {
+        (Who::People | Who::Automatic, Says::Between) => "partly right",
+        (_, Says::Between) => "unsure",
+        _ => says.word(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Says::{Between, Right, Wrong};
+
+    fn said() -> Said {
+        let mut said = Said::default();
+        let b = said.seat_of_judge(("sopr", "ours", "b"), 3).unwrap();
+        let a = said.seat_of_judge(("sopr", "ours", "a"), 3).unwrap();
+        let people = said.seat(Who::People, 0).unwrap();
+        for (run, seat, verdict) in [
+            (1, people, Verdict::Counts(Right, 1.0)),
+            (1, a, Verdict::Counts(Right, 1.0)),
+            (2, people, Verdict::Counts(Between, 0.5)),
+            (2, a, Verdict::Counts(Wrong, 0.0)),
+            (2, b, Verdict::Counts(Wrong, 0.0)),
+            (3, b, Verdict::Stale),
+            (3, a, Verdict::Unread),
+            (4, a, Verdict::Counts(Right, 1.0)),
+        ] {
+            said.add(run, seat, verdict);
+        }
+        said.finish()
+    }
+
+    #[test]
+    fn people_come_first_and_what_does_not_count_is_said() {
+        let trust = said().trust();
+        let raters: Vec<_> = trust
+            .raters
+            .iter()
+            .map(|rater| (rater.id.as_str(), rater.runs, rater.reviewed, rater.stale, rater.unread))
+            .collect();
+        assert_eq!(
+            raters,
+            [("people", 2, 2, 0, 0), ("sopr:ours:a", 3, 2, 0, 1), ("sopr:ours:b", 1, 1, 1, 0)]
+        );
+        assert_eq!(trust.reviewed, 2);
+        let pairs: Vec<_> = trust
+            .pairs
+            .iter()
+            .map(|pair| (pair.first.name.as_str(), pair.second.name.as_str(), pair.n, pair.same))
+            .collect();
+        assert_eq!(
+            pairs,
+            [
+                ("people", "sopr by a", 2, 1),
+                ("people", "sopr by b", 1, 0),
+                ("sopr by a", "sopr by b", 1, 1)
+            ]
+        );
+        assert_eq!((trust.pairs[0].words.as_str(), trust.pairs[0].few), ("too few to tell", true));
+    }
+
+    #[test]
+    fn a_pair_alone_is_the_pair_among_all_and_names_the_runs_that_they_disagree_on() {
+        let said = said();
+        let (first, second) = (said.find("people").unwrap().0, said.find("sopr:ours:a").unwrap().0);
+        let (pair, apart) = said.pair(first, second);
+        assert_eq!(pair, said.trust().pairs[0]);
+        assert_eq!(apart, [(2, Between, Wrong)]);
+        let (turned, apart) = said.pair(second, first);
+        assert_eq!((turned.first.id.as_str(), apart), ("sopr:ours:a", vec![(2, Wrong, Between)]));
+        assert!(said.find("nobody").is_none());
+        assert_eq!(word(&Who::People, Between), "partly right");
+    }
+
+    #[test]
+    fn there_is_an_end_to_how_many_judges_are_told_apart() {
+        let mut said = Said::default();
+        let seats = (0..60)
+            .filter_map(|at| said.seat_of_judge(("sopr", "ours", &format!("m{at}")), 3))
+            .count();
+        assert_eq!((seats, said.finish().trust().notes.len()), (MOST_RATERS, 1));
+    }
+}

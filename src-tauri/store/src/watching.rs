@@ -1,0 +1,191 @@
+//! By which means the folder is followed, and what is to be said of that.
+use super::conduct::Conductor;
+use super::conduct::Shared;
+use super::roots::{FileId, Root};
+use super::scan::{self, Survey};
+use super::{load, open};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::SystemTime;
+use touchstone_api::Watching;
+
+/// Number and birth of a directory: numbers are given again to the next that is made.
+pub(crate) type Identity = (u64, Option<SystemTime>);
+
+fn identity(dir: &Path) -> Option<Identity> {
+    let meta = dir.symlink_metadata().ok()?;
+    Some((meta.ino(), meta.created().ok()))
+}
+
+/// How a root stands: which directory it is and on which mount, or why it cannot be listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RootState {
+    /// It can be listed.
+    There(Option<Identity>, Option<u64>),
+    /// It cannot.
+    Lost(ErrorKind),
+}
+
+/// The mount that a path lies on; none where the system does not say.
+fn mount_of(path: &Path) -> Option<u64> {
+    let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
+}
+
+/// True when something is mounted on a directory itself.
+fn is_mounted(dir: &Path) -> bool {
+    let above = dir.parent().and_then(mount_of);
+    above.is_some() && mount_of(dir) != above
+}
+
+/// Why a root is lost, in words.
+pub fn lost(dir: &Path, error: &io::Error) -> String {
+    let dir = dir.display();
+    match error.kind() {
+        ErrorKind::NotFound => {
+            format!("Folder not found: {dir} could not be listed: it is not there.")
+        }
+        ErrorKind::NotADirectory => format!("Folder not found: {dir} is a file now, not a folder."),
+        ErrorKind::PermissionDenied => {
+            format!("Folder not readable: {dir} may not be listed by you any more.")
+        }
+        _ => format!("Folder not found: {dir} could not be listed: {}.", open::reason(error)),
+    }
+}
+
+impl Conductor {
+    /// Before the first run there may be no folder for results. Where there never was any result,
+    /// that is no trouble; where there was, it may come back.
+    pub(crate) fn heed_unborn(&mut self, scopes: &[FileId], survey: &mut Survey) {
+        // Only a list of all that lies there says whether anything does.
+        if !scopes.contains(&FileId::new(Root::Output, "")) {
+            return;
+        }
+        let Shared { roots, limits, .. } = &self.shared;
+        let is_gone = |survey: &Survey| {
+            survey
+                .failed
+                .get(&Root::Output)
+                .is_some_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        // Another program may have made it meanwhile, and told the index that both share of its
+        // first runs.
+        if is_gone(survey) && roots.output_dir.is_dir() {
+            *survey = scan::survey(roots, limits, scopes);
+        }
+        let is_gone = is_gone(survey);
+        let is_opened = roots.folder == roots.output_dir;
+        let unborn = is_gone
+            && !is_opened
+            && roots.folder.is_dir()
+            && self.known.keys().all(|file| file.root != Root::Output);
+        if unborn {
+            survey.failed.remove(&Root::Output);
+        }
+        if unborn != self.unborn && (unborn || !survey.failed.contains_key(&Root::Output)) {
+            self.unborn = unborn;
+            self.tell_watching();
+        }
+    }
+
+    /// A root on which nothing is mounted any more is an empty folder. What was read of it was not
+    /// deleted.
+    pub(crate) fn heed_unmounted(&mut self, scopes: &[FileId], survey: &mut Survey) {
+        let roots = std::sync::Arc::clone(&self.shared.roots);
+        for root in roots.each() {
+            let Some(dir) = roots.dir(root).filter(|_| !survey.failed.contains_key(&root)) else {
+                continue;
+            };
+            let mounted = is_mounted(dir);
+            if self.listed.get(&root).is_some_and(|before| *before && !mounted) {
+                survey.failed.insert(root, io::Error::other("nothing is mounted there any more"));
+            } else if scopes.contains(&FileId::new(root, "")) {
+                self.listed.insert(root, mounted);
+                if let Err(error) = load::put_mounted(&self.writer.sql, root, mounted) {
+                    tracing::debug!(%error, "it is not kept that a file system is mounted here");
+                }
+            }
+        }
+    }
+
+    /// Keeps in mind which roots could not be listed.
+    pub(crate) fn note_missing(&mut self, scopes: &[FileId], survey: &Survey) {
+        for scope in scopes {
+            if survey.failed.contains_key(&scope.root) {
+                self.missing.insert(scope.root);
+            } else if scope.path.is_empty() {
+                self.missing.remove(&scope.root);
+            }
+        }
+    }
+
+    /// True when a root that could not be listed can be listed again.
+    pub(crate) fn missing_is_back(&self) -> bool {
+        let roots = &self.shared.roots;
+        self.missing.iter().any(|root| {
+            let needs_mount = self.listed.get(root) == Some(&true);
+            let is_whole = || roots.dir(*root).is_some_and(|dir| !needs_mount || is_mounted(dir));
+            scan::listable(roots, *root).is_ok() && is_whole()
+        })
+    }
+
+    /// How the roots stand now.
+    pub(crate) fn root_states(&self) -> Vec<RootState> {
+        let roots = &self.shared.roots;
+        let state = |root: Root| match scan::listable(roots, root) {
+            Ok(()) => roots.dir(root).map_or(RootState::There(None, None), |dir| {
+                RootState::There(identity(dir), mount_of(dir))
+            }),
+            Err(error) => RootState::Lost(error.kind()),
+        };
+        roots.each().into_iter().map(state).collect()
+    }
+
+    /// A sentence when roots are gone of which something is shown. A folder of tasks that nobody
+    /// ever saw is not missed.
+    pub(crate) fn lost_roots(&self, failed: &BTreeMap<Root, io::Error>) -> Option<String> {
+        let roots = &self.shared.roots;
+        let was_there = |root: Root| {
+            self.listed.contains_key(&root)
+                || roots.each().first() == Some(&root)
+                || self.known.keys().any(|file| file.root == root)
+        };
+        let missed = failed.iter().filter(|(root, _)| **root == Root::Output || was_there(**root));
+        let lines: Vec<String> =
+            missed.filter_map(|(root, error)| Some(lost(roots.dir(*root)?, error))).collect();
+        (!lines.is_empty()).then(|| lines.join(" "))
+    }
+
+    /// A directory that was removed and made again is not watched any more, whatever its name; nor
+    /// is one that was made while the system lost count.
+    pub(crate) fn watch_new_roots(&mut self) {
+        let Shared { roots, limits, inbox, watch, .. } = &self.shared;
+        let dirs = roots.each().into_iter().filter_map(|root| roots.dir(root));
+        let now: Vec<_> = dirs.map(identity).collect();
+        let others = !self.watched.is_empty() && self.watched != now;
+        if std::mem::take(&mut self.rewatch) || others {
+            watch.start(roots, limits.watch, inbox);
+        }
+        self.watched = now;
+    }
+
+    pub(crate) fn tell_watching(&self) {
+        let most = self.shared.limits.entries;
+        let cut = self
+            .cut
+            .then(|| format!("There are more than {most} files here; the rest is not shown."));
+        let unborn = self.unborn.then(|| {
+            let dir = self.shared.roots.output_dir.display();
+            format!("Nobody has run anything here yet: {dir} is made with the first run.")
+        });
+        let notices: Vec<String> =
+            self.watching.notice.clone().into_iter().chain(cut).chain(unborn).collect();
+        let notice = (!notices.is_empty()).then(|| notices.join(" "));
+        let watching = Watching { by: self.watching.by, notice };
+        self.shared.live.change(|standing| standing.watching = watching);
+        self.tell_status();
+    }
+}
