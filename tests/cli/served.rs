@@ -81,8 +81,10 @@ impl Served {
     /// Runs a command; its status and its reply.
     pub(crate) fn call(&self, name: &str, arguments: &Value) -> (u16, Value) {
         let reply = self.send("POST", &format!("/api/{name}"), &arguments.to_string());
-        let (head, body) = reply.split_once("\r\n\r\n").unwrap();
-        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap_or((&reply, ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status
+            .unwrap_or_else(|| panic!("{name} is answered {reply:?} by process {}", self.id()));
         (status, serde_json::from_str(body).unwrap_or_else(|why| panic!("{why}: {body}")))
     }
 

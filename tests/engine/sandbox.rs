@@ -325,10 +325,20 @@ fn with_bwrap(script: &str, mode: u32) -> (TempDir, Places) {
     let folder = TempDir::new().unwrap();
     fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let path = folder.path().join("bwrap");
-    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    write_program(&path, &format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
     let places = Places { path: folder.path().into(), ..Places::default() };
     (folder, places)
+}
+
+/// Writes a program by another process: one that this process holds open for writing could be
+/// inherited by a child of another test, and "Text file busy" is the answer to starting it then.
+fn write_program(path: &Path, text: &str) {
+    let source = path.with_extension("source");
+    fs::write(&source, text).unwrap();
+    let copied = Command::new("cp").arg(&source).arg(path).status().unwrap();
+    assert!(copied.success());
+    fs::remove_file(source).unwrap();
 }
 
 async fn refusal(places: &Places) -> Unusable {
@@ -567,7 +577,7 @@ async fn what_was_verified_is_remembered_until_it_changes() {
     let failure = tool.call(&asked("print(1)"), &CancellationToken::new()).await.unwrap_err();
     assert!(failure.message.starts_with("The sandbox could not be started"), "{failure}");
     let path = folder.path().join("bwrap");
-    fs::write(&path, format!("{}# changed\n", fs::read_to_string(&path).unwrap())).unwrap();
+    write_program(&path, &format!("{}# changed\n", fs::read_to_string(&path).unwrap()));
     open().await.expect_err("another binary is looked at anew");
 }
 
