@@ -126,7 +126,7 @@ pub fn of_task(declared: &[Offer], named: Option<&[String]>) -> Vec<Offer> {
 }
 
 /// Returns the tools offered to a run of a task with these tools, depending on its system. Returns
-/// none for runs of other programs, which have tools of their own.
+/// none for other systems, and for runs of other programs, which have tools of their own.
 pub fn of_run(tools: &[Offer], layout: Layout, system: Option<&str>) -> Vec<Offer> {
     let python = match system.filter(|_| layout == Layout::ToolCalling) {
         Some("tool_calling") => None,

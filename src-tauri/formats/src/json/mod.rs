@@ -58,7 +58,8 @@ pub fn read_deep(text: &str) -> Result<Value, ReadError> {
     Reader::new(text_of(text.as_bytes())?, Mode::Strict).down_to(DEEP).document()
 }
 
-/// Like [`read_deep`], and also accepts the constants that only Python writes: `NaN`, `Infinity`.
+/// Like [`read_deep`], and also accepts text that only Python writes: `NaN`, `Infinity`. If strict
+/// parsing fails, falls back to `Mode::File`, and reports the strict error if that fails as well.
 pub fn read_python(text: &str) -> Result<Value, ReadError> {
     let read = |mode| Reader::new(text_of(text.as_bytes())?, mode).down_to(DEEP).document();
     read(Mode::Strict).or_else(|error| read(Mode::File).map_err(|_| error))

@@ -213,7 +213,7 @@ impl Place {
         Self { category, tool, api, files }
     }
 
-    /// Returns the tool name as in tool folders, without the category.
+    /// Returns the tool name as in a pool of tools, without the category suffix.
     pub fn tool_alone(&self) -> &str {
         self.tool.strip_suffix(&format!("_for_{}", self.category)).unwrap_or(&self.tool)
     }

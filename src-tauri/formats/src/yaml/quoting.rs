@@ -31,8 +31,8 @@ pub(super) fn style(text: &str) -> Style {
     }
 }
 
-/// Returns true for a single-line text that is quoted only because some parsers would read it as
-/// another type or structure.
+/// Returns true for a text that is written in single quotes: it is on one line and may mean the
+/// same without quotes, at least to some parsers.
 pub(super) fn needs_quotes(text: &str) -> bool {
     style(text) == Style::Single
 }

@@ -34,7 +34,7 @@ pub fn id(file_name: &str) -> &str {
     file_name.split('_').next().unwrap_or(file_name)
 }
 
-/// Converts a raw answer. Fails if the file is not a raw answer or is nested too deeply.
+/// Converts a raw answer. Fails if the file is not a raw answer or has too many steps.
 pub fn raw(bytes: &[u8], method: &str, faults: Faults) -> Result<Converted, ReadError> {
     let raw = Raw::read(text_of(bytes)?, true)?;
     let said = |key: &str| raw.generation.get(key).cloned();

@@ -20,8 +20,8 @@ pub struct Node<'a> {
     /// True on the path of first children from the first node. The official scripts look only at
     /// this path.
     pub on_first_path: bool,
-    /// True on that path if the official scripts read the node: they stop before a node without a
-    /// `next` key, even an empty one.
+    /// True on that path if the official scripts read the node: they stop before a node that lacks
+    /// the `next` key; an empty `next` is enough.
     pub is_scripted: bool,
 }
 
