@@ -1,5 +1,5 @@
-//! How fast transcripts are read, both ways, in one run: `cargo run --release -p touchstone-formats
-//! --example throughput FOLDER`.
+//! Measures the speed of reading transcripts with both YAML parsers: `cargo run --release -p
+//! touchstone-formats --example throughput FOLDER`.
 #![expect(clippy::print_stdout, reason = "an example prints what it measured")]
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use touchstone_formats::{transcript, yaml};
 
-/// Rounds; the best of each way counts.
+/// Number of rounds; the best time of each parser counts.
 const ROUNDS: usize = 5;
 
 type Way = fn(&[u8]) -> bool;

@@ -1,12 +1,13 @@
-//! **Pure.** The answer that a model wrote into its messages.
+//! **Pure.** Extracts the answer that a model wrote into its messages.
 use crate::run::Answer;
 use crate::value::Value;
 use crate::{fences, json};
 
-/// The last ```` ```json ```` fence of the last message, else of the latest message that has one;
-/// else, when the suite names a tag, the text inside the last `<tag>…</tag>`, as JSON when it is
-/// JSON. Strict JSON first, then what models write. A last fence that cannot be read is no answer;
-/// what stands in fences before it was not meant.
+/// Extracts the answer of a run. Takes the last ```` ```json ```` fence of the last message, else
+/// of the latest message that has one. Without a fence, and if the suite names a tag, takes the
+/// text inside the last `<tag>…</tag>`, parsed as JSON where possible. JSON is read strictly first,
+/// then leniently, since models write it carelessly. If the last fence cannot be parsed there is no
+/// answer; earlier fences are not used in its place.
 pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answer> {
     let last = messages.len().checked_sub(1)?;
     let inside = messages
@@ -26,29 +27,29 @@ pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answe
     })
 }
 
-/// Stands for the tag where all of the last message is the answer: queries of `StableToolBench` are
-/// answered in words.
+/// Tag value for which the whole last message is the answer: queries of `StableToolBench` are
+/// answered in prose.
 pub const WHOLE_MESSAGE: &str = "";
 
-/// Where such an answer was found.
+/// Source label of an answer that is the whole last message.
 pub const LAST_MESSAGE: &str = "last message";
 
-/// Where the answer stands of a conversation that came to its end and has none of its own.
+/// Location of the answer in a finished conversation that does not store an answer of its own.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Place {
-    /// Where it is found without knowing the task: in a fence, or nowhere.
+    /// The result of the search that does not know the task: a fence, or no answer.
     AsFound,
-    /// In what the last call of `Finish` was given.
+    /// The arguments of the last call of `Finish`.
     Finish,
-    /// In the last message.
+    /// The last message.
     Said(Answer),
-    /// Nowhere, whatever stands in fences.
+    /// No answer, even if there are fences.
     Nowhere,
 }
 
-/// Returns where the answer stands, for a task whose answers stand in this tag. A fence goes before
-/// a tag. Queries of `StableToolBench` ([`WHOLE_MESSAGE`]) know no fences: what `Finish` was given
-/// is their answer, else all of the last message, `said`.
+/// Returns the location of the answer for a task whose answers are in the tag `tag`. A fence takes
+/// precedence over a tag. Queries of `StableToolBench` ([`WHOLE_MESSAGE`]) ignore fences: their
+/// answer is the arguments of `Finish`, else the whole last message, `said`.
 pub fn place(tag: &str, said: &str, is_fenced: bool, ended: Ended) -> Place {
     if tag != WHOLE_MESSAGE {
         let found = if is_fenced { None } else { in_tag(said, tag) };
@@ -61,20 +62,20 @@ pub fn place(tag: &str, said: &str, is_fenced: bool, ended: Ended) -> Place {
     }
 }
 
-/// How the last call of `Finish` ended a run.
+/// Outcome of the last call of `Finish` in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ended {
-    /// With an answer.
+    /// Ended with an answer.
     Answered,
-    /// It gave up.
+    /// Gave up.
     GaveUp,
-    /// There is none, or it says neither.
+    /// No such call, or one that states neither.
     #[default]
     Otherwise,
 }
 
-/// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON. With
-/// [`WHOLE_MESSAGE`], its text as it is.
+/// Returns the text in the last `<tag>…</tag>` of a message, parsed as JSON where possible. With
+/// [`WHOLE_MESSAGE`], returns the whole text of the message unparsed.
 pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
     if tag == WHOLE_MESSAGE {
         let text = message.trim();
@@ -87,7 +88,8 @@ pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
     Some(Answer { value, source: format!("<{tag}>"), lenient })
 }
 
-/// Why messages have no answer although one of them ends in a fence for it, as a sentence.
+/// Explains, in one sentence, that the last JSON fence of the messages could not be parsed. Returns
+/// `None` if there is no such fence, it is empty, or it can be parsed.
 pub fn why_unread(messages: &[&str]) -> Option<String> {
     let text = messages.iter().rev().find_map(|message| fences::last_json(message))?.trim();
     if text.is_empty() {
@@ -98,7 +100,7 @@ pub fn why_unread(messages: &[&str]) -> Option<String> {
     Some(format!("The last ```json fence is no JSON that can be read{line}: {}", error.message))
 }
 
-/// JSON, and whether it had to be read leniently.
+/// Parses JSON, and returns true with it if lenient parsing was needed.
 pub fn parse(text: &str) -> Option<(Value, bool)> {
     let text = text.trim();
     match json::read(text) {

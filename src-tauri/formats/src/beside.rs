@@ -1,7 +1,8 @@
-//! **Pure.** Where raw replies of models lie beside the file of results that was made of them.
+//! **Pure.** Path of the raw model replies that belong to a results file.
 
-/// The file of raw replies of a file of results, by its path below any folder: it is in a folder of
-/// ours next to the results, so that it is found whichever way somebody came to them.
+/// Returns the path of the file of raw replies for the results file at `path`, relative to the same
+/// folder. It is in a `.touchstone` folder next to the results, so it is found whichever parent
+/// folder was opened.
 pub fn replies(path: &str) -> String {
     let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
     let between = if folder.is_empty() { "" } else { "/" };

@@ -1,51 +1,51 @@
-//! **Pure.** Why a file could not be read: where, what is there, and what to change.
+//! **Pure.** Errors of reading a file: position, excerpt of the line, and advice on the fix.
 
-/// A file that could not be read.
+/// Error of a file that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ReadError {
-    /// What kind.
+    /// Kind of error.
     pub kind: ReadErrorKind,
-    /// One sentence.
+    /// Message, one sentence.
     pub message: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: Option<u32>,
     /// Column in characters, from 1.
     pub column: Option<u32>,
-    /// The line itself, cut when it is long.
+    /// Text of the line, cut when it is long.
     pub excerpt: Option<String>,
-    /// What to change.
+    /// Advice on the change that fixes the file.
     pub advice: Option<String>,
 }
 
 /// Kinds of [`ReadError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReadErrorKind {
-    /// It is not what its format says.
+    /// Violates the syntax of its format.
     Syntax,
-    /// The same key twice in one map.
+    /// A key occurs twice in one map.
     Duplicate,
-    /// Nested deeper than we follow.
+    /// Nested more deeply than the readers allow.
     TooDeep,
-    /// More than we are ready to hold.
+    /// Larger than the limit of a reader.
     TooLarge,
-    /// It ends in the middle: empty, half written or cut off.
+    /// Ends too early: the file is empty, half written or cut off.
     Truncated,
-    /// Bytes that are no text.
+    /// Bytes that are not valid UTF-8.
     NotUtf8,
-    /// Well-formed, but no transcript.
+    /// Well-formed, but not a transcript.
     NotTranscript,
-    /// Well-formed, but no suite.
+    /// Well-formed, but not a suite.
     NotSuite,
-    /// Well-formed, but a key has a value that makes no sense.
+    /// Well-formed, but a key has an invalid value.
     BadValue,
 }
 
-/// The longest excerpt, in characters.
+/// Maximum length of an excerpt, in characters.
 const EXCERPT: usize = 200;
 
 impl ReadError {
-    /// An error about a file as a whole.
+    /// Returns an error about the file as a whole, without a position.
     pub fn new(kind: ReadErrorKind, message: impl Into<String>) -> Self {
         ReadError {
             kind,
@@ -57,7 +57,7 @@ impl ReadError {
         }
     }
 
-    /// An error at a byte of the text.
+    /// Returns an error at a byte offset of the text, with line, column and excerpt.
     pub fn at(kind: ReadErrorKind, text: &str, offset: usize, message: impl Into<String>) -> Self {
         let place = Place::of(text, offset);
         let excerpt = Some(excerpt(place.content));
@@ -69,7 +69,7 @@ impl ReadError {
         }
     }
 
-    /// The same with an advice.
+    /// Adds advice to the error.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
@@ -77,19 +77,20 @@ impl ReadError {
     }
 }
 
-/// Where a byte is, as a person counts.
+/// Position of a byte in a text, as line and column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
-    /// From 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// In characters, from 1.
+    /// Column in characters, from 1.
     pub column: u32,
-    /// The line without its end.
+    /// Text of the line, without its line end.
     pub content: &'a str,
 }
 
 impl<'a> Place<'a> {
-    /// The place of a byte; past the end it is the end.
+    /// Returns the position of a byte offset. An offset past the end counts as the end, and one
+    /// inside a character as the start of that character.
     pub(crate) fn of(text: &'a str, offset: usize) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -105,12 +106,12 @@ impl<'a> Place<'a> {
     }
 }
 
-/// A count that fits what is shown.
+/// Converts a count to `u32`, saturating at the maximum.
 pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// A line, cut when it is long.
+/// Returns the line, cut after [`EXCERPT`] characters.
 pub(crate) fn excerpt(line: &str) -> String {
     match line.char_indices().nth(EXCERPT) {
         Some((at, _)) => format!("{}…", &line[..at]),
@@ -118,7 +119,8 @@ pub(crate) fn excerpt(line: &str) -> String {
     }
 }
 
-/// The text of a file: UTF-8, without a byte order mark, without NUL.
+/// Returns the text of a file, without a byte order mark. Fails if the bytes are not UTF-8 or
+/// contain a NUL character.
 pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
@@ -140,7 +142,7 @@ fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> ReadError {
     let at = error.valid_up_to();
     let (valid, rest) = bytes.split_at(at);
     let text = std::str::from_utf8(valid).unwrap_or_default();
-    // A character that has begun and lacks its end was not written yet.
+    // An incomplete character at the end means that the file is still being written.
     let kind =
         if error.error_len().is_none() { ReadErrorKind::Truncated } else { ReadErrorKind::NotUtf8 };
     let shown = rest.first().copied().unwrap_or_default();

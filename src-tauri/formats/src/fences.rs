@@ -1,24 +1,24 @@
-//! **Pure.** Fences of Markdown, as far as it takes to find the last one that holds JSON. Lenient
-//! where models are careless.
+//! **Pure.** Finds the last Markdown code fence that holds JSON. Lenient, because models write
+//! fences carelessly.
 
-/// A fence that is open.
+/// An open fence.
 struct Open {
     mark: char,
     length: usize,
-    /// Where its text begins; none for a fence of another language, which hides what looks like a
-    /// fence inside it.
+    /// Offset of the first byte of its text. `None` for a fence of another language, which hides
+    /// anything inside it that looks like a fence.
     json: Option<usize>,
 }
 
-/// What stands inside the last ```` ```json ```` fence. It may be open at the end of the message,
-/// when there is something in it.
+/// Returns the text inside the last ```` ```json ```` fence. The fence may be unclosed at the end
+/// of the message if it has any text.
 pub(crate) fn last_json(message: &str) -> Option<&str> {
     let mut found = None;
     let mut open: Option<Open> = None;
     let mut at = 0;
     for line in message.split_inclusive('\n') {
         let end = at + line.len();
-        // A second opening means that the first was never closed.
+        // A second opening fence means that the first one was never closed.
         match open.take().filter(|open| {
             open.json.is_none() || opening(line, at).is_none_or(|next| next.json.is_none())
         }) {
@@ -38,7 +38,8 @@ pub(crate) fn last_json(message: &str) -> Option<&str> {
     rest.or(found)
 }
 
-/// The fence that a line opens: `~~~json`, or words before it, or its text behind it.
+/// Returns the fence that a line opens. Also accepts `~~~json`, words in front of the fence, and
+/// JSON that begins on the same line.
 fn opening(line: &str, start: usize) -> Option<Open> {
     let words = line.trim_start();
     let mark = words.chars().next().filter(|mark| matches!(mark, '`' | '~'));
@@ -66,8 +67,8 @@ fn opening(line: &str, start: usize) -> Option<Open> {
     (!info.trim().is_empty()).then_some(Open { mark, length, json: None })
 }
 
-/// Where the text of a fence ends, when a line closes it: by itself, or behind the last of the
-/// text.
+/// Returns the end offset of the fence's text if the line closes the fence, either on a line of its
+/// own or directly behind the last text.
 fn closing(line: &str, start: usize, open: &Open) -> Option<usize> {
     let words = line.trim_end();
     let marks = words.len() - words.trim_end_matches(open.mark).len();

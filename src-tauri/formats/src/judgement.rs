@@ -1,66 +1,65 @@
-//! **Pure.** What judges said of a run, as it stands in `.touchstone/judgements/<run>.yaml`: each
-//! judgement with its rounds, the reasons and the replies as they came. It was paid for, so nothing
-//! that stands there is lost, also what we do not know.
+//! **Pure.** Files of judge results, `.touchstone/judgements/<run>.yaml`: each judgement with its
+//! rounds, reasons and raw replies. They cost money, so nothing in these files is ever dropped,
+//! including unknown keys.
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::value::Value;
 use crate::yaml;
 
-/// What a judge said in one round.
+/// Result of one round of a judge.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Round {
-    /// In a word; none when its reply could not be read.
+    /// Verdict; `None` if the reply could not be parsed.
     pub verdict: Option<String>,
-    /// From 0 to 1.
+    /// Score from 0 to 1.
     pub score: Option<f64>,
-    /// Why.
+    /// Reason of the verdict.
     pub reason: String,
-    /// Replies as they came, in order; none when no model was asked.
+    /// Raw replies in order; empty if no model was called.
     pub replies: Vec<String>,
-    /// The model that answered, as the provider names it.
+    /// Id of the model that replied, as reported by the provider.
     pub model_id: Option<String>,
-    /// Tokens in and out; none when nobody says.
+    /// Input and output tokens; `None` if unknown.
     pub tokens: Option<u64>,
-    /// Dollars; none when nobody knows.
+    /// Cost in dollars; `None` if unknown.
     pub cost: Option<f64>,
-    /// When, as written.
+    /// Date and time, as written.
     pub at: Option<String>,
-    /// Which of two was shown first, where chance decided.
+    /// Order in which two answers were shown, if it was random.
     pub order: Option<String>,
-    /// How long judging took; none of a round of which nobody says, or whose replies were there
-    /// from before.
+    /// Duration in seconds; `None` if not recorded, or if the replies existed already.
     pub seconds: Option<f64>,
 }
 
-/// What one judge, asked through one model, said of a run as it was then.
+/// Result of one judge with one model on a run, for the inputs at that time.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Judgement {
-    /// The judge.
+    /// Name of the judge.
     pub judge: String,
-    /// Version of its words.
+    /// Version of the judge's prompt.
     pub version: u32,
-    /// The model, by its name in the workspace.
+    /// Model, by its name in the workspace.
     pub model: String,
-    /// Names what stood behind that name then: another address, id or sampling is another mark.
-    /// None in files that do not say.
+    /// Checksum of the model's configuration at that time: it changes with address, id and
+    /// sampling. `None` in files that do not record it.
     pub model_mark: Option<String>,
-    /// Whose rules it went by.
+    /// Name of the rules that were applied.
     pub rules: String,
-    /// Names what it was shown.
+    /// Checksum of the inputs shown to the judge.
     pub inputs: String,
-    /// The run that it was compared with, by its path.
+    /// Path of the run that it was compared with.
     pub against: Option<String>,
-    /// Rounds that were wanted.
+    /// Number of rounds requested.
     pub wanted: u32,
-    /// What was said.
+    /// Rounds that were completed.
     pub rounds: Vec<Round>,
 }
 
-/// How the names of these files end.
+/// Extension of these files.
 pub const END: &str = ".yaml";
 
-/// The name of the file of a run, by the path of the run below the output directory: the whole path
-/// and `.yaml`, so that no two runs share one. What stands after `#`, the member of a file with
-/// many runs, makes no folders.
+/// Returns the file name for the judgements of a run, from the path of the run below the output
+/// directory: the whole path and `.yaml`, so that no two runs share a file. The part after `#`,
+/// which is the member of a file with many runs, does not create folders.
 pub fn file_of(run: &str) -> String {
     match run.split_once('#') {
         Some((file, member)) => {
@@ -70,7 +69,7 @@ pub fn file_of(run: &str) -> String {
     }
 }
 
-/// The path of the run that such a file is of.
+/// Returns the path of the run that a file of judgements belongs to.
 pub fn run_of(file: &str) -> Option<String> {
     let run = file.strip_suffix(END)?;
     Some(match run.split_once('#') {
@@ -91,7 +90,7 @@ pub struct Sheet {
 const KEY: &str = "judgements";
 
 impl Sheet {
-    /// Reads a file.
+    /// Parses a file. Fails if it has no list `judgements`, or if a judgement lacks a required key.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let bad = |message: &str| ReadError::new(ReadErrorKind::BadValue, message);
         let Value::Map(entries) = yaml::read(text_of(bytes)?)? else {
@@ -107,12 +106,12 @@ impl Sheet {
         Ok(Self { entries, judgements })
     }
 
-    /// What was said, oldest first.
+    /// Returns the judgements, oldest first.
     pub fn judgements(&self) -> &[Judgement] {
         &self.judgements
     }
 
-    /// Puts a judgement in a place, or behind all others. What we do not know of the old one stays.
+    /// Replaces the judgement at an index, or appends it. Unknown keys of the old one are kept.
     pub fn put(&mut self, at: usize, judgement: Judgement) {
         let at = at.min(self.judgements.len());
         let known = self.entries.iter().position(|(key, _)| key.text() == Some(KEY));
@@ -135,7 +134,7 @@ impl Sheet {
         }
     }
 
-    /// The text of the file.
+    /// Formats the file.
     pub fn write(&self) -> String {
         yaml::write(&Value::Map(self.entries.clone()))
     }

@@ -1,13 +1,14 @@
-//! **Pure.** What a file is, by its name and its beginning. Cheap: nothing is parsed.
+//! **Pure.** Detects the kind of a file from its name and its first bytes. Cheap: nothing is
+//! parsed.
 use crate::stabletoolbench::answers::raw;
 use crate::{benchmark, collection, names};
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileKind {
-    /// A transcript, or meant to be one.
+    /// A transcript, or a file that was meant to be one.
     Transcript,
-    /// A suite, or meant to be one.
+    /// A suite, or a file that was meant to be one.
     Suite,
     /// The workspace file.
     Workspace,
@@ -17,7 +18,7 @@ pub enum FileKind {
     RawAnswer,
     /// A file that holds many runs.
     Collection,
-    /// None of these, and why.
+    /// None of these, with the reason.
     Other(String),
 }
 
@@ -34,7 +35,7 @@ const SUITE: [&str; 9] = [
     "expected_promptql_artifact",
 ];
 
-/// Looks at a name and the first bytes of a file; a few thousand are enough.
+/// Detects the kind of a file from its name and its first bytes; a few thousand bytes are enough.
 pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
     if benchmark::member(file_name).is_some() {
         return FileKind::BenchmarkMember;
@@ -51,14 +52,15 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         Some("yaml" | "yml") => {}
         Some("json") if is_query_set(text) => return FileKind::Suite,
         Some("json") if raw::is_head(&keys) => return FileKind::RawAnswer,
-        // Lines are cut at their ends, so what stands on several is another kind.
+        // `.jsonl` files are split at line ends, so a document that spans several lines is another
+        // kind.
         Some(end @ ("json" | "jsonl" | "csv" | "tsv"))
             if collection::form_of(head)
                 .is_some_and(|form| (form == collection::Form::RowLines) == (end == "jsonl")) =>
         {
             return FileKind::Collection;
         }
-        // In JSON other programs use words like `answer` and `error` too.
+        // JSON files of other programs also have keys such as `answer` and `error`.
         Some("json")
             if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) =>
         {
@@ -88,10 +90,10 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
     }
 }
 
-/// The first key at the beginning of a JSON file by which a person would take it for a task.
+/// Returns the first key at the start of a JSON file that suggests a task.
 pub fn task_key(head: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(head).unwrap_or_else(|error| {
-        // A letter may be cut at the end of the beginning.
+        // The last character of the sample may be cut off.
         std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
     });
     let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -103,7 +105,7 @@ pub fn task_key(head: &[u8]) -> Option<&str> {
     top_keys(object).into_iter().find(|key| SUITE.contains(key) || own.contains(key))
 }
 
-/// The beginning of a list of queries with their tools.
+/// Returns true for the start of a list of queries with their tools.
 fn is_query_set(text: &str) -> bool {
     let first = text.trim_start().strip_prefix('[').map(str::trim_start);
     first.is_some_and(|first| {
@@ -113,7 +115,7 @@ fn is_query_set(text: &str) -> bool {
     })
 }
 
-/// Words before a colon at the left margin, or at the beginning of a JSON object.
+/// Returns the words before a colon at the left margin, or the keys at the start of a JSON object.
 fn top_keys(text: &str) -> Vec<&str> {
     let inside = text.trim_start();
     let lines: Box<dyn Iterator<Item = &str>> = match inside.strip_prefix('{') {

@@ -1,5 +1,6 @@
-//! **Pure.** What is on disk: suites, transcripts and other people's layouts, to and from one
-//! model. No file is opened here, no clock is read, nothing panics on any input.
+//! **Pure.** The file formats: reads suites, transcripts and the layouts of other tools into one
+//! data model, and writes them back. Opens no files, reads no clock, and does not panic on any
+//! input.
 
 pub mod answer;
 pub mod azure;

@@ -2,10 +2,10 @@
 //! name>-<system>-<model>-variation<index>[-run<k>][-fork<n>].yaml`.
 use std::fmt::Write as _;
 
-/// Systems whose names stand in file names.
+/// Systems whose names occur in file names.
 pub const SYSTEMS: [&str; 3] = ["promptql", "tool_calling", "tool_calling_python"];
 
-/// Which run a file is.
+/// Identity of a run, encoded in its file name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Coordinates {
     /// Path of the suite below the input directory, without extension.
@@ -16,16 +16,16 @@ pub struct Coordinates {
     pub model: String,
     /// Variation, from 0.
     pub variation: u32,
-    /// Repeat, from 1; of a fork, that of the run it was copied from.
+    /// Repeat, from 1; for a fork, the repeat of the run it was copied from.
     pub repeat: u32,
-    /// Which fork of that run it is, from 1; 0 for the run itself.
+    /// Number of the fork of that run, from 1; 0 for the run itself.
     pub fork: u32,
 }
 
-/// Reads the path of a file, relative to the output directory with `/` between its parts. Read from
-/// the right, because task names and models contain `-`: the longest of the known models that
-/// follows a system wins; an unknown model is what stands between the last system and the
-/// variation.
+/// Parses a path relative to the output directory, with `/` between its parts. Returns `None` if it
+/// is not the name of a transcript. Parses from the right, because task names and models contain
+/// `-`: the longest known model that follows a system wins; an unknown model is the text between
+/// the last system and the variation.
 pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
     let name = without_extension(path).or_else(|| path.strip_suffix(".json"))?;
     let (name, fork) = match numbered(name, "-fork") {
@@ -47,20 +47,19 @@ pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
     Some(Coordinates { task, system, model, variation, repeat, fork })
 }
 
-/// Which fork the name of a file says it is, from 1; 0 for a name that is not that of a fork.
+/// Returns the fork number in a file name, from 1; 0 if the name is not that of a fork.
 pub fn fork(path: &str) -> u32 {
     let name = without_extension(path).or_else(|| path.strip_suffix(".json"));
     name.and_then(|name| numbered(name, "-fork")).map_or(0, |(_, fork)| fork)
 }
 
-/// The numbers that the repeats of a variation have: the first `count` from 1 that no fork takes
-/// up. Forks were once named like repeats; such a file keeps its name, and the repeats are counted
-/// past it.
+/// Returns the repeat numbers of a variation: the first `count` from 1 that no fork uses. Forks
+/// were once named like repeats; such files keep their names, and the repeats skip their numbers.
 pub fn repeats(count: u32, is_fork: impl Fn(u32) -> bool) -> Vec<u32> {
     (1..=u32::MAX).filter(|number| !is_fork(*number)).take(count as usize).collect()
 }
 
-/// The path of a file.
+/// Formats the path of a transcript, relative to the output directory.
 pub fn write(coordinates: &Coordinates) -> String {
     let Coordinates { task, system, model, variation, repeat, fork } = coordinates;
     let mut path = format!("{task}-{system}-{model}-variation{variation}");
@@ -74,7 +73,7 @@ pub fn write(coordinates: &Coordinates) -> String {
     path + ".yaml"
 }
 
-/// True for the name of a file that is meant to be a transcript, whatever it holds.
+/// Returns true for a file name that has the form of a transcript's name, whatever the file holds.
 pub(crate) fn is_meant(name: &str) -> bool {
     without_extension(name)
         .or_else(|| name.strip_suffix(".json"))
@@ -86,7 +85,8 @@ fn without_extension(path: &str) -> Option<&str> {
     ["yaml", "yml"].iter().any(|known| extension.eq_ignore_ascii_case(known)).then_some(name)
 }
 
-/// `rest` and number of `rest<mark>12`. Numbers are as we write them: no sign, no zero in front.
+/// Splits `rest<mark>12` into `rest` and the number. Accepts numbers only as they are written here:
+/// without sign and without leading zeros.
 fn numbered<'a>(name: &'a str, mark: &str) -> Option<(&'a str, u32)> {
     let at = name.rfind(mark)?;
     let digits = &name[at + mark.len()..];

@@ -1,10 +1,11 @@
-//! **Pure.** What somebody probably meant to write.
+//! **Pure.** Suggests the known word that is nearest to a misspelled one.
 
-/// Longer words are not compared: nobody meant them, and comparing takes the product of both
-/// lengths.
+/// Maximum length of the words that are compared, in bytes. Longer words are hardly typos, and the
+/// cost of a comparison is the product of both lengths.
 const LONGEST: usize = 64;
 
-/// The known word that is nearest to a word, when one is near enough to be meant.
+/// Returns the known word that is nearest to `word`, if it is near enough to be a typo: at most one
+/// edit for words of up to 3 characters, two for up to 7, else three.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match word.chars().count() {
         0..4 => 1,
@@ -21,7 +22,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
-/// Letters to add, drop, change, or swap with their neighbour.
+/// Returns the number of edits between two words, ignoring case: insertions, deletions,
+/// substitutions and swaps of neighbouring letters.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());

@@ -1,30 +1,29 @@
-//! **Pure.** One way to look at a value, whether it is owned or still borrows the file it was read
-//! from.
+//! **Pure.** Common interface to values that are owned and values that borrow from the file text.
 use crate::value::Value;
 use crate::yaml::scalars::Scalar;
 
-/// A value that can be looked at without copying it.
+/// A value that can be inspected without copying it.
 pub(crate) trait Node<'t>: Copy {
-    /// What it is.
+    /// Returns the shape of the value: scalar, list or map.
     fn shape(self) -> Shape<'t>;
-    /// Items of a list.
+    /// Returns the items of a list.
     fn items(self) -> impl Iterator<Item = Self>;
-    /// Entries of a map; nothing for anything else.
+    /// Returns the entries of a map; empty for anything else.
     fn entries(self) -> impl Iterator<Item = (Self, Self)>;
-    /// The same, owned.
+    /// Converts the value to an owned [`Value`].
     fn to_value(self) -> Value;
 
-    /// The value of a text key of a map.
+    /// Returns the value of a text key of a map.
     fn get(self, key: &str) -> Option<Self> {
         self.entries().find(|(k, _)| k.text() == Some(key)).map(|(_, value)| value)
     }
 
-    /// The value of a text key, unless it is null.
+    /// Returns the value of a text key, unless it is null.
     fn given(self, key: &str) -> Option<Self> {
         self.get(key).filter(|value| !value.is_null())
     }
 
-    /// The text, if it is text.
+    /// Returns the text, if the value is text.
     fn text(self) -> Option<&'t str> {
         match self.shape() {
             Shape::Scalar(Scalar::Text(text)) => Some(text),
@@ -32,7 +31,7 @@ pub(crate) trait Node<'t>: Copy {
         }
     }
 
-    /// The words of a scalar that is not null.
+    /// Returns the text of a scalar that is not null.
     fn word(self) -> Option<&'t str> {
         match self.shape() {
             Shape::Scalar(Scalar::Null) | Shape::List | Shape::Map => None,
@@ -40,12 +39,12 @@ pub(crate) trait Node<'t>: Copy {
         }
     }
 
-    /// True for null.
+    /// Returns true for null.
     fn is_null(self) -> bool {
         matches!(self.shape(), Shape::Scalar(Scalar::Null))
     }
 
-    /// A finite number.
+    /// Returns the number, if the value is a finite number.
     fn number(self) -> Option<f64> {
         match self.shape() {
             Shape::Scalar(Scalar::Number(text)) => {
@@ -55,7 +54,7 @@ pub(crate) trait Node<'t>: Copy {
         }
     }
 
-    /// The words of everything in it, as searched: each scalar on a line of its own, after the keys
+    /// Appends the searchable text of the value: each scalar on a line of its own, after the keys
     /// that lead to it.
     fn write_words(self, out: &mut String) {
         match self.shape() {
@@ -79,17 +78,17 @@ pub(crate) trait Node<'t>: Copy {
     }
 }
 
-/// Ends a line unless it is ended.
+/// Ends the current line, unless it is empty or already ended.
 pub(crate) fn end_line(out: &mut String) {
     if !out.is_empty() && !out.ends_with('\n') {
         out.push('\n');
     }
 }
 
-/// What a value is.
+/// Shape of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape<'t> {
-    /// One word.
+    /// A scalar.
     Scalar(Scalar<'t>),
     /// A list.
     List,

@@ -1,15 +1,15 @@
-//! **Pure.** Tools as models are told of them. Owns the words and the schemas of those that
-//! Touchstone makes itself, so that who runs a tool and who only wants to know what it takes say
-//! the same; what a server of tools offers, only that server knows.
+//! **Pure.** Tool definitions as sent to models. Owns the descriptions and schemas of Touchstone's
+//! own tools, so that the code that runs a tool and the code that only displays it agree.
+//! Definitions of tools on a tool server are known only to that server.
 use crate::run::{Layout, Run};
 use crate::value::Value;
 
-/// A tool as a model is told of it.
+/// A tool definition as sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// Name, unique among the tools of a run.
     pub name: String,
-    /// What it does.
+    /// Description.
     pub description: String,
     /// JSON schema of its parameters.
     pub parameters: Value,
@@ -18,19 +18,19 @@ pub struct Offer {
 /// Kinds of databases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// A file.
+    /// `SQLite`, a file.
     Sqlite,
-    /// A server.
+    /// `PostgreSQL`, a server.
     Postgres,
 }
 
 /// Name of the tool that runs programs.
 pub const PYTHON: &str = "execute_python_program";
-/// Its parameter.
+/// Name of its parameter.
 pub const PROGRAM: &str = "pythonCode";
-/// What a program usually may take: seconds in all, and mebibytes of memory.
+/// Default limits of a program: seconds in total, and mebibytes of memory.
 pub const USUAL: (u64, u64) = (30, 1024);
-/// The fact of a run that says which tools it was offered.
+/// Name of the fact that holds the tools offered to a run.
 pub const FACT: &str = "run.tool_definitions";
 
 impl Dialect {
@@ -41,7 +41,7 @@ impl Dialect {
         }
     }
 
-    /// Of an address as it is written; none when it does not say.
+    /// Returns the dialect of a database address. Returns `None` if the address does not state it.
     fn of(address: &str) -> Option<Self> {
         match address.trim().split_once(':')?.0 {
             "sqlite" => Some(Self::Sqlite),
@@ -52,7 +52,8 @@ impl Dialect {
 }
 
 impl Offer {
-    /// A tool that asks a database; `own` is what the workspace file says of it.
+    /// Returns the definition of a tool that queries a database; `own` is its description in the
+    /// workspace file.
     pub fn sql(name: &str, dialect: Dialect, own: Option<&str>) -> Self {
         let dialect = dialect.name();
         let usual = format!(
@@ -67,7 +68,7 @@ impl Offer {
         }
     }
 
-    /// The tool that runs programs, with what they may take.
+    /// Returns the definition of the tool that runs programs, with its limits.
     pub fn python((seconds, mebibytes): (u64, u64)) -> Self {
         let description = format!(
             "Runs a Python 3 program and returns its stdout, stderr and exit code. Print what you want to see. Each call is a new \
@@ -81,7 +82,7 @@ impl Offer {
         }
     }
 
-    /// As it stands in a file.
+    /// Converts the definition to the form used in files.
     pub fn value(&self) -> Value {
         map(vec![
             ("name", self.name.as_str().into()),
@@ -105,8 +106,8 @@ fn one_text(name: &str, about: &str) -> Value {
     ])
 }
 
-/// The tools that a workspace file declares, as far as it says what they take: databases do.
-/// Servers of tools have to be asked.
+/// Returns the definitions of tools that the workspace file describes completely, which are the
+/// databases. Tool servers have to be queried instead.
 pub fn declared(tools: &[(String, Value)]) -> Vec<Offer> {
     let text =
         |settings: &Value, key: &str| settings.get(key).and_then(Value::text).map(str::to_owned);
@@ -118,14 +119,14 @@ pub fn declared(tools: &[(String, Value)]) -> Vec<Offer> {
     tools.iter().filter_map(offer).collect()
 }
 
-/// Of declared tools, those that runs of a task had: all of them unless it names some.
+/// Returns the declared tools that a task uses: all of them unless it names some.
 pub fn of_task(declared: &[Offer], named: Option<&[String]>) -> Vec<Offer> {
     let is_its = |offer: &&Offer| named.is_none_or(|named| named.contains(&offer.name));
     declared.iter().filter(is_its).cloned().collect()
 }
 
-/// What a run was offered of the tools of its task, by its system; nothing of runs that others made
-/// with tools of their own.
+/// Returns the tools offered to a run of a task with these tools, depending on its system. Returns
+/// none for other systems, and for runs of other programs, which have tools of their own.
 pub fn of_run(tools: &[Offer], layout: Layout, system: Option<&str>) -> Vec<Offer> {
     let python = match system.filter(|_| layout == Layout::ToolCalling) {
         Some("tool_calling") => None,
@@ -135,7 +136,7 @@ pub fn of_run(tools: &[Offer], layout: Layout, system: Option<&str>) -> Vec<Offe
     tools.iter().cloned().chain(python).collect()
 }
 
-/// Adds to a run what it was offered, where it does not say so itself.
+/// Adds the offered tools to a run, unless the run records them itself.
 pub fn tell(run: &mut Run, offers: &[Offer]) {
     let tells = run.facts.iter().any(|(key, _)| crate::azure::TOOLS.contains(&key.as_str()));
     if !tells && !offers.is_empty() {

@@ -1,6 +1,6 @@
-//! **Pure.** What a person says of a run, as it stands in `.touchstone/reviews/<run>.yaml`:
-//! verdict, score, note, when, and of which answer. People may write these files too, so what we do
-//! not know stays in them. Owns their names and their content.
+//! **Pure.** Files of human reviews, `.touchstone/reviews/<run>.yaml`: verdict, score, note, date
+//! and answer. People may also write these files by hand, so unknown keys are kept. Owns their
+//! names and content.
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
 use crate::stamp;
@@ -8,22 +8,22 @@ use crate::value::Value;
 use crate::yaml;
 use crate::yaml::tree::Item;
 
-/// What a person says in one word.
+/// Verdict of a reviewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// Right.
     Right,
-    /// Right in part.
+    /// Partly right.
     Partly,
     /// Wrong.
     Wrong,
 }
 
 impl Verdict {
-    /// All of them, best first.
+    /// All verdicts, best first.
     pub const ALL: [Verdict; 3] = [Verdict::Right, Verdict::Partly, Verdict::Wrong];
 
-    /// As it is written.
+    /// Returns the word used in files.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Right => "right",
@@ -32,51 +32,51 @@ impl Verdict {
         }
     }
 
-    /// The verdict of a word.
+    /// Parses the word used in files.
     pub fn of(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|verdict| verdict.word() == word)
     }
 }
 
-/// What a person says.
+/// Review of a run by a person.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Review {
-    /// In one word.
+    /// Verdict.
     pub verdict: Option<Verdict>,
-    /// In place of the automatic score, from 0 to 1.
+    /// Score from 0 to 1 that replaces the automatic score.
     pub score: Option<f64>,
-    /// Anything else; empty when there is none.
+    /// Free text; may be empty.
     pub note: String,
-    /// When, as written.
+    /// Date and time, as written.
     pub at: Option<String>,
-    /// Names the answer it was given for. Without it the review holds for whatever the answer is.
+    /// Checksum of the reviewed answer. Without it the review applies to any answer.
     pub answer: Option<String>,
 }
 
 impl Review {
-    /// When it was written, in milliseconds since 1970, where that can be read.
+    /// Returns the date in milliseconds since 1970, if it can be parsed.
     pub fn at_ms(&self) -> Option<i64> {
         let seconds = stamp::seconds(self.at.as_deref()?)?;
         #[expect(clippy::cast_possible_truncation, reason = "no date is that late")]
         Some((seconds * 1_000.0).round() as i64)
     }
 
-    /// True when nothing is said.
+    /// Returns true if there is no verdict, score or note.
     pub fn is_empty(&self) -> bool {
         self.verdict.is_none() && self.score.is_none() && self.note.trim().is_empty()
     }
 }
 
-/// The name of the file of a run, by the path of the run below the output directory: the same path,
-/// always with `.yaml`.
+/// Returns the file name for the review of a run, from the path of the run below the output
+/// directory: the path itself, always with `.yaml`.
 pub fn file_of(run: &str) -> String {
     if run.ends_with(END) { run.to_owned() } else { format!("{run}{END}") }
 }
 
-/// How the names of these files end.
+/// Extension of these files.
 pub const END: &str = ".yaml";
 
-/// A file of a review: what we know of it, among whatever else stands there.
+/// A review file: the review together with all other keys of the file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sheet {
     entries: Vec<(Value, Value)>,
@@ -84,7 +84,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Reads a file.
+    /// Parses a file. Fails if it is empty, is not a map, or has an invalid value.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let text = text_of(bytes)?;
         if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
@@ -110,19 +110,19 @@ impl Sheet {
         Ok(Self { entries, review })
     }
 
-    /// What it says.
+    /// Returns the review.
     pub fn review(&self) -> &Review {
         &self.review
     }
 
-    /// Says something else. Keys that we do not know stay as they are and where they are.
+    /// Replaces the review. Unknown keys keep their values and positions.
     pub fn set(&mut self, review: Review) {
         let before = std::mem::replace(&mut self.review, review);
         let now = self.review.clone();
         if now.verdict != before.verdict {
             self.put("verdict", now.verdict.map(|verdict| verdict.word().into()));
         }
-        // A number that says the same keeps its text.
+        // An unchanged score keeps its notation.
         if now.score != before.score {
             self.put("score", now.score.map(|score| Value::Number(format!("{score}"))));
         }
@@ -140,7 +140,7 @@ impl Sheet {
         }
     }
 
-    /// The text of the file.
+    /// Formats the file.
     pub fn write(&self) -> String {
         yaml::write(&Value::Map(self.entries.clone()))
     }

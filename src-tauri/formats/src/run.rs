@@ -1,61 +1,60 @@
-//! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is
-//! read into it; how it is shown is decided elsewhere.
+//! **Pure.** The data model of a run, common to all file layouts: the events of a run, step by
+//! step. Files are read into it; display is decided elsewhere.
 use crate::answer::{Ended, Place};
 use crate::stabletoolbench::{Pair, answers};
 use crate::value::Value;
 use crate::{answer, json};
 use std::borrow::Cow;
 
-/// A run as its files tell it.
+/// A run as recorded in its files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Run {
-    /// What the files look like.
+    /// Layout of the files.
     pub layout: Layout,
-    /// What happened, in order.
+    /// Steps in order.
     pub steps: Vec<Step>,
-    /// The answer; none when there is none, which is not an answer of `null`.
+    /// Answer. `None` means that there is none, which differs from an answer of `null`.
     pub answer: Option<Answer>,
-    /// The conversation came to its end in words, and the file has no answer of its own: one may
-    /// stand in its messages.
+    /// True if the conversation ended with a message and the file stores no answer: the answer may
+    /// be in its messages.
     pub is_sought: bool,
-    /// Why the answer that stands in a message cannot be read.
+    /// Explanation why the answer in a message cannot be parsed.
     pub unread: Option<String>,
-    /// Everything else the files say, key by key, unknown keys included.
+    /// All other content of the files, by key, including unknown keys.
     pub facts: Vec<(String, Value)>,
-    /// What a reader should know, as sentences.
+    /// Remarks for the reader, as sentences.
     pub notes: Vec<String>,
-    /// Everything that was tried, when the run went more than one way; the steps tell the way that
-    /// counts.
+    /// All attempts, if the run tried more than one path; the steps show the path that counts.
     pub tree: Option<Tree>,
-    /// The file says what came of the run, and not what was done.
+    /// True if the file records the outcome of the run, but not its steps.
     pub untold: bool,
-    /// The file says that the run had not ended.
+    /// True if the file states that the run had not ended.
     pub waits: bool,
-    /// What evaluators said of it, as it is stored; the facts have every column of it.
+    /// Verdicts of evaluators, as stored; the facts hold all of their columns.
     pub verdicts: Vec<Verdict>,
-    /// The row of an evaluation as it stands in its file, so that it can be written again; `null`
-    /// of anything else.
+    /// Row of an evaluation as written in its file, so that it can be written again; `null` in
+    /// other layouts.
     pub row: Value,
-    /// What the published scripts of `StableToolBench` look at, in answers of that benchmark.
+    /// Data that the published scripts of `StableToolBench` use, for answers of that benchmark.
     pub scripted: Option<ScriptedEnd>,
 }
 
-/// The end of an answer of `StableToolBench` as the published scripts see it.
+/// End of an answer of `StableToolBench` as the published scripts interpret it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptedEnd {
-    /// Their mark of a call of `Finish` stands in the last tool node on the way of first children,
-    /// as Python prints that node.
+    /// True if the scripts' marker for a call of `Finish` occurs in the last tool node on the path
+    /// of first children, in the form in which Python prints that node.
     pub finishes: bool,
-    /// `final_answer`, to the letter.
+    /// `final_answer`, unchanged.
     pub answer: Value,
 }
 
 impl Run {
-    /// Takes for the answer what the task says it is, where the file has none of its own: programs
-    /// other than ours do not always copy it out, and only the suite knows the tag.
-    /// [`answer::place`] says where it stands.
+    /// Replaces the answer by the one that the task's tag selects, if the file stores none itself:
+    /// other programs do not always copy it out, and only the suite knows the tag.
+    /// [`answer::place`] determines its location.
     pub fn take_tagged(&mut self, tag: &str) {
-        // A search hands its answer over by `Finish`: what is said last in one is a thought.
+        // A search returns its answer by `Finish`; its last message is only a thought.
         if !self.is_sought || self.facts.iter().any(|(key, _)| key == "run.method") {
             return;
         }
@@ -80,88 +79,89 @@ impl Run {
     }
 }
 
-/// Said of an answer that is no strict JSON.
+/// Note about an answer that is not strict JSON.
 pub(crate) const LENIENT: &str = "The answer is not strict JSON; it was read leniently.";
 
-/// What an evaluator is stored to have said of a run. Numbers and words are as they are written.
+/// Stored verdict of an evaluator on a run. Numbers and words are kept as written.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Verdict {
-    /// The name that it has in the file.
+    /// Name of the evaluator in the file.
     pub evaluator: String,
-    /// The number.
+    /// Score.
     pub score: Option<String>,
-    /// What stands for the number or beside it: `Low`, `not applicable`.
+    /// Word in place of the score or next to it: `Low`, `not applicable`.
     pub word: Option<String>,
-    /// Whether that is good enough, where the file says so.
+    /// True if passed; `None` if the file does not state it.
     pub passed: Option<bool>,
-    /// What it had to reach, or was not to pass.
+    /// Threshold that the score must reach, or must not exceed.
     pub threshold: Option<String>,
-    /// Why; where there is no result, what went wrong.
+    /// Reason of the verdict; without a result, the error.
     pub reason: Option<String>,
-    /// It has no result for this run.
+    /// True if the evaluator has no result for this run.
     pub is_silent: bool,
 }
 
 impl Verdict {
-    /// It says itself that there was nothing to judge, and decides nothing besides.
+    /// Returns true if the verdict is "not applicable", and neither passed nor failed.
     pub fn is_not_applicable(&self) -> bool {
         self.passed.is_none() && self.word.as_deref().is_some_and(says_not_applicable)
     }
 }
 
-/// What evaluators write in the place of a score where there is nothing to judge.
+/// Returns true for the word that evaluators write in place of a score when there was nothing to
+/// judge.
 pub(crate) fn says_not_applicable(word: &str) -> bool {
     word.trim().eq_ignore_ascii_case("not applicable")
 }
 
-/// What a run tried, as a tree. Parents stand before their children.
+/// Search tree of a run. Parents come before their children.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tree {
     /// All nodes; the first is the root.
     pub nodes: Vec<TreeNode>,
-    /// Why the way that the steps tell was chosen, when a rule of ours chose it.
+    /// Reason for the choice of the path in the steps, if a rule of Touchstone chose it.
     pub chosen_by: Option<String>,
 }
 
-/// One thing that was tried.
+/// A node of the search tree: one attempt.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TreeNode {
-    /// Place of its parent in the list; none for the root.
+    /// Index of its parent; `None` for the root.
     pub parent: Option<u32>,
-    /// What it is.
+    /// Kind of the node.
     pub kind: TreeKind,
-    /// What was thought or asked; the name of the tool for a call.
+    /// Text of a thought or message; for a call, the name of the tool.
     pub text: String,
     /// Arguments of a call.
     pub input: Option<String>,
-    /// What came back.
+    /// Result of a call.
     pub output: Option<String>,
-    /// What stands for how a call ended, as a few words: `Finished with an answer`, `Unknown
-    /// function`. None when it worked.
+    /// Outcome of a call in a few words: `Finished with an answer`, `Unknown function`. `None` if
+    /// the call worked.
     pub trouble: Option<String>,
-    /// Given up: nothing follows.
+    /// True if the branch was abandoned here.
     pub pruned: bool,
-    /// An answer was given here.
+    /// True if an answer was given here.
     pub finished: bool,
-    /// Place of the same thing in the steps of the run, when it is on the way that counts.
+    /// Index of the corresponding step of the run, if the node is on the path that counts.
     pub step: Option<u32>,
 }
 
 /// Kinds of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TreeKind {
-    /// Where everything begins; also where a new try begins.
+    /// Start of the run, or start of a new attempt.
     #[default]
     Root,
-    /// What the model said.
+    /// A message of the model.
     Thought,
     /// A tool call.
     Call,
-    /// The call that ends it.
+    /// The call that ends an attempt.
     Finish,
 }
 
-/// What the files of a run look like.
+/// Layout of a run's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
     /// `conversation:` with items.
@@ -171,7 +171,7 @@ pub enum Layout {
     PromptQl,
     /// A group of `.result`, `.history`, `.api`, `.time`, `.err` files.
     BenchmarkFolder,
-    /// A raw answer of `StableToolBench`: one chain after the other, or a tree.
+    /// A raw answer of `StableToolBench`: several chains in sequence, or a tree.
     RawAnswer,
     /// A converted answer, one of many in its file.
     ConvertedAnswer,
@@ -179,75 +179,75 @@ pub enum Layout {
     PassRate,
     /// An evaluation of a result file, one of many.
     ResultFile,
-    /// A row of what azure-ai-evaluation wrote, one of many.
+    /// A row written by azure-ai-evaluation, one of many.
     Evaluation,
 }
 
-/// One thing that happened.
+/// One event in a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Step {
-    /// Turn, from 1: a user message is a turn; an assistant message with the tool calls that belong
-    /// to it is one.
+    /// Turn, from 1: each user message is a turn, and so is each assistant message with its tool
+    /// calls.
     pub turn: u32,
-    /// What it is.
+    /// Kind of the step.
     pub kind: StepKind,
     /// Name of the tool, identifier of the artifact, key of an unknown item.
     pub title: Option<String>,
     /// Id of the tool call.
     pub call_id: Option<String>,
-    /// A tool call or program: true when it failed; none when nothing came back.
+    /// For a tool call or program: true if it failed; `None` if there is no result.
     pub failed: Option<bool>,
-    /// A user message that was added to drive the run on.
+    /// True for a user message that was added to make the run continue.
     pub nudge: bool,
-    /// Seconds, when the file says.
+    /// Duration in seconds, if recorded.
     pub seconds: Option<f64>,
-    /// Tokens, when the file says.
+    /// Number of tokens, if recorded.
     pub tokens: Option<u64>,
-    /// What it is made of, in order.
+    /// Parts in order.
     pub parts: Vec<Part>,
 }
 
 /// Kinds of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StepKind {
-    /// The person, or a nudge.
+    /// A message of the user, or a nudge.
     #[default]
     User,
-    /// The model.
+    /// A message of the model.
     Assistant,
     /// Instructions before the first message.
     System,
     /// A tool call with its result.
     ToolCall,
-    /// A plan or code that was run, with what came out.
+    /// A plan or code that was run, with its output.
     Program,
-    /// Something that was stored.
+    /// A stored artifact.
     Artifact,
     /// A system error.
     Error,
-    /// An item of a kind we do not know.
+    /// An item of unknown kind.
     Unknown,
 }
 
-/// A piece of a step.
+/// One piece of a step.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
     /// `message`, `thinking`, `plan`, `code`, `output`, `result`, `error`, or the name of a
     /// parameter of a call (`sql`).
     pub label: String,
-    /// What it is written in.
+    /// Language of the value.
     pub language: Language,
     /// Text, or any other value.
     pub value: Value,
-    /// The text in the file, when the value was read out of a text (a result that is JSON). This is
-    /// what is searched.
+    /// Text in the file, if the value was parsed from text (a result that is JSON). Search uses
+    /// this text.
     pub raw: Option<String>,
 }
 
-/// What a text is written in.
+/// Language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// Nothing in particular.
+    /// No particular language.
     #[default]
     Plain,
     /// Markdown.
@@ -265,111 +265,108 @@ pub enum Language {
 /// The answer of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// The value.
+    /// Value of the answer.
     pub value: Value,
-    /// Where it was found, as a few words.
+    /// Location where it was found, in a few words.
     pub source: String,
-    /// True when it is not strict JSON.
+    /// True if it is not strict JSON.
     pub lenient: bool,
 }
 
-/// How a run stands, as its files tell it.
+/// State of a run, according to its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Standing {
-    /// Ended, with an answer.
+    /// Ended with an answer.
     Answered,
-    /// Ended, without one.
+    /// Ended without an answer.
     #[default]
     NoAnswer,
-    /// Ends in a user message or a tool call: somebody has to go on.
+    /// Ends in a user message or a tool call: the run can be continued.
     Waiting,
     /// Ended in a system error.
     Error,
 }
 
-/// What lists, filters and search need of a run: much cheaper to get than [`Run`], and always in
-/// agreement with it.
+/// Summary of a run for lists, filters and search: much cheaper to read than [`Run`], and always
+/// consistent with it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outline {
-    /// What the files look like.
+    /// Layout of the files.
     pub layout: Layout,
-    /// How it stands.
+    /// State of the run.
     pub standing: Standing,
-    /// Why, when that needs a word: the first line of the error, what it waits for.
+    /// Reason of the state where it needs one: the first line of the error, or the missing event.
     pub reason: Option<String>,
-    /// Assistant turns.
+    /// Number of assistant turns.
     pub turns: u32,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u32,
-    /// Tool calls that failed.
+    /// Number of failed tool calls.
     pub failed_calls: u32,
-    /// Names of the tools that were called, each once, in order of first call.
+    /// Distinct names of the tools that were called, in order of first call.
     pub tools: Vec<String>,
-    /// Messages that were added to drive the run on.
+    /// Number of messages that were added to make the run continue.
     pub nudges: u32,
-    /// Of these, messages that a person sent; those that are added automatically are not counted.
+    /// Number of these that a person sent, not counting automatic ones.
     pub follow_ups: u32,
-    /// The run that it was copied from, when the file says.
+    /// Run that this one was forked from, if recorded.
     pub forked_from: Option<ForkOrigin>,
-    /// Tokens in and out, when the file says.
+    /// Input and output tokens, if recorded.
     pub tokens: Option<u64>,
-    /// Dollars, when the file says.
+    /// Cost in dollars, if recorded.
     pub cost: Option<f64>,
-    /// Seconds that were spent on it, when the file says; else from its first date to its last.
+    /// Duration in seconds, if recorded; else the time from the first date to the last.
     pub seconds: Option<f64>,
-    /// True when the file says that it was begun, and not that it was closed: there may be more to
-    /// do.
+    /// True if the file has a start date but no end date, which means that the run may continue.
     pub unfinished: bool,
-    /// System and model, when the file says (`run.system`, `run.model`).
+    /// System, if recorded (`run.system`).
     pub system: Option<String>,
-    /// See `system`.
+    /// Model, if recorded (`run.model`).
     pub model: Option<String>,
-    /// All text that can be searched, one item after the other, each ended by a line feed.
+    /// All searchable text, item by item, each ended by a line feed.
     pub text: String,
-    /// The answer; none when there is none.
+    /// Answer; `None` if there is none.
     pub answer: Option<Kept>,
-    /// The conversation came to its end in words, and the file has no answer of its own: one may
-    /// stand in its messages.
+    /// True if the conversation ended with a message and the file stores no answer: the answer may
+    /// be in its messages.
     pub is_sought: bool,
-    /// The answer that the last call of `Finish` was given; none when it was given none, or gave
-    /// up.
+    /// Answer in the last call of `Finish`; `None` if it has none or gave up.
     pub finish: Option<Kept>,
-    /// Tool calls in order: the name, and whether the call failed. One without a name has an empty
-    /// one.
+    /// Tool calls in order: the name (empty if unknown), and true if the call failed.
     pub calls: Vec<(String, bool)>,
-    /// What the calls do not say.
+    /// Information about the actions of the run that the calls do not give.
     pub told: Told,
-    /// Where the last message of the model stands in `text`: its beginning and its end, in bytes.
+    /// Start and end byte of the model's last message in `text`.
     pub said: Option<(u32, u32)>,
-    /// What evaluators said of it, as it is stored.
+    /// Verdicts of evaluators, as stored.
     pub verdicts: Vec<Verdict>,
-    /// Where each item of `text` begins and which step it belongs to (none: the answer). In order;
-    /// an item ends where the next begins.
+    /// Start of each item of `text` and its step (`None`: the answer). In order; an item ends where
+    /// the next begins.
     pub items: Vec<TextItem>,
 }
 
-/// The run that a fork was copied from.
+/// Run that a fork was copied from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ForkOrigin {
-    /// Its path below the output directory.
+    /// Path of that run below the output directory.
     pub file: String,
-    /// The step that was forked from, from 0, when the file says.
+    /// Step at which it was forked, from 0, if recorded.
     pub step: Option<u32>,
 }
 
-/// What is known of what a run did beside its calls.
+/// Information about the actions of a run in addition to its calls.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Told {
-    /// The file does not say what was called: nothing was not called either.
+    /// True if the file does not record calls: the absence of a call then means nothing.
     pub untold: bool,
-    /// APIs that were called, where the file names them instead of functions.
+    /// APIs that were called, where the file records them instead of functions.
     pub apis: Option<Vec<Pair>>,
-    /// Whether the last call of `Finish` gave up; none when nobody says.
+    /// True if the last call of `Finish` gave up; `None` if unknown.
     pub gave_up: Option<bool>,
 }
 
 impl Outline {
-    /// How the last call of `Finish` ended the run.
+    /// Returns the outcome of the last call of `Finish`.
     pub fn ended(&self) -> Ended {
         match (&self.finish, self.told.gave_up) {
             (_, Some(true)) => Ended::GaveUp,
@@ -378,36 +375,37 @@ impl Outline {
         }
     }
 
-    /// The last message of the model; empty when there is none.
+    /// Returns the last message of the model; empty if there is none.
     pub fn said(&self) -> &str {
         let said = self.said.and_then(|(from, to)| self.text.get(from as usize..to as usize));
         said.unwrap_or_default()
     }
 }
 
-/// An answer as it is kept to be scored.
+/// An answer as stored for scoring.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
-    /// As JSON that reads back, with numbers as written; none when that is longer than
+    /// Answer as JSON for [`json::read_back`], with numbers as written; `None` if it is longer than
     /// [`LONGEST_ANSWER`].
     pub json: Option<String>,
-    /// True when it is not strict JSON.
+    /// True if it is not strict JSON.
     pub lenient: bool,
 }
 
 impl Kept {
-    /// An answer that was found in a message.
+    /// Converts an answer.
     pub fn of(answer: &Answer) -> Self {
         Kept { json: json::write_within(&answer.value, LONGEST_ANSWER), lenient: answer.lenient }
     }
 
-    /// The answer; none when it was too long to be kept.
+    /// Returns the answer; `None` if it was too long to be stored.
     pub fn value(&self) -> Option<Value> {
         json::read_back(self.json.as_deref()?).ok()
     }
 
-    /// As [`json::write`] writes it, with numbers that JSON does not know as text: what names an
-    /// answer, however it is kept.
+    /// Returns the answer as [`json::write`] formats it, with numbers that JSON does not have as
+    /// text. Checksums of answers are computed from this text, which is equal for every source of
+    /// the answer.
     pub fn plain(&self) -> Option<Cow<'_, str>> {
         let json = self.json.as_deref()?;
         let may_differ = json.contains("NaN") || json.contains("Infinity");
@@ -416,14 +414,14 @@ impl Kept {
     }
 }
 
-/// Longer answers, in bytes of JSON, are not kept in an [`Outline`].
+/// Maximum length of an answer in an [`Outline`], in bytes of JSON.
 pub const LONGEST_ANSWER: usize = 8 << 20;
 
-/// A piece of searchable text.
+/// An item of the searchable text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextItem {
-    /// Step, from 0; none for the answer.
+    /// Step, from 0; `None` for the answer.
     pub step: Option<u32>,
-    /// Where it begins in [`Outline::text`], in bytes.
+    /// Start byte in [`Outline::text`].
     pub start: u32,
 }

@@ -1,11 +1,12 @@
-//! **Pure.** Just enough of dates to tell how long a run took.
+//! **Pure.** Minimal parsing of dates and durations, enough to compute how long a run took.
 
-/// Seconds since 1970 of `2025-02-21T00:12:07.082Z`, `2025-02-21 00:12:07+02:00`,
-/// `2025-02-21T00:12Z`, of those seconds as a number, or without an offset (taken as UTC).
+/// Parses a timestamp into seconds since 1970. Accepts `2025-02-21T00:12:07.082Z`, `2025-02-21
+/// 00:12:07+02:00`, `2025-02-21T00:12Z`, a timestamp without an offset (taken as UTC), and a plain
+/// number of seconds.
 pub fn seconds(stamp: &str) -> Option<f64> {
     let stamp = stamp.trim();
     if let Some(seconds) = number(stamp) {
-        // Nobody means the year 5138: these are milliseconds.
+        // Seconds this large would be after the year 5138, so the number is in milliseconds.
         return Some(if seconds > 1e11 { seconds / 1_000.0 } else { seconds });
     }
     let stamp = stamp.strip_suffix(" UTC").unwrap_or(stamp);
@@ -17,12 +18,12 @@ pub fn seconds(stamp: &str) -> Option<f64> {
         Some(at) => (rest[..at].trim_end(), offset(&rest[at..])?),
         None => (rest, 0.0),
     };
-    // The time of a day has hours first; only seconds may be left out.
+    // A time of day begins with the hours, so `12:30` lacks the seconds, not the hours.
     let seconds = self::clock(clock)? * if clock.matches(':').count() == 1 { 60.0 } else { 1.0 };
     Some(days * 86_400.0 + seconds - offset)
 }
 
-/// Seconds of `1:33`, `0:01:33.196202`, `1 day, 0:01:33` or `93.2`.
+/// Parses a duration into seconds: `1:33`, `0:01:33.196202`, `1 day, 0:01:33` or `93.2`.
 pub(crate) fn duration(text: &str) -> Option<f64> {
     let text = text.trim();
     if let Some(seconds) = number(text) {
@@ -35,13 +36,14 @@ pub(crate) fn duration(text: &str) -> Option<f64> {
     Some(f64::from(days) * 86_400.0 + self::clock(clock)?)
 }
 
-/// A plain number without sign and exponent.
+/// Parses a plain number without sign and exponent.
 fn number(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.parse().ok().filter(|_| plain)
 }
 
-/// Seconds of `hours:minutes:seconds`; the seconds may have a fraction, the hours may be missing.
+/// Parses `hours:minutes:seconds` into seconds. The seconds may have a fraction; the hours may be
+/// missing.
 fn clock(text: &str) -> Option<f64> {
     let parts: Vec<&str> = text.split(':').collect();
     let (last, first) = parts.split_last()?;
@@ -71,7 +73,7 @@ fn offset(text: &str) -> Option<f64> {
     Some(sign * f64::from(hours * 3600 + minutes * 60))
 }
 
-/// Days since 1970-01-01 of a Gregorian date.
+/// Returns the days since 1970-01-01 of a Gregorian date.
 fn days(year: i32, month: u32, day: u32) -> Option<f64> {
     const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     if !(1..=9999).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {

@@ -1,4 +1,5 @@
-//! **Pure.** Prompts with parameters. They hold JSON with raw braces as well as `{parameter}`s.
+//! **Pure.** Prompt templates with `{parameter}`s. The prompts may also contain JSON with raw
+//! braces.
 use crate::json;
 use crate::nearest::nearest;
 use crate::node::Node as _;
@@ -7,16 +8,16 @@ use crate::value::Value;
 /// A `{word}` that looks like a parameter but is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// The word without braces.
+    /// Word without the braces.
     pub word: String,
-    /// Where its brace is in the template, in bytes.
+    /// Byte offset of its opening brace in the template.
     pub offset: usize,
-    /// The parameter that was probably meant.
+    /// Parameter that was probably meant.
     pub nearest: Option<String>,
 }
 
 impl Warning {
-    /// One sentence.
+    /// Formats the warning as a message for the user.
     pub fn message(&self) -> String {
         let Warning { word, nearest, .. } = self;
         let rest = nearest
@@ -26,11 +27,11 @@ impl Warning {
     }
 }
 
-/// Puts the parameters of one variation into a template; `names` are those of all variations of its
-/// task. When the whole is a strict format string in which every field is one of `names`, it is
-/// formatted (`{{` becomes `{`); else only `{known}` is replaced and every other brace stays. So
-/// all variations of a task are read the same way, and a field that this one has no value for stays
-/// as it is written.
+/// Renders a template with the parameters of one variation; `names` holds the parameter names of
+/// all variations of the task. If the template is a strict format string in which every field is
+/// one of `names`, it is formatted (`{{` becomes `{`); otherwise only `{known}` is replaced and
+/// every other brace stays. Therefore all variations of a task are read by the same rule, and a
+/// field without a value in this variation stays as written.
 pub fn render(template: &str, names: &[&str], parameters: &[(String, Value)]) -> String {
     let value = |word: &str| {
         parameters.iter().find(|(name, _)| name == word).map(|(_, value)| shown(value))
@@ -52,7 +53,7 @@ pub fn render(template: &str, names: &[&str], parameters: &[(String, Value)]) ->
     out
 }
 
-/// Words in braces that no variation knows.
+/// Returns a warning for every `{word}` that is no parameter of any variation.
 pub fn check(template: &str, names: &[&str]) -> Vec<Warning> {
     let known = |word: &str| names.contains(&word).then(String::new);
     if filled(template, known).is_some() {
@@ -67,7 +68,7 @@ fn warning(word: &str, offset: usize, names: &[&str]) -> Warning {
     Warning { word: word.to_owned(), offset, nearest }
 }
 
-/// A parameter as it stands in a prompt.
+/// Formats a parameter value for insertion into a prompt.
 fn shown(value: &Value) -> String {
     match value.word() {
         Some(word) => word.to_owned(),
@@ -75,7 +76,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A strict format string with its fields filled in; none when it is none, or has a field without a
+/// Fills in a strict format string. Returns `None` if the template is none, or if a field has no
 /// value.
 fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut out = String::new();
@@ -99,16 +100,17 @@ fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<Stri
     Some(out)
 }
 
-/// Parameters that a template has a field for, of those that are given.
+/// Returns the given parameter names that occur as fields in a template.
 pub fn used<'a>(template: &str, names: &[&'a str]) -> Vec<&'a str> {
     names.iter().copied().filter(|name| fields(template).any(|(_, word)| word == *name)).collect()
 }
 
-/// Every `{word}`, with the place of its brace.
+/// Returns every `{word}` with the byte offset of its brace.
 fn fields(template: &str) -> impl Iterator<Item = (usize, &str)> {
     template.match_indices('{').filter_map(|(at, _)| {
         let rest = &template[at + 1..];
-        // A brace that is never closed must not be looked for from every brace before it.
+        // Scans only over word characters: searching for a closing brace from every opening one
+        // would be quadratic when none is closed.
         let end = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'))?;
         let word = &rest[..end];
         (rest[end..].starts_with('}') && is_word(word)).then_some((at, word))

@@ -1,11 +1,9 @@
-//! **Pure.** A value as YAML and JSON know it, with numbers kept as written and keys in their
-//! order.
+//! **Pure.** A YAML or JSON value that keeps the text of numbers and the order of keys.
 
-/// Any value. Two values are equal when a reader would see the same; `1.0` and `1` differ, because
-/// numbers keep their text.
+/// Any YAML or JSON value. Numbers keep their text, so `1.0` and `1` are not equal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Value {
-    /// Nothing.
+    /// Null.
     #[default]
     Null,
     /// `true` or `false`.
@@ -16,17 +14,17 @@ pub enum Value {
     Text(String),
     /// A list.
     List(Vec<Value>),
-    /// Keys with values, in order. Keys are nearly always text.
+    /// Pairs of key and value, in order. Keys are nearly always text.
     Map(Vec<(Value, Value)>),
 }
 
 impl Value {
-    /// The value of a text key of a map.
+    /// Returns the value of a text key of a map.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries().iter().find(|(k, _)| k.text() == Some(key)).map(|(_, v)| v)
     }
 
-    /// The text, if it is text.
+    /// Returns the text, if the value is text.
     pub fn text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),
@@ -34,7 +32,7 @@ impl Value {
         }
     }
 
-    /// The items of a list; nothing for anything else.
+    /// Returns the items of a list; empty for anything else.
     pub fn items(&self) -> &[Value] {
         match self {
             Value::List(items) => items,
@@ -42,7 +40,7 @@ impl Value {
         }
     }
 
-    /// The entries of a map; nothing for anything else.
+    /// Returns the entries of a map; empty for anything else.
     pub fn entries(&self) -> &[(Value, Value)] {
         match self {
             Value::Map(entries) => entries,

@@ -1,4 +1,4 @@
-//! **Pure.** `touchstone.yaml`: which folders, which models, which tools. Never a key.
+//! **Pure.** The workspace file `touchstone.yaml`: folders, models and tools. It never holds a key.
 pub mod schema;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
@@ -8,7 +8,8 @@ use crate::yaml;
 use crate::yaml::scalars::Scalar;
 use crate::yaml::tree::Item;
 
-/// What a workspace file says. What stands in `systems` and `tools` is judged by whoever uses it.
+/// Content of a workspace file. The values in `systems` and `tools` are validated by the code that
+/// uses them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Workspace {
     /// Directory of suites, relative to the file.
@@ -21,66 +22,65 @@ pub struct Workspace {
     pub systems: Vec<(String, Value)>,
     /// Tools by name.
     pub tools: Vec<(String, Value)>,
-    /// How runs are run.
+    /// Limits for runs.
     pub run: RunLimits,
-    /// Scorers of the queries of query sets, which name none themselves; empty is the usual ones.
+    /// Scorers for queries of query sets, which name none themselves; if empty, the defaults apply.
     pub query_scorers: Vec<Value>,
-    /// Keys that mean nothing and values of the wrong kind, in the order of the file. Such a value
-    /// is read as if it was left out, so whoever spends money on what the file says has to refuse a
-    /// file with faults.
+    /// Unknown keys and values of the wrong type, in the order of the file. Such a value is treated
+    /// as missing, so code that spends money according to the file must reject a file with faults.
     pub faults: Vec<ReadError>,
 }
 
-/// A model that can be asked.
+/// Settings of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Model {
     /// Name in commands and file names.
     pub name: String,
     /// `anthropic`, `openai`, `replay`.
     pub provider: Option<String>,
-    /// Its id at the provider.
+    /// Id at the provider.
     pub model: Option<String>,
-    /// Address of the provider, when it is another.
+    /// Address of the provider, if it is not the default.
     pub base_url: Option<String>,
-    /// Most tokens of one reply.
+    /// Maximum number of tokens in a reply.
     pub max_tokens: Option<u64>,
-    /// Dollars for a million tokens, in and out.
+    /// Price in dollars per million tokens.
     pub price: Option<Price>,
-    /// Everything else.
+    /// All other settings.
     pub extra: Vec<(String, Value)>,
 }
 
-/// Dollars for a million tokens.
+/// Price in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// That are sent.
+    /// Input tokens.
     pub input: f64,
-    /// That come back.
+    /// Output tokens.
     pub output: f64,
-    /// That are read from the provider's cache, where it is said.
+    /// Tokens read from the provider's cache, if specified.
     pub cache_read: Option<f64>,
-    /// That are written to it, where it is said.
+    /// Tokens written to the provider's cache, if specified.
     pub cache_write: Option<f64>,
 }
 
-/// How runs are run.
+/// Limits for runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunLimits {
-    /// Runs at the same time.
+    /// Maximum number of concurrent runs.
     pub concurrency: Option<u32>,
-    /// Most turns of one run.
+    /// Maximum number of turns of a run.
     pub max_turns: Option<u32>,
-    /// Dollars after which a launch stops.
+    /// Cost in dollars at which a launch stops.
     pub max_cost: Option<f64>,
-    /// Whether runs are driven on by themselves.
+    /// True if nudges are sent automatically.
     pub nudge_auto: Option<bool>,
-    /// How often at most.
+    /// Maximum number of nudges.
     pub nudge_max: Option<u32>,
 }
 
-/// Reads a workspace file. Fails where it is no YAML, is no map, or holds a key or token, so that
-/// none is ever shared by accident. Anything else that is wrong is one of its faults and hides
-/// nothing beside it.
+/// Parses a workspace file. Fails if it is not valid YAML, is not a map, or holds a key or token,
+/// so that no secret is shared by accident. All other problems are reported as faults and do not
+/// prevent reading the rest.
 pub fn read(text: &str) -> Result<Workspace, ReadError> {
     let text = text_of(text.as_bytes())?;
     if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
@@ -115,7 +115,7 @@ fn workspace(root: Item<'_>) -> Workspace {
             concurrency: run.and_then(|run| number(run, "concurrency")),
             max_turns: run.and_then(|run| number(run, "max_turns")),
             max_cost: run.and_then(|run| dollars(run, "max_cost")),
-            // `nudge: false` says the same as `nudge: { auto: false }`.
+            // `nudge: false` is short for `nudge: { auto: false }`.
             nudge_auto: nudge
                 .and_then(|nudge| nudge.given("auto").or(Some(nudge)))
                 .and_then(switch),
@@ -150,7 +150,7 @@ fn model(name: String, settings: Item<'_>) -> Model {
     }
 }
 
-/// The entries of a map below a key, by name.
+/// Returns the entries of the map under a key, by name.
 fn named<'t>(root: Item<'t>, key: &str) -> impl Iterator<Item = (String, Item<'t>)> {
     let entries = root.given(key).into_iter().flat_map(Node::entries);
     entries.map(|(name, settings)| (name.word().unwrap_or_default().to_owned(), settings))
@@ -181,7 +181,8 @@ impl Reader<'_> {
         ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."))
     }
 
-    /// Looks for keys and tokens anywhere. What was found is not repeated: the excerpt stays empty.
+    /// Fails if there is a key or token anywhere. The error does not repeat it: its excerpt is
+    /// empty.
     fn refuse_secrets(&self, node: Item<'_>) -> Result<(), ReadError> {
         let marked =
             |word: &str| MARKS.iter().any(|mark| word.starts_with(mark) && word.len() > 20);
@@ -209,8 +210,8 @@ impl Reader<'_> {
     }
 }
 
-/// True for `${NAME}`, also with the kind of the key before it: it says where a key is, and holds
-/// none.
+/// Returns true for `${NAME}`, also after the kind of key: it refers to a key and does not hold
+/// one.
 fn only_names_one(word: &str) -> bool {
     let name = ["Bearer ", "Basic ", "Token "]
         .iter()

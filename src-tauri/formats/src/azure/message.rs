@@ -1,4 +1,4 @@
-//! **Pure.** One message, whatever program wrote it, in the one form that evaluators understand.
+//! **Pure.** Converts messages of different programs to the single form that evaluators understand.
 use crate::json;
 use crate::node::Node;
 use crate::value::Value;
@@ -6,30 +6,31 @@ use crate::value::Value;
 /// A message.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Message {
-    /// When, as written.
+    /// Date and time, as written.
     pub(crate) created: Option<Value>,
-    /// The run that it belongs to.
+    /// Id of the run that it belongs to.
     pub(crate) run: Option<String>,
-    /// The call that it answers.
+    /// Id of the call that it answers.
     pub(crate) call: Option<String>,
-    /// `system`, `user`, `assistant`, `tool`; another word as it is.
+    /// `system`, `user`, `assistant` or `tool`; any other role is kept.
     pub(crate) role: String,
-    /// What it is made of: objects with a `type`.
+    /// Content items: objects with a `type`.
     pub(crate) content: Vec<Value>,
 }
 
 impl Message {
-    /// The agent said or did it.
+    /// Returns true for messages of the agent and its tools.
     pub(crate) fn is_output(&self) -> bool {
         matches!(self.role.as_str(), "assistant" | "tool")
     }
 
-    /// It calls a tool.
+    /// Returns true if the message has a tool call.
     pub(crate) fn calls(&self) -> bool {
         self.content.iter().any(|item| kind(item) == "tool_call")
     }
 
-    /// What is left of it without calls and what they returned.
+    /// Returns the message without tool calls. Returns `None` for tool results, and if nothing is
+    /// left.
     pub(crate) fn without_tools(&self) -> Option<Self> {
         if self.role == "tool" {
             return None;
@@ -39,7 +40,8 @@ impl Message {
         (!content.is_empty() || self.content.is_empty()).then(|| Self { content, ..self.clone() })
     }
 
-    /// As evaluators take it. Instructions are one text.
+    /// Converts the message to the form for evaluators. The content of system messages is a single
+    /// text.
     pub(crate) fn value(&self) -> Value {
         let text = |word: &Option<String>| word.as_deref().map(Value::from);
         let content = if self.role == "system" {
@@ -56,7 +58,7 @@ impl Message {
         ])
     }
 
-    /// All its texts.
+    /// Returns all texts of the message, joined by line feeds.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<&str> =
             self.content.iter().filter_map(|item| item.get("text")?.text()).collect();
@@ -64,24 +66,24 @@ impl Message {
     }
 }
 
-/// An object of what is there.
+/// Builds an object from the entries that have a value.
 pub(crate) fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
     Value::Map(
         entries.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?))).collect(),
     )
 }
 
-/// What an item is.
+/// Returns the type of a content item.
 pub(crate) fn kind(item: &Value) -> &str {
     item.get("type").and_then(Value::text).unwrap_or_default()
 }
 
-/// A text as an item.
+/// Builds a text item.
 pub(crate) fn said(text: &str) -> Value {
     object([("type", Some(Value::from("text"))), ("text", Some(Value::from(text)))])
 }
 
-/// A call as an item.
+/// Builds a call item.
 pub(crate) fn call(id: Option<&str>, name: &str, arguments: Value) -> Value {
     object([
         ("type", Some(Value::from("tool_call"))),
@@ -91,18 +93,18 @@ pub(crate) fn call(id: Option<&str>, name: &str, arguments: Value) -> Value {
     ])
 }
 
-/// What a call returned, as an item.
+/// Builds a result item.
 pub(crate) fn returned(result: Value) -> Value {
     object([("type", Some(Value::from("tool_result"))), ("tool_result", Some(result))])
 }
 
-/// The value of the first of several names.
+/// Returns the value of the first of several keys that is set.
 pub(crate) fn first<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
     names.iter().find_map(|name| value.given(name))
 }
 
-/// Reads a message; what tools returned in one message becomes a message for each call. None when
-/// it is no message.
+/// Parses a message. Results of several calls in one message become one message each. Returns
+/// `None` if the value is not a message.
 pub(crate) fn read(value: &Value) -> Option<Vec<Message>> {
     let role = first(value, &["role", "Role"])?;
     let role =
@@ -160,12 +162,12 @@ fn pieces(content: &Value) -> Vec<&Value> {
     }
 }
 
-/// What an item is called in the shape that it has.
+/// Returns the type of an item in its original form.
 fn written(item: &Value) -> &str {
     first(item, &["type", "content_type", "$type"]).and_then(Value::text).unwrap_or_default()
 }
 
-/// What a call returned, with the id of the call where the item says it.
+/// Returns the result item of a call, with the id of the call if it is stored in the item.
 fn result(item: &Value, role: &str) -> Option<(Option<String>, Value)> {
     let id = |names: &[&str]| first(item, names).and_then(Node::word).map(str::to_owned);
     match written(item) {
@@ -215,7 +217,7 @@ fn item(given: &Value) -> Value {
     }
 }
 
-/// A call in any of the shapes that calls have.
+/// Converts a call of any form to a call item.
 fn function(given: &Value) -> Value {
     let inner = given.given("function").unwrap_or(given);
     let id = first(given, &["tool_call_id", "id", "Id", "call_id", "CallId"]).and_then(Node::word);
@@ -230,7 +232,7 @@ fn function(given: &Value) -> Value {
     call(id, &name.unwrap_or_default(), arguments)
 }
 
-/// A text that is JSON is read; any other stays.
+/// Parses a text that is JSON; any other value is returned unchanged.
 pub(crate) fn parsed(value: &Value) -> Value {
     value.text().and_then(json::embedded).unwrap_or_else(|| value.clone())
 }

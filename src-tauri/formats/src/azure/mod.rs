@@ -1,6 +1,6 @@
-//! **Pure.** Threads of messages, as agents leave them in several shapes, and the rows that
+//! **Pure.** Threads of messages, in the various forms that agents write, and the rows that
 //! evaluators of azure-ai-evaluation take: `{"query": […], "response": […], "tool_definitions":
-//! […]}`. Nobody has to say which shape a file has.
+//! […]}`. The form of a file is detected automatically.
 mod message;
 mod of_run;
 mod steps;
@@ -29,42 +29,42 @@ pub struct Thread {
     tools: Vec<Value>,
 }
 
-/// Which part of a thread is the response, and what is left out.
+/// Selection of the part of a thread that is the response, and of parts to omit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Choice {
-    /// What becomes a row.
+    /// Part that becomes a row.
     pub part: Part,
-    /// Calls of tools, and what they returned, are left out of the query.
+    /// True to omit tool calls and their results from the query.
     pub without_earlier_tool_calls: bool,
 }
 
-/// What becomes a row.
+/// Part of a thread that becomes a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Part {
-    /// The last thing that the agent did.
+    /// The last turn of the agent.
     #[default]
     Last,
-    /// Everything that it did, turn by turn.
+    /// Every turn of the agent, each as a row.
     All,
     /// One turn, from 1.
     Turn(usize),
-    /// One run, by its id; one that does not occur makes all of the thread a query.
+    /// One run, by its id; with an unknown id the whole thread is the query.
     Run(String),
 }
 
 /// A row for evaluators.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Row {
-    /// Everything before the response.
+    /// All messages before the response.
     pub query: Vec<Value>,
-    /// What the agent did.
+    /// Messages of the agent and its tools.
     pub response: Vec<Value>,
-    /// What it could have called.
+    /// Definitions of the available tools.
     pub tool_definitions: Vec<Value>,
 }
 
 impl Row {
-    /// As named columns.
+    /// Returns the row as named columns.
     pub fn columns(self) -> Vec<(String, Value)> {
         let Self { query, response, tool_definitions } = self;
         let named =
@@ -72,8 +72,8 @@ impl Row {
         named.map(|(name, items)| (name.to_owned(), Value::List(items))).to_vec()
     }
 
-    /// The last that the agent said in words, for evaluators that take a text; none where it said
-    /// nothing.
+    /// Returns the last text of the agent, for evaluators that take a text. Returns `None` if there
+    /// is none.
     pub fn response_text(&self) -> Option<String> {
         let words = |message: &Value| {
             let is_said = message.get("role").and_then(Value::text) == Some("assistant");
@@ -85,7 +85,7 @@ impl Row {
         self.response.iter().rev().find_map(words)
     }
 
-    /// As an object.
+    /// Converts the row to an object.
     pub fn value(self) -> Value {
         Value::Map(
             self.columns().into_iter().map(|(name, value)| (Value::Text(name), value)).collect(),
@@ -93,13 +93,13 @@ impl Row {
     }
 }
 
-/// Tools that were offered, as rows have them.
+/// Converts offered tools to the definitions used in rows.
 pub fn definitions(offers: &[Offer]) -> Vec<Value> {
     tools::definitions(&Value::List(offers.iter().map(Offer::value).collect()))
 }
 
 impl Thread {
-    /// The rows that were chosen. The error says what there is instead.
+    /// Returns the selected rows. Fails with a message if the selected turn does not exist.
     pub fn rows(&self, choice: &Choice) -> Result<Vec<Row>, String> {
         let runs = self.runs();
         let turns = if runs.is_empty() { self.turns() } else { Vec::new() };
@@ -116,13 +116,13 @@ impl Thread {
                 ));
             }
             Part::Turn(turn) => vec![one(turn - 1)],
-            // A thread in which nobody answered is all query.
+            // A thread without any reply is all query.
             Part::Last => vec![one(count.saturating_sub(1))],
             Part::All => (0..count.max(1)).map(one).collect(),
         })
     }
 
-    /// The same with what was asked, where no person says anything in it.
+    /// Adds the prompt as a user message if the thread has none.
     #[must_use]
     pub fn asked(mut self, prompt: Option<&str>) -> Self {
         let silent = self.messages.iter().all(|message| message.role != "user");
@@ -135,7 +135,7 @@ impl Thread {
         self
     }
 
-    /// Ids of runs, in the order in which they begin.
+    /// Returns the ids of the runs, in the order in which they begin.
     fn runs(&self) -> Vec<&str> {
         let mut runs: Vec<&str> = Vec::new();
         for run in self.messages.iter().filter_map(|message| message.run.as_deref()) {
@@ -146,8 +146,8 @@ impl Thread {
         runs
     }
 
-    /// Where the agent's part of each turn begins and ends. Instructions and what the person said
-    /// begin another.
+    /// Returns the start and end of the agent's part in each turn. System and user messages begin
+    /// another turn.
     fn turns(&self) -> Vec<(usize, usize)> {
         let mut turns: Vec<(usize, usize)> = Vec::new();
         for (at, _) in self.messages.iter().enumerate().filter(|(_, message)| message.is_output()) {
@@ -190,9 +190,9 @@ impl Thread {
         }
     }
 
-    /// Instructions first; the rest by time, where all say theirs, up to the last that is asked
-    /// for. Of the same time are what tools returned before what was said, but nothing that came
-    /// after all that is asked for.
+    /// Returns the messages in order: system messages first, the rest by time if all have one, up
+    /// to the last selected message. Messages with equal times are sorted with tool results before
+    /// texts of the agent, but no message after the last selected one is included.
     fn in_order(&self, is_asked_for: impl Fn(&Message) -> bool) -> Vec<Message> {
         let (mut ordered, rest): (Vec<Message>, Vec<Message>) =
             self.messages.iter().cloned().partition(|message| message.role == "system");

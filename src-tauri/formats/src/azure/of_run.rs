@@ -1,4 +1,4 @@
-//! **Pure.** A run of any layout as a thread.
+//! **Pure.** Converts a run of any layout to a thread.
 use super::message::{Message, call, parsed, returned, said};
 use super::{Thread, tools};
 use crate::json;
@@ -6,12 +6,12 @@ use crate::run::{Part, Run, Step, StepKind};
 use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 
-/// Facts that say which tools a run had.
+/// Facts that hold the definitions of a run's tools.
 pub(crate) const TOOLS: [&str; 4] =
     ["tool_definitions", "inputs.tool_definitions", "available_tools", crate::offered::FACT];
 
-/// What somebody said and what tools did, in order. System errors are nobody's words and are left
-/// out; a program is a call of `program`, and what was stored is said as text.
+/// Converts the messages and tool calls of a run to a thread, in order. System errors are not
+/// messages and are omitted. A program becomes a call of `program`, and an artifact becomes a text.
 pub fn of_run(run: &Run) -> Thread {
     let taken = run.steps.iter().filter_map(|step| step.call_id.clone()).collect();
     let mut telling = Telling { taken, ..Telling::default() };
@@ -34,14 +34,14 @@ pub fn of_run(run: &Run) -> Thread {
 #[derive(Default)]
 struct Telling {
     messages: Vec<Message>,
-    /// What tools returned in this turn, after the message that called them.
+    /// Tool results of the current turn, which go after the message with the calls.
     results: Vec<Message>,
     turn: u32,
-    /// Ids that stand in the run.
+    /// Ids that occur in the run.
     taken: HashSet<String>,
-    /// Ids that were told.
+    /// Ids already used in the thread.
     told: HashSet<String>,
-    /// How often an id was made out of another.
+    /// Number of ids derived from each base id.
     made: HashMap<String, usize>,
 }
 
@@ -58,7 +58,7 @@ impl Telling {
         self.messages.append(&mut self.results);
     }
 
-    /// The message of the model in this turn.
+    /// Adds an item to the assistant message of the current turn.
     fn model(&mut self, turn: u32, item: Value) {
         if turn != self.turn {
             self.end_turn();
@@ -99,15 +99,15 @@ impl Telling {
         }
     }
 
-    /// An id that no other call has: its own where it is the first with that, else one that is
-    /// made.
+    /// Returns a unique id for a call: its own for the first call with that id, else a generated
+    /// one.
     fn id(&mut self, own: Option<&str>) -> String {
         let own = own.filter(|own| !own.is_empty());
         if let Some(own) = own.filter(|own| self.told.insert((*own).to_owned())) {
             return own.to_owned();
         }
         let base = own.unwrap_or("call");
-        // An own id stands for the first of its kind.
+        // The first call keeps the id itself, so numbering starts at 2.
         let made = self.made.entry(base.to_owned()).or_insert(usize::from(own.is_some()));
         loop {
             *made += 1;
@@ -120,8 +120,8 @@ impl Telling {
 
     fn call(&mut self, step: &Step, name: &str) {
         let id = self.id(step.call_id.as_deref());
-        // Parameters may be called like results: of a tool only what comes last is one, where
-        // anything came back.
+        // Parameters may have the same names as results. For a tool, only the last such part is a
+        // result, and only if the call has one.
         let is_result = |part: &Part| matches!(part.label.as_str(), "result" | "error");
         let last = step.parts.iter().rposition(is_result).filter(|_| step.failed.is_some());
         let is_program = step.kind == StepKind::Program;

@@ -1,4 +1,4 @@
-//! **Pure.** Messages as steps of a run.
+//! **Pure.** Converts messages to the steps of a run.
 use super::message::{Message, kind};
 use super::threads;
 use super::waiting::Waiting;
@@ -9,31 +9,31 @@ use crate::transcript::sink::Role;
 use crate::value::Value;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// Steps that are being told.
+/// Builder of steps.
 #[derive(Debug, Default)]
 pub(crate) struct Telling {
     steps: Vec<Step>,
     turn: u32,
     /// Calls without a result.
     waiting: Waiting,
-    /// Results that stood before every call of their id: which step holds one meanwhile.
+    /// Indexes of steps with results that came before any call with their id.
     early: Vec<usize>,
-    /// Messages of the model so far.
+    /// Number of assistant messages.
     messages: usize,
-    /// What the model said last.
+    /// Last text of the model.
     pub(crate) said: Option<String>,
 }
 
 impl Telling {
-    /// Tells a list of messages; false when it is none, and nothing was told.
+    /// Adds a list of messages. Returns false, and adds nothing, if the value is not one.
     pub(crate) fn messages(&mut self, list: &Value) -> bool {
         let messages = threads::of(list).map(|thread| thread.messages);
         messages.map(|messages| messages.iter().for_each(|message| self.message(message))).is_some()
     }
 
-    /// The steps. A result that stood before its call is put to it: the first call by its id that
-    /// has none. Of more such results than calls the last counts, and the others stay where they
-    /// stand.
+    /// Returns the steps. A result that came before its call is moved to the first call with its id
+    /// that has no result. If there are more such results than calls, the last ones are moved and
+    /// the others stay in place.
     pub(crate) fn into_steps(mut self) -> Vec<Step> {
         let early: HashSet<usize> = self.early.iter().copied().collect();
         let mut open: HashMap<String, VecDeque<usize>> = HashMap::new();
@@ -46,7 +46,7 @@ impl Telling {
                 open.entry(id.clone()).or_default().push_back(at);
             }
         }
-        // How many of the results of an id are left over.
+        // Number of results without a call, by id.
         let mut surplus: HashMap<String, usize> = HashMap::new();
         for id in self.early.iter().filter_map(|at| self.steps[*at].call_id.clone()) {
             *surplus.entry(id).or_default() += 1;
@@ -71,7 +71,7 @@ impl Telling {
         kept.map(|(_, step)| step).collect()
     }
 
-    /// Tells one thing that somebody said.
+    /// Adds a message.
     pub(crate) fn say(&mut self, kind: StepKind, value: Value) {
         let nothing_before = self.steps.last().is_none_or(|step| step.kind != kind);
         if kind != StepKind::System && (nothing_before || kind == StepKind::Assistant) {
@@ -148,7 +148,7 @@ impl Telling {
         }
     }
 
-    /// Puts a result to the call that it answers.
+    /// Assigns a result to its call.
     fn result(&mut self, id: Option<&str>, item: &Value) {
         let value = item.get("tool_result").unwrap_or(item).clone();
         let part = part("result", Role::Result, value);
@@ -160,7 +160,7 @@ impl Telling {
             return;
         }
         let call_id = id.map(str::to_owned);
-        // Its call may still come.
+        // The call may still follow.
         self.early.extend(id.map(|_| self.steps.len()));
         let step = Step {
             kind: StepKind::ToolCall,
@@ -173,7 +173,7 @@ impl Telling {
     }
 }
 
-/// One text where it is only that.
+/// Returns the content as one text if it has only texts.
 fn content(message: &Message) -> Value {
     let only_text = message
         .content

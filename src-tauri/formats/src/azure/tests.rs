@@ -1,4 +1,4 @@
-//! Threads of every shape, and what of them is a response.
+//! Threads of every form, and the selection of their responses.
 use super::*;
 use crate::json;
 use crate::run::{self, Run, Step, StepKind};
@@ -36,7 +36,7 @@ fn rows(text: &str, choice: &Choice) -> Vec<Row> {
     read(text.as_bytes()).unwrap().iter().flat_map(|thread| thread.rows(choice).unwrap()).collect()
 }
 
-/// A row as roles with what they carry.
+/// Formats a row as roles with their contents.
 fn told(row: &Row) -> String {
     let one = |message: &Value| {
         let content = message.get("content").unwrap();
@@ -233,7 +233,7 @@ fn parameters_that_are_called_like_results_are_given_and_no_results() {
             r#"[{"type":"tool_result","tool_result":"d"}]"#
         ]
     );
-    // Nothing came back.
+    // A call without a result.
     let silent = Step {
         failed: None,
         ..step(StepKind::ToolCall, vec![part("error", "b"), part("result", "c")])

@@ -1,13 +1,13 @@
-//! **Pure.** Files of threads: one as JSON, a list of them, or one on each line. The shape is found
-//! by looking.
+//! **Pure.** Files of threads: a single thread as JSON, a list of them, or one per line. The form
+//! is detected automatically.
 use super::message::{self, Message, first, said};
 use super::{Thread, tools};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
 use crate::value::Value;
 
-/// Reads the threads of a file: those of Azure AI agents, chats of `OpenAI` and Anthropic, threads
-/// of Semantic Kernel.
+/// Parses the threads of a file: Azure AI agents, `OpenAI` and Anthropic chats, and Semantic Kernel
+/// threads. Fails if the file holds no thread.
 pub fn read(bytes: &[u8]) -> Result<Vec<Thread>, ReadError> {
     let text = text_of(bytes)?;
     let threads = match json::read_python(text) {
@@ -20,7 +20,8 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Thread>, ReadError> {
     threads.filter(|threads| !threads.is_empty()).ok_or_else(no_thread)
 }
 
-/// One on each line; none when the first line is no JSON either, so that the fault lies elsewhere.
+/// Parses one thread per line. Returns `None` if there is only one line or the first is not valid
+/// JSON, since the file then has another form.
 fn of_lines(text: &str) -> Result<Option<Vec<Thread>>, ReadError> {
     let lines = || text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let first = lines().next().is_some_and(|(_, line)| json::read_python(line).is_ok());
@@ -47,7 +48,7 @@ fn of_document(value: &Value) -> Option<Vec<Thread>> {
     }
 }
 
-/// A thread: an object with messages, or the list of them.
+/// Parses a thread: an object with messages, or a list of messages.
 pub(crate) fn of(value: &Value) -> Option<Thread> {
     let inner = value
         .get("conversation")
@@ -71,7 +72,7 @@ pub(crate) fn of(value: &Value) -> Option<Thread> {
     Some(Thread { messages, tools: tools.map(tools::definitions).unwrap_or_default() })
 }
 
-/// The messages of a list; none when one of its items is no message.
+/// Parses a list of messages. Returns `None` if any item is not a message.
 pub(crate) fn messages(list: &Value) -> Option<Vec<Message>> {
     let Value::List(items) = list else { return None };
     let read: Option<Vec<Vec<Message>>> = items.iter().map(message::read).collect();

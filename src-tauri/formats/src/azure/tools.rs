@@ -1,9 +1,9 @@
-//! **Pure.** Definitions of tools, of any shape, as evaluators take them.
+//! **Pure.** Converts tool definitions of any form to the form for evaluators.
 use super::message::{first, object};
 use crate::node::Node;
 use crate::value::Value;
 
-/// Tools that a service has built in, with what each takes, in our words.
+/// Built-in tools of the service: name, description and parameter.
 const BUILT_IN: [(&str, &str, &str); 6] = [
     ("code_interpreter", "Runs Python code, and reads and writes files while doing so.", "input"),
     ("bing_grounding", "Searches the web.", "requesturl"),
@@ -13,7 +13,7 @@ const BUILT_IN: [(&str, &str, &str); 6] = [
     ("fabric_dataagent", "Asks an agent that knows the tables of an organisation.", "input"),
 ];
 
-/// The definitions of a list of tools. What is none is left out.
+/// Returns the definitions in a list of tools. Items that are not tools are omitted.
 pub(super) fn definitions(tools: &Value) -> Vec<Value> {
     tools.items().iter().flat_map(definition).collect()
 }
@@ -45,7 +45,7 @@ fn one(name: &str, kind: &str, what: Option<&Value>, parameters: Value) -> Value
     ])
 }
 
-/// What a function takes, without what it must be given: evaluators look at the names.
+/// Returns the parameter schema without `required`: evaluators only use the names.
 fn schema(given: Option<&Value>, properties: Option<Value>) -> Value {
     let plain = || {
         object([

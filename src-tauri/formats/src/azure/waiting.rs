@@ -1,15 +1,15 @@
-//! **Pure.** Which call a result answers, also where a program numbers its calls anew in every
+//! **Pure.** Matches results to calls, even if a program restarts the numbering of calls in every
 //! turn.
 use std::collections::{HashMap, VecDeque};
 
-/// Calls that have no result yet, by their ids.
+/// Calls without a result, by id.
 #[derive(Debug, Default)]
 pub struct Waiting {
     known: HashMap<String, Vec<(usize, VecDeque<usize>)>>,
 }
 
 impl Waiting {
-    /// A message calls by an id; `at` is where that call stands. Messages come in their order.
+    /// Adds a call with an id; `at` is its position. Messages must be added in order.
     pub fn call(&mut self, id: &str, message: usize, at: usize) {
         let groups = self.known.entry(id.to_owned()).or_default();
         match groups.last_mut().filter(|(of, _)| *of == message) {
@@ -18,8 +18,8 @@ impl Waiting {
         }
     }
 
-    /// The call that a result of an id answers, with its message: the first that waits in the last
-    /// message with such calls.
+    /// Returns the call that a result with this id answers, with its message: the first open call
+    /// in the last message that has such calls.
     pub fn answered(&mut self, id: &str) -> Option<(usize, usize)> {
         let groups = self.known.get_mut(id)?;
         let (message, calls) = groups.last_mut()?;

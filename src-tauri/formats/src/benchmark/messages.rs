@@ -1,5 +1,5 @@
-//! **Pure.** Lists of messages as Anthropic and `OpenAI` have them, blocks as objects or as the
-//! Python reprs of such objects.
+//! **Pure.** Message lists as Anthropic and `OpenAI` use them, with blocks as objects or as Python
+//! reprs of such objects.
 use std::collections::{BTreeSet, HashMap};
 
 use super::python;
@@ -9,7 +9,7 @@ use crate::transcript::build::part;
 use crate::transcript::sink::Role;
 use crate::value::Value;
 
-/// Reads a list of messages.
+/// Converts a list of messages to a run.
 pub(super) fn read(messages: &[Value]) -> Run {
     let mut reader = Reader::default();
     for message in messages {
@@ -23,7 +23,7 @@ struct Reader {
     run: Run,
     turn: u32,
     users: u32,
-    /// Calls without a result, by id and by place.
+    /// Calls without a result, by id and by step index.
     by_id: HashMap<String, usize>,
     waiting: BTreeSet<usize>,
 }
@@ -63,7 +63,7 @@ impl Reader {
         });
     }
 
-    /// What a person said, or what tools returned, which travels as a message of the user.
+    /// Adds a user message. It may carry tool results, which are assigned to their calls.
     fn user(&mut self, content: &Value) {
         let said: Vec<Value> =
             blocks(content).into_iter().filter(|block| !self.took_result(block)).collect();
@@ -88,7 +88,7 @@ impl Reader {
         true
     }
 
-    /// Puts a result to the call it answers.
+    /// Assigns a result to its call.
     fn result(&mut self, id: Option<&str>, content: &Value, failed: bool) {
         let blocks = blocks(content);
         let texts: Option<Vec<&str>> = blocks.iter().map(block_text).collect();
@@ -150,7 +150,7 @@ impl Reader {
             );
         }
         let calls = message.get("tool_calls").map_or(&[][..], Value::items).iter().flat_map(block);
-        // The older name of a single call.
+        // `function_call` is the older form of a single call.
         for call in
             calls.chain(message.get("function_call").filter(|call| **call != Value::Null).cloned())
         {
@@ -187,7 +187,7 @@ impl Reader {
     }
 }
 
-/// The blocks of a content: itself when it is a text, reprs read.
+/// Returns the blocks of a content, with reprs parsed. A text is a single block.
 fn blocks(content: &Value) -> Vec<Value> {
     match content {
         Value::Null => Vec::new(),
@@ -204,7 +204,7 @@ fn block(value: &Value) -> Vec<Value> {
     }
 }
 
-/// The text of a text block.
+/// Returns the text of a text block.
 fn block_text(block: &Value) -> Option<&str> {
     match block {
         Value::Text(text) => Some(text),

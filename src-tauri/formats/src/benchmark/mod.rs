@@ -1,5 +1,5 @@
-//! **Pure.** Benchmark folders as other people's programs write them: one run is a group of
-//! `.result`, `.history`, `.api`, `.time` and `.err` files. Read, never written.
+//! **Pure.** Benchmark folders as other programs write them: one run is a group of `.result`,
+//! `.history`, `.api`, `.time` and `.err` files. These files are read, never written.
 mod messages;
 pub mod python;
 
@@ -13,22 +13,22 @@ use crate::transcript::reply;
 use crate::transcript::sink::Role;
 use crate::value::Value;
 
-/// What a file of a run holds.
+/// Kinds of files of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The answer.
     Result,
-    /// What was said and done.
+    /// The messages and actions.
     History,
     /// Raw replies of the provider.
     Api,
-    /// How long it took.
+    /// The duration.
     Time,
-    /// What went wrong.
+    /// Error output.
     Err,
 }
 
-/// The contents of the files of one run.
+/// Contents of the files of one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Parts<'a> {
     /// `.result`
@@ -44,7 +44,7 @@ pub struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Puts the content of a file in its place.
+    /// Sets the content of the file of a kind.
     pub fn set(&mut self, kind: Kind, content: &'a [u8]) {
         let slot = match kind {
             Kind::Result => &mut self.result,
@@ -57,10 +57,10 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// Which run a group of files is.
+/// Identity of the run of a group of files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Coordinates {
-    /// Folder above the model; none when the opened folder is that one.
+    /// Folder above the model; `None` if that is the opened folder.
     pub task: Option<String>,
     /// Model.
     pub model: String,
@@ -74,7 +74,7 @@ pub struct Coordinates {
     pub repeat: u32,
 }
 
-/// The stem and kind of the name of a file: `last_10_run_1.history`.
+/// Returns the stem and kind of a file name: `last_10_run_1.history`.
 pub fn member(file_name: &str) -> Option<(&str, Kind)> {
     let (stem, extension) = file_name.rsplit_once('.')?;
     let kind = match extension {
@@ -88,7 +88,7 @@ pub fn member(file_name: &str) -> Option<(&str, Kind)> {
     (!stem.is_empty()).then_some((stem, kind))
 }
 
-/// Reads `<task>/<model>/<system>/<retrieval|oracle>` and `<variation>_run_<k>`.
+/// Parses `<task>/<model>/<system>/<retrieval|oracle>` and `<variation>_run_<k>`.
 pub fn coordinates(relative_dir: &str, stem: &str) -> Option<Coordinates> {
     let mut parts = relative_dir.trim_end_matches('/').rsplitn(4, '/');
     let mode = parts.next().filter(|mode| matches!(*mode, "retrieval" | "oracle"))?;
@@ -107,7 +107,8 @@ pub fn coordinates(relative_dir: &str, stem: &str) -> Option<Coordinates> {
     })
 }
 
-/// Everything the files of a run say.
+/// Parses the files of a run. Fails if `.history` or `.result` cannot be read; errors in the other
+/// files do not fail it.
 pub fn read(parts: &Parts<'_>) -> Result<Run, ReadError> {
     let mut run = match parts.history {
         Some(bytes) => history(text_of(bytes).map_err(|error| within("history", error))?)?,
@@ -138,12 +139,13 @@ pub fn read(parts: &Parts<'_>) -> Result<Run, ReadError> {
     Ok(run)
 }
 
-/// What lists and search need of a run.
+/// Parses the data that lists and search need.
 pub fn outline(parts: &Parts<'_>) -> Result<Outline, ReadError> {
     Ok(read(parts)?.outline())
 }
 
-/// What was written to `.err` ended the run when there is no answer; else it is a remark.
+/// Adds the content of `.err`: as the error that ended the run if there is no answer, else as a
+/// fact.
 fn trouble(run: &mut Run, text: String) {
     if text.is_empty() {
         return;
@@ -153,7 +155,7 @@ fn trouble(run: &mut Run, text: String) {
         return;
     }
     let turn = run.steps.last().map_or(1, |step| step.turn);
-    // The last line of a Python traceback says what happened, so it comes first.
+    // The last line of a Python traceback has the message, so it comes first.
     let last = text.lines().next_back().unwrap_or_default().to_owned();
     let mut parts = vec![part("error", Role::Other, Value::Text(last.clone()))];
     if last != text {
@@ -205,7 +207,7 @@ fn history(text: &str) -> Result<Run, ReadError> {
     Ok(run)
 }
 
-/// Tokens and model ids of raw replies.
+/// Returns the token usage and model id of raw replies as facts.
 fn replies_facts(replies: &Value) -> Vec<(String, Value)> {
     let entries = || replies.items().iter().map(|entry| entry.get("response").unwrap_or(entry));
     let usages: Vec<Value> = entries().filter_map(|reply| reply.get("usage").cloned()).collect();

@@ -1,11 +1,12 @@
-//! **Pure.** What Python's `repr` prints: literals, and calls with named arguments such as
+//! **Pure.** Parses the output of Python's `repr`: literals, and calls with named arguments such as
 //! `TextBlock(text='…', type='text')`.
 use crate::value::Value;
 
-/// Literals inside each other that are followed.
+/// Maximum nesting depth of literals.
 const DEPTH: usize = 64;
 
-/// A Python literal; none when it is anything else. A call becomes a map of its arguments.
+/// Parses a Python literal. Returns `None` for anything else. A call becomes a map of its
+/// arguments.
 pub fn read(text: &str) -> Option<Value> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     let value = reader.value()?;
@@ -13,8 +14,8 @@ pub fn read(text: &str) -> Option<Value> {
     (reader.at == text.len()).then_some(value)
 }
 
-/// The message, block, or list of blocks, that a text is the repr of; none for any other text,
-/// however much it looks like Python.
+/// Parses the repr of a message, a block, or a list of blocks. Returns `None` for any other text,
+/// even if it resembles Python.
 pub(crate) fn block(text: &str) -> Option<Value> {
     let inside = text.trim();
     let name = inside.trim_start_matches('[').split('(').next()?;
@@ -94,7 +95,7 @@ impl<'a> Reader<'a> {
         Some(Value::Map(entries))
     }
 
-    /// `Name(key=value, …)`, or one of the constants.
+    /// Parses `Name(key=value, …)`, or one of the constants.
     fn name(&mut self) -> Option<Value> {
         let name = self.identifier()?;
         match name {
@@ -143,7 +144,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One string, or several beside each other.
+    /// Parses one string, or several adjacent ones.
     fn strings(&mut self) -> Option<Value> {
         let mut out = String::new();
         while let Some(quote @ (b'\'' | b'"')) = self.peek() {
@@ -184,7 +185,7 @@ impl<'a> Reader<'a> {
             'U' => self.hex(8)?,
             '0'..='7' => self.octal(letter)?,
             '\\' | '\'' | '"' => letter,
-            // An escape Python does not know stays as it is.
+            // Python keeps unknown escapes unchanged.
             other => {
                 out.push('\\');
                 other
@@ -194,8 +195,8 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// A character by its hexadecimal digits; half of a surrogate pair becomes the replacement
-    /// character.
+    /// Parses a character from its hexadecimal digits; half of a surrogate pair becomes the
+    /// replacement character.
     fn hex(&mut self, digits: usize) -> Option<char> {
         let code = u32::from_str_radix(self.rest().get(..digits)?, 16).ok()?;
         self.at += digits;

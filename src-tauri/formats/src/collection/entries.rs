@@ -1,4 +1,4 @@
-//! **Pure.** The members of a file: what each is called, and where it stands.
+//! **Pure.** Locates the members of a file: their keys and the ranges of their text.
 use super::MOST_MEMBERS;
 use super::form::Form;
 use super::place::MOST_KEY;
@@ -9,42 +9,42 @@ use crate::node::Node;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// Columns of a table after this are not read.
+/// Maximum number of table columns that are read.
 const MOST_COLUMNS: usize = 1_000;
-/// Keys beside the members after this are not read.
+/// Maximum number of keys next to the members that are read.
 pub const MOST_BESIDE: usize = 100;
 
-/// A member that was not read yet.
+/// A member that has not been parsed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Unique in its file.
+    /// Key, unique in its file.
     pub(super) key: String,
-    /// Id of its query; none when the file has none for it.
+    /// Id of its query; `None` if the file has no id for it.
     pub(super) id: Option<String>,
-    /// Which evaluation of this query it is, from 1.
+    /// Number of the evaluation of this query, from 1.
     pub(super) repeat: u32,
-    /// Where its text stands.
+    /// Byte range of its text.
     pub(super) span: Range<usize>,
-    /// Lines before it in the file.
+    /// Number of lines before it in the file.
     pub(super) lines: u32,
-    /// Why it cannot be read, when that is known without reading it.
+    /// Error that is known without parsing the member.
     pub(super) wrong: Option<(ReadErrorKind, String)>,
 }
 
-/// What was found in a file.
+/// Members and metadata located in a file.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) entries: Vec<Entry>,
     pub(super) columns: Vec<String>,
-    /// What stands beside the members, by its key.
+    /// Values next to the members, by key.
     pub(super) beside: Vec<(String, Range<usize>)>,
-    /// How many keys of these are more than are read.
+    /// Number of further such keys, over the maximum.
     pub(super) more: usize,
-    /// What of the file around its members cannot be read, and from where on.
+    /// Error in the file around its members, with its offset.
     pub(super) wrong: Option<(ReadErrorKind, String, usize)>,
 }
 
-/// Finds the members of a file.
+/// Locates the members of a file.
 pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
     let mut gathered = Gathered {
         repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines),
@@ -76,7 +76,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                     }
                 };
                 match text_at(bytes, &key).as_deref() {
-                    // A list that stands there again would pass the bound.
+                    // Only the first list is read: a second one would circumvent the maximum.
                     Some(name) if name == items && !listed => {
                         listed = true;
                         let items = split::list(Cursor::within(bytes, &span));
@@ -125,8 +125,8 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
     Found { entries: gathered.entries, columns, beside, more, wrong }
 }
 
-/// Counts the lines before each member, in one pass: a file where everything is broken asks for
-/// them as often as it has members.
+/// Counts the lines before each member in a single pass. Counting for every broken member
+/// separately would be quadratic.
 fn count_lines(entries: &mut [Entry], bytes: &[u8]) {
     let (mut at, mut lines) = (0, 0_u32);
     for entry in entries {
@@ -138,7 +138,8 @@ fn count_lines(entries: &mut [Entry], bytes: &[u8]) {
     }
 }
 
-/// What an item of a list is called: as it says, or by its place where such items need not say.
+/// Returns the id of a list item: as stored, or derived from its position for rows, which need no
+/// id.
 fn id_of(form: Form, bytes: &[u8], item: &Range<usize>, at: usize) -> Option<String> {
     let said = |key: &str| text_at(bytes, &split::value_of(bytes, item, key)?);
     match form {
@@ -149,7 +150,7 @@ fn id_of(form: Form, bytes: &[u8], item: &Range<usize>, at: usize) -> Option<Str
     }
 }
 
-/// The word of the scalar at a place.
+/// Returns the text of the scalar in a range.
 fn text_at(bytes: &[u8], span: &Range<usize>) -> Option<String> {
     let text = std::str::from_utf8(bytes.get(span.clone())?).ok()?;
     if text.starts_with(['{', '[']) {
@@ -164,7 +165,7 @@ struct Gathered {
     entries: Vec<Entry>,
     keys: HashSet<String>,
     times: HashMap<String, u32>,
-    /// The same id twice is another evaluation of the same query; else it is a mistake.
+    /// True if a repeated id is another evaluation of the same query; otherwise it is an error.
     repeats: bool,
 }
 
@@ -248,7 +249,7 @@ impl Gathered {
         self.entries.push(Entry { key, id, repeat, span, lines: 0, wrong });
     }
 
-    /// A key that no other member has: the one that is asked for, or one that counts.
+    /// Returns a key that no other member has: the id, or a numbered key.
     fn key(&mut self, named: Option<String>) -> String {
         let fits = |key: &String| key.len() <= MOST_KEY;
         let at = self.entries.len() + 1;

@@ -1,5 +1,4 @@
-//! **Pure.** Why evaluators have no result for a row: entries of their own beside the rows of a
-//! file of results.
+//! **Pure.** Errors of evaluators, stored as separate entries next to the rows of a results file.
 use super::split::{self, Cursor, Next};
 use super::value;
 use crate::node::Node;
@@ -7,17 +6,17 @@ use crate::value::Value;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The key under which they stand.
+/// Key of the list of errors.
 pub(super) const KEY: &str = "errors";
-/// Entries after this are not read.
+/// Maximum number of entries that are read.
 const MOST: usize = 1_000_000;
 
-/// Names of evaluators, each with a sentence, by the number of the row.
+/// Names of evaluators with their error messages, by row number.
 #[derive(Debug, Default)]
 pub(super) struct Errors(HashMap<usize, Vec<(String, String)>>);
 
 impl Errors {
-    /// Reads a list, an entry at a time. What is none is passed over.
+    /// Reads the list one entry at a time. Entries of another form are skipped.
     pub(super) fn read(bytes: &[u8], span: &Range<usize>) -> Self {
         let mut rows: HashMap<usize, Vec<(String, String)>> = HashMap::new();
         for next in split::list(Cursor::within(bytes, span)).into_iter().flatten().take(MOST) {
@@ -29,7 +28,7 @@ impl Errors {
         Self(rows)
     }
 
-    /// Those of a row, by its place, from 0.
+    /// Returns the errors of the row at an index, from 0.
     pub(super) fn of(&self, at: usize) -> &[(String, String)] {
         at.checked_add(1).and_then(|row| self.0.get(&row)).map_or(&[], Vec::as_slice)
     }

@@ -1,4 +1,5 @@
-//! **Pure.** One evaluation of a result file as a run: what was done, and what the file says of it.
+//! **Pure.** Converts one evaluation of a result file to a run: the steps, and the stored results
+//! as facts.
 use super::Read;
 use crate::node::Node;
 use crate::run::{Layout, Run, Step, StepKind};
@@ -7,15 +8,15 @@ use crate::transcript::build::part;
 use crate::transcript::sink::Role;
 use crate::value::Value;
 
-/// What a reader of stored scores should know.
+/// Note for readers of stored scores.
 const STORED: &str = "Scores and verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
-/// Files of agents write this at the end of longer answers, where nothing is missing.
+/// Length and note of answers that agents end with `...` although nothing is missing.
 const DOTTED: (usize, &str) = (
     200,
     "The program that wrote this file puts `...` after answers of more than 200 characters; nothing was cut off.",
 );
 
-/// Reads an entry of `results`, of either shape.
+/// Parses an entry of `results`, of either form.
 pub(super) fn read(entry: &Value, metadata: &Value) -> Read {
     let system = entry.get("system_answer").unwrap_or(&Value::Null);
     let mut run = told(entry, system);
@@ -56,7 +57,7 @@ fn told(entry: &Value, system: &Value) -> Run {
     converted::run("", &Value::Map(inner.into_iter().flatten().collect()))
 }
 
-/// What stands under a key, one by one.
+/// Adds the entries under a key as separate facts.
 fn parts(run: &mut Run, name: &str, value: &Value, except: &[&str]) {
     if !matches!(value, Value::Map(_)) {
         return run.facts.push((name.to_owned(), value.clone()));
@@ -73,7 +74,7 @@ fn status(entry: &Value) -> Option<&str> {
     of("evaluation").or_else(|| of("scores"))
 }
 
-/// Nothing was evaluated: an error of the system, not a wrong answer.
+/// Adds an error step: nothing was evaluated, which is a system error and not a wrong answer.
 fn fail(run: &mut Run, entry: &Value) {
     let said = entry.get("error").and_then(Node::word).filter(|said| !said.trim().is_empty());
     let said = said.unwrap_or("The file says that this query ended in an error, and not in which.");

@@ -1,4 +1,4 @@
-//! **Pure.** Which form a file has, by its beginning.
+//! **Pure.** Detects the form of a file from its first bytes.
 use super::split::{Cursor, Entries, Next, list, object};
 
 /// Forms of files that hold many runs.
@@ -8,23 +8,24 @@ pub enum Form {
     Converted,
     /// Verdicts: `{"<id>": {query, tool_names, answer_steps, final_step, is_solved}}`.
     PassRate,
-    /// The same as a table with tabs.
+    /// Verdicts as a tab-separated table.
     PassRateTable,
     /// Evaluations: `{metadata, summary, results: [...]}`.
     Results,
-    /// What `evaluate()` of azure-ai-evaluation writes: `{rows: [{"inputs.…", "outputs.…"}],
-    /// metrics, studio_url}`.
+    /// Output of `evaluate()` of azure-ai-evaluation: `{rows: [{"inputs.…", "outputs.…"}], metrics,
+    /// studio_url}`.
     Rows,
-    /// The same rows, one on each line.
+    /// Rows of azure-ai-evaluation, one per line.
     RowLines,
 }
 
-/// Members that are looked at to find the form.
+/// Maximum number of members that are inspected.
 const LOOKED_AT: usize = 20;
-/// Columns of a table of verdicts.
+/// Columns that identify a table of verdicts.
 const COLUMNS: [&str; 3] = ["query", "query_id", "is_solved"];
 
-/// The form of a file, by its beginning; a few thousand bytes are enough. None for other files.
+/// Detects the form of a file from its first bytes; a few thousand are enough. Returns `None` for
+/// other files.
 pub fn form_of(head: &[u8]) -> Option<Form> {
     if columns(head).is_some_and(|names| COLUMNS.iter().all(|name| names.contains(name))) {
         return Some(Form::PassRateTable);
@@ -44,7 +45,8 @@ pub fn form_of(head: &[u8]) -> Option<Form> {
     })
 }
 
-/// Why a file of this family holds no runs, when it is one that people keep beside those that do.
+/// Explains that a file of this family holds no runs, if it is of a kind that is often stored next
+/// to files with runs.
 pub fn why_no_runs(head: &[u8]) -> Option<&'static str> {
     let rounds = || entries(head)?.find(|(_, inner)| has(inner, &["round_0"]));
     let preferred = columns(head).is_some_and(|names| names.contains(&"preference_label"))
@@ -58,7 +60,7 @@ fn has(inner: &[&str], names: &[&str]) -> bool {
     inner.iter().any(|key| names.contains(key))
 }
 
-/// Names in the first line, when it is that of a table with tabs.
+/// Returns the names in the first line if it is the header of a tab-separated table.
 fn columns(head: &[u8]) -> Option<Vec<&str>> {
     let first = head.split(|byte| *byte == b'\n').next()?;
     let text =
@@ -66,7 +68,8 @@ fn columns(head: &[u8]) -> Option<Vec<&str>> {
     text.contains('\t').then(|| text.split('\t').collect())
 }
 
-/// The keys at the top, each with the keys inside of it; inside of a list, those of its first item.
+/// Returns the top-level keys, each with the keys inside its value; for a list, those of its first
+/// item.
 fn entries(head: &[u8]) -> Option<impl Iterator<Item = (&str, Vec<&str>)>> {
     let named = |key: std::ops::Range<usize>| {
         let inside = head.get(key.start + 1..key.end.checked_sub(1)?)?;

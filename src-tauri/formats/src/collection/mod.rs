@@ -1,6 +1,6 @@
-//! **Pure.** Files that hold many runs: where each begins, which run it is, and what it says. A
-//! file is cut first and read member by member, so that memory holds one at a time, and one that
-//! cannot be read leaves the others alone. Read, never written.
+//! **Pure.** Files that hold many runs: splits them into members, identifies and parses each. A
+//! file is split first and parsed member by member, so memory holds one member at a time and a
+//! broken member does not affect the others. These files are read, never written.
 mod entries;
 mod errors;
 mod evaluation;
@@ -29,46 +29,46 @@ use errors::Errors;
 use place::Whereabouts;
 use std::ops::Range;
 
-/// How much of a file tells its form.
+/// Number of bytes at the start of a file that are used to detect its form.
 const HEAD: usize = 16 << 10;
-/// Members after this are not read.
+/// Maximum number of members that are read.
 pub const MOST_MEMBERS: usize = 100_000;
-/// What a file says of all its members may be this long.
+/// Maximum size of a file's metadata, in bytes.
 pub const MOST_METADATA: usize = 1 << 20;
 
 /// One run of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
-    /// What it is called in its file: never empty, unique there, and no longer than [`MOST_KEY`]
-    /// bytes.
+    /// Key in its file: never empty, unique there, and at most [`MOST_KEY`] bytes long.
     pub key: String,
-    /// Which run it is.
+    /// Identity of the run.
     pub place: Place,
-    /// What it says, or why that cannot be read.
+    /// Outline of the run, or the error of parsing it.
     pub outline: Result<Outline, ReadError>,
 }
 
-/// A file that was cut into its members.
+/// A file that was split into its members.
 #[derive(Debug)]
 pub struct Collection<'a> {
     bytes: &'a [u8],
     form: Form,
     place: Whereabouts,
     entries: Vec<Entry>,
-    /// Names of columns of a table.
+    /// Column names of a table.
     columns: Vec<String>,
-    /// What the file says of all its members.
+    /// Metadata of the file, common to all members.
     metadata: Value,
-    /// How many keys beside the members are in none of it.
+    /// Number of keys next to the members that were not read.
     unread: usize,
-    /// Why evaluators have no result for some of them.
+    /// Errors of evaluators, by row.
     errors: Errors,
-    /// What of the file around its members cannot be read.
+    /// Error in the file around its members.
     wrong: Option<ReadError>,
 }
 
 impl<'a> Collection<'a> {
-    /// Cuts a file; `path` is where it lies below the folder of results.
+    /// Splits a file; `path` is its path below the results folder. Fails if the file has no known
+    /// form.
     pub fn open(path: &str, bytes: &'a [u8]) -> Result<Self, ReadError> {
         let Some(form) = form_of(&bytes[..bytes.len().min(HEAD)]) else {
             return Err(ReadError::new(
@@ -102,22 +102,22 @@ impl<'a> Collection<'a> {
         })
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// True when there is none.
+    /// Returns true if there are no members.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What a member is called; empty when there is no such member.
+    /// Returns the key of a member; empty if there is no such member.
     pub fn key(&self, at: usize) -> &str {
         self.entries.get(at).map_or("", |entry| entry.key.as_str())
     }
 
-    /// The text of a member as it stands in the file; empty when there is no such member.
+    /// Returns the text of a member as it is in the file; empty if there is no such member.
     pub fn bytes_of(&self, at: usize) -> &'a [u8] {
         self.entries
             .get(at)
@@ -125,31 +125,30 @@ impl<'a> Collection<'a> {
             .unwrap_or_default()
     }
 
-    /// What the file says of all its members: of evaluations of rows, everything beside them by its
-    /// key.
+    /// Returns the metadata common to all members. For evaluations of rows, this is everything next
+    /// to the rows, by key.
     pub fn says(&self) -> &Value {
         &self.metadata
     }
 
-    /// How many keys of what the file says of all its members were not read: they are more than
-    /// [`MOST_BESIDE`], what they hold is too long, or no value.
+    /// Returns the number of metadata keys that were not read: they exceed [`MOST_BESIDE`], their
+    /// values are too long, or they cannot be parsed.
     pub fn unread(&self) -> usize {
         self.unread
     }
 
-    /// Why the file around its members cannot be read: it is cut, its list of runs is none, or what
-    /// it says of all of them is broken. Members may be missing then, or what is known of them.
+    /// Returns the error in the file around its members: the file is cut off, its list of runs is
+    /// not a list, or its metadata is broken. Members or metadata may then be missing.
     pub fn wrong(&self) -> Option<&ReadError> {
         self.wrong.as_ref()
     }
 
-    /// Why evaluators have no result for a member, where the file says so beside it: names of
-    /// evaluators, each with a sentence.
+    /// Returns the errors of evaluators for a member: names of evaluators, each with a message.
     pub fn errors_of(&self, at: usize) -> &[(String, String)] {
         self.errors.of(at)
     }
 
-    /// A member, by its place in the file.
+    /// Returns a member by its index in the file.
     pub fn member(&self, at: usize) -> Option<Member> {
         let entry = self.entries.get(at)?;
         let read = self.read_entry(at, entry);
@@ -157,12 +156,12 @@ impl<'a> Collection<'a> {
         Some(Member { key: entry.key.clone(), place, outline: read.map(|read| read.run.outline()) })
     }
 
-    /// Where a member stands in the file.
+    /// Returns the index of a member by its key.
     pub fn find(&self, key: &str) -> Option<usize> {
         self.entries.iter().position(|entry| entry.key == key)
     }
 
-    /// Everything a member says.
+    /// Parses a member completely. Fails if there is no such member or it is broken.
     pub fn run(&self, at: usize) -> Result<Run, ReadError> {
         let gone =
             || ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.");
@@ -194,19 +193,19 @@ impl<'a> Collection<'a> {
     }
 }
 
-/// Lines of an error are counted from the beginning of the file.
+/// Converts the line of an error to a line of the file.
 fn placed(error: ReadError, entry: &Entry) -> ReadError {
     let line = error.line.unwrap_or(1).saturating_add(entry.lines);
-    // The first line of a member does not begin where the line of the file does.
+    // The column is unknown in the first line of a member, which may start in the middle of a line.
     let column = error.column.filter(|_| error.line.is_some_and(|line| line > 1));
     ReadError { line: Some(line), column, ..error }
 }
 
-/// A member that was read: its run, and who made it where it says so itself.
+/// A parsed member: its run, and its system and model where the member states them.
 #[derive(Debug, Default)]
 struct Read {
     run: Run,
-    /// Its task; none where that follows from its id.
+    /// Task; `None` if it follows from the id.
     task: Option<String>,
     system: Option<String>,
     model: Option<String>,
@@ -214,30 +213,30 @@ struct Read {
     repeat: Option<u32>,
 }
 
-/// All members of a file, in its order.
+/// Returns all members of a file in order.
 pub fn members(path: &str, bytes: &[u8]) -> Result<Vec<Member>, ReadError> {
     let file = Collection::open(path, bytes)?;
     Ok((0..file.len()).filter_map(|at| file.member(at)).collect())
 }
 
-/// Everything that one member of a file says.
+/// Parses one member of a file. Fails if there is no member with this key.
 pub fn read(path: &str, bytes: &[u8], key: &str) -> Result<Run, ReadError> {
     let file = Collection::open(path, bytes)?;
-    // What is not there is past the end.
+    // For an unknown key, an index past the end gives the error.
     file.run(file.find(key).unwrap_or(usize::MAX))
 }
 
-/// What a file says of all its members.
+/// Metadata of a file.
 struct Beside {
     value: Value,
-    /// How many keys of it were not read.
+    /// Number of keys that were not read.
     unread: usize,
-    /// Why the first of those that are no value is none.
+    /// Error of the first value that cannot be parsed.
     wrong: Option<ReadError>,
 }
 
-/// Reads what stands beside the members: of evaluations of rows under all keys, else under one. Of
-/// a key that stands there twice, the last counts.
+/// Parses the metadata next to the members: all keys for evaluations of rows, else a single key. Of
+/// duplicate keys the last wins.
 fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Beside {
     let (mut entries, mut room, mut unread): (Vec<(Value, Value)>, usize, usize) =
         (Vec::new(), MOST_METADATA, 0);

@@ -1,5 +1,5 @@
-//! **Pure.** One verdict of a pass-rate file as a run: its steps were printed by Python, its rounds
-//! are facts.
+//! **Pure.** Converts one verdict of a pass-rate file to a run. Its steps are text printed by
+//! Python; its rounds become facts.
 use super::Read;
 use crate::benchmark::python;
 use crate::node::Node;
@@ -7,10 +7,10 @@ use crate::run::{Layout, Run};
 use crate::stabletoolbench::answers::{converted, details};
 use crate::value::Value;
 
-/// What a reader of stored verdicts should know.
+/// Note for readers of stored verdicts.
 const STORED: &str = "Verdicts here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
 
-/// An entry: `{query, tool_names, answer_steps, final_step, is_solved}`.
+/// Parses an entry: `{query, tool_names, answer_steps, final_step, is_solved}`.
 pub(super) fn of_entry(id: &str, entry: &Value) -> Read {
     let word = |key: &str| entry.get(key).and_then(Node::word).unwrap_or_default();
     let mut run = told(id, word("query"), word("answer_steps"));
@@ -24,7 +24,7 @@ pub(super) fn of_entry(id: &str, entry: &Value) -> Read {
     Read { run, ..Read::default() }
 }
 
-/// A row of the table of the same.
+/// Parses a row of a table of verdicts.
 pub(super) fn of_row(id: &str, columns: &[String], cells: Vec<String>) -> Read {
     let mut given: Vec<(&str, String)> = columns.iter().map(String::as_str).zip(cells).collect();
     let mut take = |name: &str| {
@@ -49,7 +49,7 @@ pub(super) fn of_row(id: &str, columns: &[String], cells: Vec<String>) -> Read {
     Read { run, model, ..Read::default() }
 }
 
-/// The run that a text of steps tells of.
+/// Parses the steps from their text into a run.
 fn told(id: &str, query: &str, steps: &str) -> Run {
     let pair = |key: &str, value: Value| (Value::from(key), value);
     let details = pieces(steps).into_iter().map(|step| {
@@ -73,8 +73,8 @@ fn told(id: &str, query: &str, steps: &str) -> Run {
     run
 }
 
-/// `Step 1: …` and so on, each in a line of its own; what looks like a step and does not count on
-/// is text.
+/// Splits the text at `Step 1: …` and so on, each at the start of a line. A step number out of
+/// sequence is part of the text.
 fn pieces(text: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let Some(mut rest) = text.strip_prefix("Step 1: ") else {
@@ -91,7 +91,7 @@ fn pieces(text: &str) -> Vec<&str> {
     }
 }
 
-/// One fact for each round, in the order of the rounds.
+/// Adds one fact for each round, in the order of the rounds.
 fn rounds(run: &mut Run, solved: &Value) {
     let Value::Map(entries) = solved else {
         return run.facts.push(("is_solved".to_owned(), solved.clone()));

@@ -1,5 +1,5 @@
-//! **Pure.** Which run a member is: its query from the file, its set and its model from where the
-//! file lies.
+//! **Pure.** Identifies the run of a member: its query from the file, its set and model from the
+//! path of the file.
 use super::Read;
 use super::entries::Entry;
 use super::form::Form;
@@ -7,32 +7,32 @@ use crate::node::Node;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// The longest key of a member, in bytes: names of files are made of it, where each byte may take
-/// three.
+/// Maximum length of a member's key, in bytes. File names are made from it, where each byte may
+/// take three.
 pub const MOST_KEY: usize = 60;
-/// Longer names of sets, systems and models are nobody's.
+/// Maximum length of names of sets, systems and models.
 const MOST_NAME: usize = 200;
 
-/// Sets of queries that everybody knows, longer names before those that they begin with.
+/// Well-known query sets. A name comes before any name that is a prefix of it.
 const SETS: [&str; 6] =
     ["G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction"];
 
-/// Which run a member is.
+/// Identity of a run in a file of many.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// `<set>/<id>`, or the id alone where the set is not known.
+    /// `<set>/<id>`, or the id alone if the set is unknown.
     pub task: Option<String>,
-    /// The method, framework or agent.
+    /// System: the method, framework or agent.
     pub system: Option<String>,
-    /// The model.
+    /// Model.
     pub model: Option<String>,
-    /// Which variation of the task, where somebody says.
+    /// Variation of the task, if known.
     pub variation: Option<u32>,
-    /// Which evaluation of the same query it is, from 1.
+    /// Number of the evaluation of the same query, from 1.
     pub repeat: u32,
 }
 
-/// What the path and the metadata of a file say of all its members.
+/// Identity that all members share, from the path and the metadata of the file.
 #[derive(Debug, Default)]
 pub(super) struct Whereabouts {
     set: Option<String>,
@@ -52,7 +52,7 @@ impl Whereabouts {
             |of: Option<&Value>, key: &str| of?.get(key).and_then(Node::word).and_then(name_of);
         match form {
             Form::Converted => Self { set, system: None, model: folder },
-            // What `evaluate()` writes has this name unless somebody gives another.
+            // `evaluate()` writes files with these names by default.
             Form::Rows | Form::RowLines
                 if matches!(stem, "evaluation_results" | "instance_results")
                     && folder.is_some() =>
@@ -95,7 +95,7 @@ impl Whereabouts {
     }
 }
 
-/// What stands around the name of a set in a stem, when it stands there as words of its own.
+/// Returns the text around the name of a set in a file stem, if the name is delimited there.
 fn around<'a>(stem: &'a str, set: &str) -> Option<&'a str> {
     let (before, after) = stem.split_once(set)?;
     let alone = (before.is_empty() || before.ends_with('_'))
@@ -108,9 +108,9 @@ fn name_of(name: &str) -> Option<String> {
     (!name.is_empty() && name.len() <= MOST_NAME).then(|| name.to_owned())
 }
 
-/// What a member is called where files are named after runs: `<file>/<key>`, with every byte of the
-/// key that is no letter, digit, `-` or `_` as `%XX`. Nothing else lies below a file, so no other
-/// run has this name, and no name leaves its folder.
+/// Returns the name of a member for files that are named after runs: `<file>/<key>`, with every
+/// byte of the key that is no letter, digit, `-` or `_` as `%XX`. Nothing else is below a file, so
+/// no other run has this name, and the encoding prevents a name from leaving its folder.
 pub fn run_name(file: &str, key: &str) -> String {
     let mut name = format!("{file}/");
     for byte in key.bytes() {
@@ -124,7 +124,8 @@ pub fn run_name(file: &str, key: &str) -> String {
     name
 }
 
-/// The file and the key behind such a name; none for names that [`run_name`] does not give.
+/// Returns the file and the key of a name. Returns `None` for names that [`run_name`] does not
+/// produce.
 pub fn named_run(name: &str) -> Option<(&str, String)> {
     let (file, coded) = name.rsplit_once('/')?;
     let mut bytes = Vec::with_capacity(coded.len());

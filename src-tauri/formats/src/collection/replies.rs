@@ -1,29 +1,29 @@
-//! **Pure.** Raw replies beside a file of results, as lines of JSON: which row of which words they
-//! are of, and what was said.
+//! **Pure.** Raw replies next to a results file, as JSON lines: the row, evaluator and round, and
+//! the replies.
 use crate::json;
 use crate::node::Node;
 use crate::value::Value;
 
-/// What was said in one round of an evaluator on a row.
+/// Replies in one round of an evaluator on a row.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Heard {
-    /// Number of the row, from 1.
+    /// Row number, from 1.
     pub row: usize,
-    /// Names the text of that row in the file of results, so that no other row is taken for it;
-    /// none where it is not known.
+    /// Checksum of the row's text in the results file, so that no other row is mistaken for it;
+    /// `None` if unknown.
     pub of: Option<u64>,
-    /// The evaluator.
+    /// Name of the evaluator.
     pub evaluator: String,
-    /// Number of the round, from 1.
+    /// Round number, from 1.
     pub round: usize,
-    /// As they came, cut when very long.
+    /// Raw replies, cut when very long.
     pub replies: Vec<String>,
-    /// Why there is no result.
+    /// Error, if there is no result.
     pub error: Option<String>,
 }
 
 impl Heard {
-    /// The line, with its end.
+    /// Formats the entry as a line with its line end.
     pub fn line(&self) -> String {
         let number = |value: usize| Value::Number(value.to_string());
         let mut entries = vec![("row", number(self.row))];
@@ -39,7 +39,7 @@ impl Heard {
         json::write(&Value::Map(entries), false) + "\n"
     }
 
-    /// Reads a line; nothing of one that is none of ours.
+    /// Parses a line. Returns `None` for a line of another form.
     pub fn read(line: &[u8]) -> Option<Self> {
         let value = json::read(std::str::from_utf8(line).ok()?.trim()).ok()?;
         let text = |key: &str| value.get(key).and_then(Value::text).map(str::to_owned);
@@ -61,7 +61,7 @@ impl Heard {
         })
     }
 
-    /// The row of a line, without reading the rest of it.
+    /// Returns the row number of a line without parsing the rest of it.
     pub fn row_of(line: &[u8]) -> Option<usize> {
         let digits = line.strip_prefix(br#"{"row":"#)?.trim_ascii_start();
         let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;

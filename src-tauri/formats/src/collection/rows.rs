@@ -1,5 +1,5 @@
-//! **Pure.** One row of an evaluation by azure-ai-evaluation as a run: what was asked and answered
-//! as steps, what evaluators said of it as the file has it.
+//! **Pure.** Converts one row of an evaluation by azure-ai-evaluation to a run: query and response
+//! become steps, the results of evaluators become verdicts as stored.
 use super::{Read, verdicts};
 use crate::azure::Telling;
 use crate::json;
@@ -10,25 +10,25 @@ use crate::transcript::sink::Role;
 use crate::value::Value;
 use crate::yaml::scalars::Scalar;
 
-/// What a reader of stored results should know.
+/// Note for readers of stored results.
 const STORED: &str = "Results here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
-/// Columns that people call the same by other words, ours first.
+/// Common names of the columns, preferred names first.
 const QUERY: [&str; 5] = ["query", "question", "prompt", "input", "instruction"];
 const RESPONSE: [&str; 5] = ["response", "answer", "output", "completion", "prediction"];
 const CONVERSATION: [&str; 2] = ["conversation", "messages"];
-/// What stands before the names of columns.
+/// Prefixes of column names.
 const INPUTS: &str = "inputs.";
 const OUTPUTS: &str = "outputs.";
-/// What a row says of where it comes from, when it was written here.
+/// Columns with the origin of a row, in files that Touchstone wrote.
 const PLACE: [&str; 3] = ["task", "system", "model"];
-/// Evaluators whose results a note names.
+/// Maximum number of evaluators whose results are named in a note.
 const NAMED: usize = 12;
 
-/// Columns of a row by what they are.
+/// Columns of a row by kind.
 #[derive(Default)]
 struct Columns<'v> {
     inputs: Vec<(&'v str, &'v Value)>,
-    /// What a target gave, which stands before what the data say.
+    /// Outputs of a target, which take precedence over the input data.
     given: Vec<(&'v str, &'v Value)>,
     /// Evaluators with their results.
     outputs: Vec<(&'v str, Vec<(&'v str, &'v Value)>)>,
@@ -42,7 +42,7 @@ impl<'v> Columns<'v> {
             let key = key.text().unwrap_or_default();
             match (key.strip_prefix(INPUTS), key.strip_prefix(OUTPUTS)) {
                 (Some(name), _) => columns.inputs.push((name, value)),
-                // Names of evaluators may hold dots, what they say does not.
+                // Names of evaluators may contain dots; names of their results do not.
                 (_, Some(name)) => match name.rsplit_once('.') {
                     Some((evaluator, name)) => columns.output(evaluator).push((name, value)),
                     None => columns.given.push((name, value)),
@@ -65,7 +65,7 @@ impl<'v> Columns<'v> {
         &mut self.outputs[at].1
     }
 
-    /// The first of some columns that holds something.
+    /// Returns the first of the named columns that has a value.
     fn first(&self, names: &[&str]) -> Option<(&'v str, &'v Value)> {
         let of = |name: &&str| {
             self.given
@@ -76,13 +76,12 @@ impl<'v> Columns<'v> {
         names.iter().find_map(of).copied()
     }
 
-    /// The conversation, the query and the response.
+    /// Returns the columns for conversation, query and response.
     fn told(&self) -> [Option<(&'v str, &'v Value)>; 3] {
         [CONVERSATION.as_slice(), &QUERY, &RESPONSE].map(|names| self.first(names))
     }
 
-    /// Columns of the data and of a target that are none of these, each with what stands before its
-    /// name.
+    /// Returns the other columns of the data and the target, each with its prefix.
     fn untold(&self) -> impl Iterator<Item = (&'static str, &'v str, &'v Value)> {
         let told = self.told();
         let of = |columns: &[(&'v str, &'v Value)], from| {
@@ -99,8 +98,8 @@ impl<'v> Columns<'v> {
     }
 }
 
-/// Reads a row; `id` is what it is called in its file, `file` what that says of all rows, `errors`
-/// why evaluators have no result for this one.
+/// Parses a row. `id` is its id in the file, `file` the metadata common to all rows, and `errors`
+/// the errors of evaluators for this row.
 pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String)]) -> Read {
     let columns = Columns::of(&row);
     let told = columns.told();
@@ -124,7 +123,7 @@ pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String
     let task = match columns.word("id") {
         _ if is_ours => place[0].to_owned(),
         Some(id) if !id.trim().is_empty() => id.to_owned(),
-        // Rows of other data have the same numbers.
+        // Rows of other data have the same numbers, so a hash of the query is added.
         _ => told[1]
             .or(told[0])
             .map_or_else(|| id.to_owned(), |(_, asked)| format!("{id}-{:04x}", fingerprint(asked))),
@@ -136,7 +135,7 @@ pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String
     Read { run, task: Some(task), system, model, variation, repeat }
 }
 
-/// What a row holds and no step tells, and what its file says of all rows.
+/// Returns as facts all values of a row that are not in its steps, and the metadata of the file.
 fn facts(columns: &Columns<'_>, is_ours: bool, file: &Value) -> Vec<(String, Value)> {
     let is_place = |name: &str| {
         is_ours
@@ -168,9 +167,9 @@ fn facts(columns: &Columns<'_>, is_ours: bool, file: &Value) -> Vec<(String, Val
     facts
 }
 
-/// What a row holds beside what was said, which makes the rows of evaluators of it: a reference,
-/// documents, an id. Names are without what stands before them in files of results; what the data
-/// say comes before what a target gave under the same name.
+/// Returns the other input values of a row, such as a reference, documents or an id, which complete
+/// the rows for evaluators. Names are without the prefixes used in results files; the input data
+/// takes precedence over a target's output of the same name.
 pub fn beside_what_was_said(row: &Value) -> Vec<(String, Value)> {
     let mut beside: Vec<(String, Value)> = Vec::new();
     for (_, name, value) in Columns::of(row).untold() {
@@ -184,7 +183,8 @@ pub fn beside_what_was_said(row: &Value) -> Vec<(String, Value)> {
     beside
 }
 
-/// What a row says that was written here: the answer as a value, and why there is none.
+/// Applies the columns of a row that Touchstone wrote: the answer as a value, the state and the
+/// error.
 fn of_ours(run: &mut Run, columns: &Columns<'_>) {
     let given = |name: &str| {
         columns.inputs.iter().find(|(known, value)| *known == name && !is_missing(value))
@@ -198,7 +198,7 @@ fn of_ours(run: &mut Run, columns: &Columns<'_>) {
             };
             run.answer = Some(answer);
         }
-        // What was said last was no answer then.
+        // The last message was not the answer in this case.
         None if given("run").is_some() => run.answer = None,
         None => {}
     }
@@ -214,7 +214,7 @@ fn fail(run: &mut Run, said: Value) {
     run.steps.push(Step { turn, kind: StepKind::Error, parts, ..Step::default() });
 }
 
-/// The conversation, the query and the response as steps.
+/// Converts conversation, query and response to steps.
 fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
     let [conversation, query, response] = told.map(|column| column.map(|(_, value)| value));
     let mut telling = Telling::default();
@@ -227,7 +227,7 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
         if !telling.messages(query) {
             telling.say(StepKind::User, shown(query));
         }
-        // What was said before the response is no answer.
+        // Messages before the response are not the answer.
         telling.said = None;
     }
     let by_messages = response.is_some_and(|value| telling.messages(value));
@@ -258,7 +258,7 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
     run
 }
 
-/// What evaluators said, in a sentence each for those that did and those that did not.
+/// Returns a sentence with the stored results, and one with the evaluators that have none.
 fn results(verdicts: &[Verdict]) -> Vec<String> {
     let (mut said, mut silent) = (Vec::new(), Vec::new());
     for verdict in verdicts {
@@ -289,13 +289,12 @@ fn shown(value: &Value) -> Value {
     if value.text().is_some() { value.clone() } else { Value::Text(json::write(value, false)) }
 }
 
-/// Nothing, or what Python writes for nothing.
+/// Returns true for null and for NaN, which Python writes for missing values.
 pub(super) fn is_missing(value: &Value) -> bool {
     matches!(value.shape(), Shape::Scalar(Scalar::Null | Scalar::Number(".nan" | "NaN")))
 }
 
-/// A short word for a value, so that values that differ are told apart. Not one to be trusted with
-/// secrets.
+/// Returns a short hash that distinguishes different values. Not for security purposes.
 fn fingerprint(value: &Value) -> u16 {
     let mut hash = 0x811c_9dc5_u32;
     for byte in json::write(value, false).bytes() {

@@ -1,9 +1,9 @@
-//! **Pure.** Where the members of a file begin and end. Looks at brackets and quotes only and does
-//! not recurse, so that a file of any size is cut without being read, and a broken member breaks no
-//! other.
+//! **Pure.** Finds the start and end of each member in a file. Looks only at brackets and quotes
+//! and does not recurse, so a file of any size is split without parsing it, and a broken member
+//! does not affect the others.
 use std::ops::Range;
 
-/// A place in a JSON text that may be no JSON at all.
+/// A position in a JSON text that may be invalid.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -15,12 +15,12 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: if bytes.starts_with("\u{feff}".as_bytes()) { 3 } else { 0 } }
     }
 
-    /// The same in a piece of the same text, so that places count from the same beginning.
+    /// Returns a cursor for a range of the text; offsets still count from the start of the text.
     pub(super) fn within(bytes: &'a [u8], span: &Range<usize>) -> Self {
         Self { bytes: &bytes[..span.end.min(bytes.len())], at: span.start }
     }
 
-    /// The next byte that is no blank; stays there.
+    /// Returns the next byte that is not whitespace, without consuming it.
     pub(super) fn peek(&mut self) -> Option<u8> {
         while matches!(self.bytes.get(self.at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
             self.at += 1;
@@ -28,14 +28,15 @@ impl<'a> Cursor<'a> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Passes over a byte, if it is the next one.
+    /// Consumes the next byte if it is `byte`.
     pub(super) fn eat(&mut self, byte: u8) -> bool {
         let there = self.peek() == Some(byte);
         self.at += usize::from(there);
         there
     }
 
-    /// Passes over a text and gives its span with the quotes; none when it is not closed.
+    /// Skips a string and returns its span including the quotes. Returns `None` if it is not
+    /// closed.
     fn text(&mut self) -> Option<Range<usize>> {
         let start = self.at;
         self.at += 1;
@@ -49,7 +50,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Passes over a value and gives its span; none when it does not end.
+    /// Skips a value and returns its span. Returns `None` if it does not end.
     pub(super) fn value(&mut self) -> Option<Range<usize>> {
         let start = self.peek().map(|_| self.at)?;
         let mut depth = 0_usize;
@@ -76,17 +77,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What comes next in an object or a list.
+/// Next entry of an object or a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
     /// A key and its value; in a list the key is empty.
     Entry { key: Range<usize>, value: Range<usize> },
-    /// A key whose value does not end, or what stands where an entry should: from there on nothing
-    /// can be cut.
+    /// A key whose value does not end, or a malformed entry: nothing after it can be split.
     Broken { key: Range<usize>, from: usize },
 }
 
-/// The entries of an object or a list, in order, as far as they can be cut.
+/// Iterator over the entries of an object or a list, up to the first malformed one.
 pub(super) struct Entries<'a> {
     cursor: Cursor<'a>,
     end: u8,
@@ -94,12 +94,12 @@ pub(super) struct Entries<'a> {
     done: bool,
 }
 
-/// The entries of the object at a place; none when there is no object.
+/// Returns the entries of the object at the cursor, or `None` if there is no object.
 pub(super) fn object(mut cursor: Cursor<'_>) -> Option<Entries<'_>> {
     cursor.eat(b'{').then_some(Entries { cursor, end: b'}', first: true, done: false })
 }
 
-/// The items of the list at a place; none when there is no list.
+/// Returns the items of the list at the cursor, or `None` if there is no list.
 pub(super) fn list(mut cursor: Cursor<'_>) -> Option<Entries<'_>> {
     cursor.eat(b'[').then_some(Entries { cursor, end: b']', first: true, done: false })
 }
@@ -149,7 +149,7 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// The value of a key of the object at a place, by its span.
+/// Returns the span of a value by its key, in the object at `within`.
 pub(super) fn value_of(bytes: &[u8], within: &Range<usize>, name: &str) -> Option<Range<usize>> {
     let quoted =
         |key: &Range<usize>| bytes.get(key.start + 1..key.end - 1) == Some(name.as_bytes());
@@ -159,14 +159,14 @@ pub(super) fn value_of(bytes: &[u8], within: &Range<usize>, name: &str) -> Optio
     })
 }
 
-/// Rows of a table with cells between tabs, as spans. Cells in quotes may hold tabs and line
-/// breaks.
+/// Iterator over the rows of a tab-separated table, as spans. Quoted cells may contain tabs and
+/// line breaks.
 pub(super) struct Rows<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// The rows of a text.
+/// Returns the rows of a text.
 pub(super) fn rows(bytes: &[u8]) -> Rows<'_> {
     Rows { bytes, at: Cursor::new(bytes).at }
 }
@@ -194,17 +194,17 @@ impl Iterator for Rows<'_> {
     }
 }
 
-/// Where in a cell a byte stands.
+/// Position of a byte in a cell.
 #[derive(Clone, Copy)]
 enum In {
     Start,
     Text,
     Quotes,
-    /// After a quote inside quotes, which ends them unless another follows.
+    /// After a quote inside quotes, which ends them unless another quote follows.
     End,
 }
 
-/// The cells of a row, as many as are wanted at most: a row of tabs alone has millions.
+/// Returns the cells of a row, at most `most`: a row of only tabs could have millions.
 pub(super) fn cells(row: &str, most: usize) -> Vec<String> {
     let mut cells = Vec::new();
     let mut rest = row.strip_suffix('\r').unwrap_or(row);

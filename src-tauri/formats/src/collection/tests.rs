@@ -1,4 +1,4 @@
-//! Members of files of every form, broken ones too.
+//! Members of files of every form, including broken ones.
 use super::*;
 use crate::run::{Layout, Standing, StepKind};
 use proptest::prelude::*;

@@ -1,26 +1,26 @@
-//! **Pure.** What an evaluator is stored to have said of a row: which of its columns is the score,
-//! the verdict, what it had to reach and why.
+//! **Pure.** Interprets the result columns of an evaluator: finds score, verdict, threshold and
+//! reason.
 use super::rows::is_missing;
 use crate::json;
 use crate::node::Node;
 use crate::run::{Verdict, says_not_applicable};
 use crate::value::Value;
 
-/// Verdicts that stand for the others of their evaluator.
+/// Verdict columns that represent all verdicts of their evaluator.
 const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];
 
-/// Reads the columns of an evaluator, by what they are called.
+/// Interprets the columns of an evaluator by their names.
 pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdict {
     let said: Vec<(&str, &Value)> =
         columns.iter().filter(|(_, value)| !is_missing(value)).copied().collect();
     let get = |key: &str| said.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
-    // Also where that one says nothing of this row, the others do not speak for it.
+    // If the representative column has no value for this row, the others are still not used.
     let one = FOR_ALL.iter().find(|key| columns.iter().any(|(known, _)| known == *key));
     let speaks = |key: &str| key.ends_with("_result") && one.is_none_or(|one| *one == key);
     let results: Vec<(&str, &Value)> =
         said.iter().filter(|(key, _)| speaks(key)).copied().collect();
     let base = |key: &'c str| key.strip_suffix("_result");
-    // The package lets pass what it says that it could not judge; that is no verdict.
+    // The package marks results as passed that it could not judge; these are not verdicts.
     let is_judged = |key: &'c str| {
         base(key).and_then(get).and_then(Value::text).is_none_or(|word| !says_not_applicable(word))
     };
@@ -34,7 +34,7 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
     let of_base =
         |ends: &[&str]| bases.iter().chain([&evaluator]).find_map(|base| by_ends(&get, base, ends));
     let number = |(key, value): &(&str, &Value)| value.number().is_some() && !is_beside(key);
-    // Of several verdicts, none has the score of all.
+    // With several verdicts, no single score represents them all.
     let any =
         || said.iter().find(|one| number(one)).map(|(_, value)| *value).filter(|_| one.is_none());
     let score = of_base(&["", "_score"]).or_else(any).filter(|_| bases.len() < 2);
@@ -44,7 +44,7 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
         .iter()
         .chain([&evaluator])
         .find_map(|base| word(base).or_else(|| word(&format!("{base}_label"))));
-    // Some only say yes or no, by a name of their own.
+    // Some evaluators only give a label, in a column of their own.
     let label =
         || said.iter().find(|(key, value)| key.ends_with("_label") && value.word().is_some());
     let words = words.or_else(|| word("label")).or_else(|| label().map(|(_, value)| *value));
@@ -66,8 +66,8 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
     }
 }
 
-/// Notes why an evaluator has no result: where it says nothing, and beside what it says all the
-/// same.
+/// Adds an error to the verdict of an evaluator without a result; if the evaluator has a result,
+/// the error becomes a further verdict.
 pub(super) fn fail(verdicts: &mut Vec<Verdict>, evaluator: &str, why: &str) {
     let is_silent =
         |one: &&mut Verdict| one.evaluator == evaluator && one.is_silent && one.reason.is_none();
@@ -84,7 +84,7 @@ pub(super) fn fail(verdicts: &mut Vec<Verdict>, evaluator: &str, why: &str) {
     }
 }
 
-/// Of several verdicts all count.
+/// Combines verdicts: false if any failed, true if all passed.
 fn passed(results: &[(&str, &Value)], flag: Option<&Value>) -> Option<bool> {
     let words: Vec<&str> = results.iter().filter_map(|(_, value)| value.word()).collect();
     match flag {
@@ -112,12 +112,12 @@ fn text_of_base<'v>(
     bases.iter().chain([&evaluator]).find_map(|base| get(&format!("{base}_reason")))
 }
 
-/// Numbers that are no score.
+/// Returns true for numeric columns that are not scores.
 fn is_beside(key: &str) -> bool {
     key.ends_with("_threshold") || key == "threshold" || key.ends_with("_spread")
 }
 
-/// A word, a number, yes or no, as it is written; nothing of what holds more.
+/// Formats a scalar as text, booleans as yes or no. Returns `None` for lists and maps.
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Bool(flag) => Some(if *flag { "yes" } else { "no" }.to_owned()),
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn what_was_not_applicable_neither_passes_nor_fails_and_has_no_score() {
         for (evaluator, columns, says) in [
-            // The package's own way: nothing was judged, and whatever number stands beside it is no
+            // The package's own notation: nothing was judged, and a number next to it is not a
             // score.
             (
                 "tool_call_accuracy",

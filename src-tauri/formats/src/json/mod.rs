@@ -1,5 +1,5 @@
-//! **Pure.** JSON to and from [`Value`]: numbers keep their text, the same key twice is an error,
-//! and a lenient reading for what models write.
+//! **Pure.** Converts JSON to and from [`Value`]. Numbers keep their text and duplicate keys are
+//! errors. There is also a lenient parser for the JSON that models write.
 mod open;
 mod read;
 pub mod skim;
@@ -12,29 +12,28 @@ pub use write::{length, write, write_back};
 use crate::error::{ReadError, text_of};
 use crate::value::Value;
 
-/// Lists and objects inside each other that are followed.
+/// Maximum nesting depth of lists and objects.
 pub const DEPTH: usize = 64;
 
-/// The same in files that hold a run as a chain of objects inside each other: as deep as Python
-/// writes any.
+/// Maximum nesting depth in files that hold a run as a chain of nested objects: the deepest nesting
+/// that Python writes.
 pub const DEEP: usize = 1_000;
 
-/// What is accepted beyond the standard.
+/// Deviations from the JSON standard that a parse accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Nothing, and the same key twice is an error.
+    /// None. Duplicate keys are errors.
     Strict,
-    /// The same key twice: what a tool returned is shown, not judged.
+    /// Duplicate keys, of which all are kept: tool results are displayed, not validated.
     Embedded,
-    /// The same with `NaN` and `Infinity`: what was written to be read back.
+    /// Like [`Mode::Embedded`], plus `NaN` and `Infinity`: for text written by [`write_back`].
     Back,
-    /// Trailing commas, comments, single quotes, `NaN`, Python's constants, and of the same key
-    /// twice the last: what models write.
+    /// Trailing commas, comments, single quotes, `NaN`, Python's constants and duplicate keys, of
+    /// which the last wins: for JSON written by models.
     Lenient,
-    /// Like [`Mode::Lenient`], without comments: what they hide would be read by nobody.
+    /// Like [`Mode::Lenient`], but without comments, whose content would be dropped unseen.
     Reply,
-    /// Like [`Mode::Reply`], and the same key twice is an error: what stands in files is not
-    /// guessed.
+    /// Like [`Mode::Reply`], but duplicate keys are errors: the content of files is not guessed.
     File,
 }
 
@@ -43,46 +42,48 @@ impl Mode {
         matches!(self, Mode::Lenient | Mode::Reply | Mode::File)
     }
 
-    /// Also those that only Python writes.
+    /// Returns true if the numbers that only Python writes are accepted.
     fn knows_all_numbers(self) -> bool {
         self.is_lenient() || self == Mode::Back
     }
 }
 
-/// Reads a JSON text.
+/// Parses a JSON text.
 pub fn read(text: &str) -> Result<Value, ReadError> {
     read_as(text_of(text.as_bytes())?, Mode::Strict)
 }
 
-/// Reads a JSON text that may be nested up to [`DEEP`] levels.
+/// Parses a JSON text that may be nested up to [`DEEP`] levels.
 pub fn read_deep(text: &str) -> Result<Value, ReadError> {
     Reader::new(text_of(text.as_bytes())?, Mode::Strict).down_to(DEEP).document()
 }
 
-/// The same with what only Python writes: `NaN`, `Infinity`.
+/// Like [`read_deep`], and also accepts text that only Python writes: `NaN`, `Infinity`. If strict
+/// parsing fails, falls back to `Mode::File`, and reports the strict error if that fails as well.
 pub fn read_python(text: &str) -> Result<Value, ReadError> {
     let read = |mode| Reader::new(text_of(text.as_bytes())?, mode).down_to(DEEP).document();
     read(Mode::Strict).or_else(|error| read(Mode::File).map_err(|_| error))
 }
 
-/// Reads what [`write_back`] wrote. Keys that YAML tells apart may be written alike in JSON, so the
-/// same key twice is no fault here.
+/// Parses text written by [`write_back`]. Keys that differ in YAML may have the same text in JSON,
+/// so duplicate keys are accepted.
 pub fn read_back(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Back)
 }
 
-/// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`, the same key
-/// twice.
+/// Parses JSON as models write it: with trailing commas, comments, single quotes, `NaN` and
+/// duplicate keys.
 pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Lenient)
 }
 
-/// Reads what models reply: leniently, and without comments. Of the same key twice the last counts.
+/// Parses the JSON of a model's reply: leniently, but without comments. Of duplicate keys the last
+/// wins.
 pub fn read_reply(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Reply)
 }
 
-/// The list or object that a text holds, when it holds nothing else.
+/// Returns the list or object in a text that holds nothing else.
 pub fn embedded(text: &str) -> Option<Value> {
     let inside = text.trim();
     let looks = (inside.starts_with('[') && inside.ends_with(']'))

@@ -1,9 +1,9 @@
-//! **Pure.** Lists and objects that are still being read.
+//! **Pure.** Lists and objects that are still being parsed.
 use crate::value::Value;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-/// A list or object that is being read.
+/// A list or object that is still being parsed.
 pub(super) enum Open {
     List(Vec<Value>),
     Object(Object),
@@ -12,19 +12,19 @@ pub(super) enum Open {
 #[derive(Default)]
 pub(super) struct Object {
     pub(super) entries: Vec<(Value, Value)>,
-    /// The key whose value comes next.
+    /// Key of the next value.
     key: String,
-    /// Where the value comes to when its key stood before.
+    /// Index of the entry to overwrite, if the key is a duplicate.
     again: Option<usize>,
-    /// All keys and their places, once there are too many to be looked through.
+    /// Index of every key, filled once there are too many for a linear search.
     seen: HashMap<String, usize>,
 }
 
-/// Up to so many keys are looked through.
+/// Number of keys up to which a linear search is used.
 const FEW: usize = 16;
 
 impl Object {
-    /// The place of an entry whose key has been read before.
+    /// Returns the index of the entry with this key, if the key occurred before.
     pub(super) fn place_of(&mut self, key: &str) -> Option<usize> {
         if self.entries.len() < FEW {
             return self.entries.iter().position(|(known, _)| known.text() == Some(key));
@@ -43,7 +43,7 @@ impl Object {
         }
     }
 
-    /// Takes a key whose value comes next, in place of the one of that entry if one is named.
+    /// Sets the key of the next value, which overwrites the entry at index `again` if there is one.
     pub(super) fn expect(&mut self, key: String, again: Option<usize>) {
         self.key = key;
         self.again = again;
@@ -51,7 +51,7 @@ impl Object {
 }
 
 impl Open {
-    /// Adds a value; the byte that ends it all.
+    /// Adds a value. Returns the byte that closes the list or object.
     pub(super) fn put(&mut self, value: Value) -> u8 {
         match self {
             Self::List(items) => {

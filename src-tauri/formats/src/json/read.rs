@@ -1,4 +1,4 @@
-//! **Pure.** The JSON reader.
+//! **Pure.** The JSON parser.
 use std::borrow::Cow;
 
 use super::open::{Object, Open};
@@ -7,7 +7,7 @@ use crate::error::{ReadError, ReadErrorKind};
 use crate::value::Value;
 use crate::yaml::NODES;
 
-/// A text and how far it was read.
+/// A text with the current read position.
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
@@ -22,7 +22,8 @@ impl<'a> Reader<'a> {
         Reader { text, at: 0, depth: 0, deepest: DEPTH, nodes: 0, mode }
     }
 
-    /// Follows what it reads to another depth. What is passed has the usual one.
+    /// Sets another maximum depth for values that are read. Values that are skipped keep the
+    /// default.
     pub(super) fn down_to(self, deepest: usize) -> Self {
         Reader { deepest, ..self }
     }
@@ -31,7 +32,8 @@ impl<'a> Reader<'a> {
         self.whole(Self::value)
     }
 
-    /// The whole text, which is one value that `read` reads or passes.
+    /// Parses the whole text as one value with `read`, which may read or skip it. Fails if the text
+    /// is empty or has more after the value.
     pub(crate) fn whole<T>(
         mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ReadError>,
@@ -48,13 +50,12 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// How far it was read, in bytes.
+    /// Returns the current byte offset.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// Passes over a value. It is looked at as closely as when it is read, but for keys that stand
-    /// twice.
+    /// Skips a value. Validates it like a parse does, except for duplicate keys.
     pub(crate) fn pass(&mut self) -> Result<(), ReadError> {
         self.count()?;
         match self.peek() {
@@ -67,7 +68,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The text that stands next; anything else is passed, and none.
+    /// Reads the next value if it is text. Skips any other value and returns `None`.
     pub(crate) fn text(&mut self) -> Result<Option<Cow<'a, str>>, ReadError> {
         if self.peek() == Some(b'"') {
             self.string(b'"').map(Some)
@@ -76,8 +77,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The items of the list that stands next, each read or passed by `take`; anything else is
-    /// passed, and has none.
+    /// Calls `take` for each item of the next list, which must read or skip it. Skips a value that
+    /// is no list.
     pub(crate) fn items(
         &mut self,
         mut take: impl FnMut(&mut Self) -> Result<(), ReadError>,
@@ -88,8 +89,8 @@ impl<'a> Reader<'a> {
         self.nested(|reader| reader.list(&mut take))
     }
 
-    /// The values of the object that stands next, by key, each read or passed by `take`; anything
-    /// else is passed, and has none.
+    /// Calls `take` with each key of the next object, which must read or skip the value. Skips a
+    /// value that is no object.
     pub(crate) fn entries(
         &mut self,
         take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
@@ -116,7 +117,7 @@ impl<'a> Reader<'a> {
         self.mode.is_lenient()
     }
 
-    /// Passes over blanks, and over comments where those are accepted.
+    /// Skips whitespace, and comments where they are accepted.
     fn skip(&mut self) -> Result<(), ReadError> {
         loop {
             while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
@@ -148,7 +149,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// A value with everything in it. Does not recurse: what is open waits in a list.
+    /// Parses a value with everything in it. Not recursive: open lists and objects are kept on an
+    /// explicit stack.
     pub(crate) fn value(&mut self) -> Result<Value, ReadError> {
         let mut open: Vec<Open> = Vec::new();
         loop {
@@ -201,7 +203,8 @@ impl<'a> Reader<'a> {
         ReadError::at(ReadErrorKind::TooDeep, self.text, self.at, message)
     }
 
-    /// Goes to the next value of what is open, past its key; false at the end, which is passed.
+    /// Advances to the next value of an open list or object, past its key. Returns false at the
+    /// closing bracket, which is consumed.
     fn goes_on(&mut self, open: &mut Open) -> Result<bool, ReadError> {
         self.skip()?;
         let (end, empty) = match open {
@@ -229,7 +232,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// A key with its place, past its colon.
+    /// Parses a key and its colon. Returns the offset of the key with it.
     fn key(&mut self) -> Result<(usize, Cow<'a, str>), ReadError> {
         let start = self.at;
         let key = match self.peek() {
@@ -280,7 +283,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Gives `take` every key, before its value.
+    /// Calls `take` with each key, before its value.
     fn object(
         &mut self,
         mut take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
@@ -302,7 +305,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Passes a comma; false at the end of the list or object.
+    /// Consumes a comma. Returns false at the end of the list or object.
     fn separator(&mut self, end: u8) -> Result<bool, ReadError> {
         self.skip()?;
         match self.peek() {
@@ -406,7 +409,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over a text, looking at its escapes and copying nothing.
+    /// Skips a string, validating its escapes without copying the text.
     fn pass_string(&mut self) -> Result<(), ReadError> {
         let from = self.at;
         self.at += 1;
@@ -426,7 +429,7 @@ impl<'a> Reader<'a> {
                     escaped.clear();
                     self.escape(&mut escaped)?;
                 }
-                // What is wrong with it is said by whoever reads it.
+                // The full parse of the string reports the error.
                 _ => {
                     self.at = from;
                     return self.string(b'"').map(drop);
@@ -477,7 +480,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Four hexadecimal digits after the letter we are at.
+    /// Parses the four hexadecimal digits after the letter at the current position.
     fn hex(&mut self) -> Result<u32, ReadError> {
         let digits = self
             .text

@@ -1,8 +1,8 @@
-//! **Pure.** The pieces of a JSON text, found without reading what is in them: for files of which
-//! only a part is wanted. What is passed over is not checked, only that its brackets close.
+//! **Pure.** Splits a JSON text into its parts without parsing them, for files of which only a part
+//! is needed. Skipped parts are not validated, except that their brackets must close.
 
-/// Keys and texts of the values of an object, keys as they are written; none when the text is no
-/// whole object.
+/// Returns the keys of an object with the texts of their values, keys as written. Returns `None` if
+/// the text is not one complete object.
 pub fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut skim = Skim { text, at: 0 };
     let mut members = Vec::new();
@@ -21,7 +21,7 @@ pub fn members(text: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// Texts of the items of a list; none when the text is no whole list.
+/// Returns the texts of the items of a list. Returns `None` if the text is not one complete list.
 pub fn items(text: &str) -> Option<Vec<&str>> {
     let mut skim = Skim { text, at: 0 };
     let mut items = Vec::new();
@@ -66,7 +66,7 @@ impl<'a> Skim<'a> {
         self.at == self.text.len()
     }
 
-    /// Passes over a value.
+    /// Skips a value and returns its text.
     fn value(&mut self) -> Option<&'a str> {
         self.skip();
         let start = self.at;

@@ -1,43 +1,44 @@
-//! **Pure.** JSON text of a [`Value`]. What JSON cannot say is said as text: `.inf`, `.nan`,
-//! `0x1F`.
+//! **Pure.** Formats a [`Value`] as JSON. Numbers that JSON does not have, such as `.inf`, `.nan`
+//! and `0x1F`, are written as text.
 use crate::node::{Node, Shape};
 use crate::value::Value;
 use crate::yaml::scalars::{Scalar, is_number};
 
-/// JSON text; pretty means two spaces of indentation. Numbers are as written where JSON allows it:
-/// `+1`, `007`, `.5` and `1.` lose or gain a character and `0o17`, `0x1F`, `.inf`, `.nan` become
-/// text. Keys that are not text become their words.
+/// Formats a value as JSON; pretty means two spaces of indentation. Numbers are kept as written
+/// where JSON allows it: `+1`, `007`, `.5` and `1.` lose or gain a character and `0o17`, `0x1F`,
+/// `.inf`, `.nan` become text. Keys that are not text are written as their text form.
 pub fn write(value: &Value, pretty: bool) -> String {
     let mut out = String::new();
     put(&mut out, value, pretty.then_some(0));
     out
 }
 
-/// How many bytes [`write`] would give, without writing them.
+/// Returns the number of bytes [`write`] would produce, without writing them.
 pub fn length(value: &Value, pretty: bool) -> usize {
     let mut out = Length(0);
     put(&mut out, value, pretty.then_some(0));
     out.0
 }
 
-/// JSON text that [`super::read_back`] reads as what it was: what is no number of the standard is
-/// written as Python writes it, `NaN` and `-Infinity`, and `0x1F` in decimals.
+/// Formats a value as JSON that [`super::read_back`] parses to an equal value. Numbers outside the
+/// standard are written as Python does, `NaN` and `-Infinity`; `0x1F` is written in decimal.
 pub fn write_back(value: &Value) -> String {
     write_within(value, usize::MAX).unwrap_or_default()
 }
 
-/// The same of a value that still borrows its file; none when the text would be longer than `most`.
+/// Like [`write_back`], for a value that may borrow from its file. Returns `None` if the text would
+/// be longer than `most` bytes.
 pub(crate) fn write_within<'t, N: Node<'t>>(value: N, most: usize) -> Option<String> {
     let mut out = Within { text: String::new(), most };
     put(&mut out, value, None);
     (out.most > 0).then_some(out.text)
 }
 
-/// Where the text goes.
+/// Destination of the formatted text.
 trait Out {
     fn add(&mut self, text: &str);
 
-    /// A number that the standard does not know, as it is read back; none where it becomes text.
+    /// Formats a non-standard number such that it can be read back. `None` writes it as text.
     fn odd(&self, _: &str) -> Option<String> {
         None
     }
@@ -57,7 +58,8 @@ impl Out for Length {
     }
 }
 
-/// Text up to a length; `most` becomes 0 when it would be longer, and nothing is added any more.
+/// Text with a maximum length. When the text would get longer, it is cleared and `most` becomes 0,
+/// after which nothing is added any more.
 struct Within {
     text: String,
     most: usize,
@@ -160,7 +162,7 @@ fn quote(out: &mut impl Out, text: &str) {
         if byte >= 0x20 && byte != b'"' && byte != b'\\' {
             continue;
         }
-        // What is escaped is one byte, so both cuts are between two characters.
+        // Only single-byte characters are escaped, so both cuts are at character boundaries.
         out.add(&text[from..at]);
         from = at + 1;
         match byte {
@@ -176,14 +178,14 @@ fn quote(out: &mut impl Out, text: &str) {
     out.add("\"");
 }
 
-/// A whole number as JSON writes it, which most are.
+/// Returns true for an integer in JSON notation, the most frequent case.
 fn is_plain(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let leads = digits.first().is_some_and(|first| *first != b'0' || digits.len() == 1);
     leads && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// The JSON form of a number; none when there is none.
+/// Converts a number to JSON notation. Returns `None` if it has none.
 fn number(text: &str) -> Option<String> {
     if !is_number(text)
         || text.starts_with("0o")
@@ -273,7 +275,7 @@ mod tests {
         );
     }
 
-    /// The same with numbers in one form.
+    /// Normalizes the notation of all numbers in a value.
     fn normal(value: Value) -> Value {
         match value {
             Value::Number(text) => Value::Number(match (number(&text), text.as_str()) {

@@ -1,34 +1,34 @@
-//! **Pure.** Files of cached API replies: where they lie, how an entry is found by the input of a
-//! call, and how one is added without touching what else is there, whoever wrote it.
+//! **Pure.** Files of cached API replies: their paths, lookup of entries by the input of a call,
+//! and insertion that preserves all other content, whichever program wrote it.
 use super::names;
 use super::python_json::{Codes, Layout, Py, Reader};
 use crate::error::ReadError;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A file of replies of one API, as it is on disk.
+/// A file with cached replies of one API, as it is on disk.
 #[derive(Debug, Clone)]
 pub struct CacheFile {
     text: String,
-    /// Keys with the place of their values, in order.
+    /// Keys with the ranges of their values, in order.
     entries: Vec<(String, Range<usize>)>,
-    /// The last of equal keys counts, as it does for Python.
+    /// Index of each key. The last of equal keys wins, as in Python.
     places: HashMap<String, usize>,
 }
 
-/// Which form of the key an entry was found by.
+/// Form of the key under which an entry was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyForm {
-    /// The text that Python writes for the input as it came.
+    /// Python's text of the input, keys in their original order.
     Python,
-    /// The same with the keys of the input in order.
+    /// Python's text of the input, keys sorted.
     PythonSorted,
-    /// JSON in one line with the keys in order.
+    /// JSON on one line, keys sorted.
     Json,
 }
 
 impl KeyForm {
-    /// In a word.
+    /// Returns the name of the form.
     pub fn word(self) -> &'static str {
         match self {
             Self::Python => "python",
@@ -38,11 +38,11 @@ impl KeyForm {
     }
 }
 
-/// The keys an input may stand under, in the order they are tried.
+/// Returns the possible keys of an input, in the order in which they are tried.
 pub fn keys(input: &Py) -> Vec<(KeyForm, String)> {
     let sorted = input.sorted();
     let mut keys = vec![(KeyForm::Python, input.str()), (KeyForm::PythonSorted, sorted.str())];
-    // Programs differ in whether they write letters beyond ASCII as they are.
+    // Some programs escape characters beyond ASCII, others do not.
     for layout in [Layout::Compact, Layout::Wire, Layout::Python] {
         keys.push((KeyForm::Json, sorted.dumps(layout)));
     }
@@ -63,7 +63,7 @@ impl Default for CacheFile {
 }
 
 impl CacheFile {
-    /// Reads a file, which has to be an object.
+    /// Parses a file. Fails if it is not a JSON object.
     pub fn read(text: String) -> Result<Self, ReadError> {
         let mut entries = Vec::new();
         let mut reader = Reader::new(&text, true);
@@ -87,46 +87,47 @@ impl CacheFile {
         Ok(Self { text, entries, places })
     }
 
-    /// The file as it stands.
+    /// Returns the text of the file.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// How many replies there are.
+    /// Returns the number of replies.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// True when there is none.
+    /// Returns true if there are no replies.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
 
-    /// About how many bytes it takes in memory.
+    /// Estimates the memory use in bytes.
     pub fn weight(&self) -> usize {
         let keys: usize = self.entries.iter().map(|(key, _)| 2 * key.len() + 128).sum();
         self.text.len() + keys
     }
 
-    /// The JSON of the reply under a key.
+    /// Returns the JSON of the reply under a key.
     pub fn get(&self, key: &str) -> Option<&str> {
         let (_, place) = self.entries.get(*self.places.get(key)?)?;
         self.text.get(place.clone())
     }
 
-    /// The reply to an input, by the first of its keys that is there.
+    /// Returns the reply to an input, by the first of its keys that exists.
     pub fn find(&self, keys: &[(KeyForm, String)]) -> Option<(KeyForm, &str)> {
         keys.iter().find_map(|(form, key)| Some((*form, self.get(key)?)))
     }
 
-    /// The first entries, as keys with the JSON of their replies.
+    /// Returns the first entries, as keys with the JSON of their replies.
     pub fn first(&self, most: usize) -> impl Iterator<Item = (&str, &str)> {
         let entries = self.entries.iter().take(most);
         entries.filter_map(|(key, place)| Some((key.as_str(), self.text.get(place.clone())?)))
     }
 
-    /// The same file with these replies: a new one comes last, one that is there is replaced in its
-    /// place. Everything else stays byte for byte. The key goes with how Python writes it.
+    /// Returns the file with these replies added: a new one is appended, an existing one is
+    /// replaced in place. Everything else is preserved byte for byte. Keys are escaped as in
+    /// Python.
     #[must_use]
     pub fn with<'a>(&self, added: impl IntoIterator<Item = (&'a str, &'a Py)>) -> Self {
         let mut file = self.clone();
@@ -163,22 +164,23 @@ impl CacheFile {
     }
 }
 
-/// How an API is called in requests and where its replies lie.
+/// Names of an API in requests and the paths of its replies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// Its category, as its directory is called.
+    /// Category, as in the name of its directory.
     pub category: String,
-    /// Its tool with the category: `theclique_for_Data`.
+    /// Tool name with the category: `theclique_for_Data`.
     pub tool: String,
-    /// Its name.
+    /// API name.
     pub api: String,
-    /// Folders and file below the cache, the one that is written first; none when the names cannot
-    /// stand in a path.
+    /// Folders and file below the cache, first the one that is written; empty if the names cannot
+    /// be part of a path.
     pub files: Vec<[String; 3]>,
 }
 
 impl Place {
-    /// The place of an API by the names of a request; raw names and standard ones mean the same.
+    /// Returns the place of an API from the names in a request; raw and standardized names are
+    /// equivalent.
     pub fn of(category: &str, tool_name: &str, api_name: &str) -> Self {
         let sent = (tool_name, api_name);
         let category = names::category(category);
@@ -204,20 +206,20 @@ impl Place {
                 files.push(file);
             }
         }
-        // What is written has to be safe; of what is only read, the unsafe is left out.
+        // The written path must be safe; unsafe paths that are only read are omitted.
         let safe = |file: &[String; 3]| file.iter().all(|part| is_plain(part));
         let first = files.first().is_some_and(safe);
         files.retain(|file| first && safe(file));
         Self { category, tool, api, files }
     }
 
-    /// The tool by itself, as pools know it: without the category after it.
+    /// Returns the tool name as in a pool of tools, without the category suffix.
     pub fn tool_alone(&self) -> &str {
         self.tool.strip_suffix(&format!("_for_{}", self.category)).unwrap_or(&self.tool)
     }
 }
 
-/// True for what can stand in a path as one folder or file and nothing else.
+/// Returns true for a name that is safe as a single folder or file name in a path.
 fn is_plain(part: &str) -> bool {
     let odd = |c: char| matches!(c, '/' | '\\' | '\0') || c.is_control();
     !part.is_empty() && part.len() <= 200 && !part.starts_with('.') && !part.contains(odd)

@@ -1,20 +1,20 @@
-//! **Pure.** Whether a reply of an API is one to keep: as the original decides, word for word, and
-//! without its false alarms. Also what kind of failure the text of an answer speaks of.
+//! **Pure.** Decides if a reply of an API should be kept: by the exact rules of the original, or
+//! without its false alarms. Also recognizes texts that report a failure.
 use super::python_json::Py;
 
-/// By which rules a reply is judged.
+/// Rules for judging a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Rules {
-    /// As the original does before it asks a simulator.
+    /// Rules that the original applies before it falls back to a simulator.
     #[default]
     Compat,
-    /// The same as its servers of simulators do, which know one word less.
+    /// Rules of the original's simulator servers, which lack one of the words.
     CompatMirror,
-    /// A word counts only where a failure would be said.
+    /// Words count only in places where failures are reported.
     Strict,
 }
 
-/// Parts of texts that make the original reject a reply, in small letters.
+/// Parts of texts for which the original rejects a reply, in lower case.
 const REJECTED: [&str; 22] = [
     "rate limit",
     "time out",
@@ -39,11 +39,11 @@ const REJECTED: [&str; 22] = [
     "parse",
     "is not defined",
 ];
-/// The same, as they are written.
+/// Further parts, compared case-sensitively.
 const REJECTED_EXACTLY: [&str; 4] =
     ["Service Not Found", "ACCESS_DENIED", "status_code=50", "status_code=429"];
 
-/// True when a reply is worth keeping.
+/// Returns true if a reply should be kept.
 pub fn accepts(reply: &Py, rules: Rules) -> bool {
     let (Some(error), Some(response)) = (reply.get("error"), reply.get("response")) else {
         return false;
@@ -67,9 +67,9 @@ pub fn accepts(reply: &Py, rules: Rules) -> bool {
         && text != r#"{'message': "API doesn't exists"}"#
 }
 
-/// A text that says more than this is content and no message of a failure.
+/// Maximum length of a failure message, in characters. Longer texts are content.
 const LONGEST_MESSAGE: usize = 300;
-/// Keys under which failures are told.
+/// Keys under which failures are reported.
 const TOLD: [&str; 9] = [
     "message",
     "messages",
@@ -81,7 +81,7 @@ const TOLD: [&str; 9] = [
     "error_description",
     "error_message",
 ];
-/// Whole words that tell of one.
+/// Phrases that report a failure, matched as whole words.
 const FAILURES: [&str; 40] = [
     "rate limit",
     "rate limited",
@@ -124,10 +124,10 @@ const FAILURES: [&str; 40] = [
     "is not defined",
     "api not working",
 ];
-/// Words that tell of one together with a parameter.
+/// Words that report a failure in combination with "parameter".
 const LACKS: [&str; 5] = ["missing", "invalid", "required", "unknown", "unexpected"];
 
-/// True when what came tells of a failure in a place where failures are told.
+/// Returns true if a response reports a failure in a place where failures are reported.
 fn fails(response: &Py) -> bool {
     match response {
         Py::Text(codes) => {
@@ -144,7 +144,7 @@ fn fails(response: &Py) -> bool {
                 "status" | "statuscode" | "status_code" | "code" | "httpcode" => {
                     is_bad_status(value)
                 }
-                // Beside content a message is about that content.
+                // Next to other content, a message is about that content.
                 key if TOLD.contains(&key) && entries.len() <= 4 => {
                     value.text().is_some_and(|text| says_failure(&text))
                 }
@@ -156,7 +156,7 @@ fn fails(response: &Py) -> bool {
     }
 }
 
-/// True when there is something under a key that names errors.
+/// Returns true if the value under an error key is not empty.
 fn tells(value: &Py) -> bool {
     match value {
         Py::Null => false,
@@ -186,7 +186,7 @@ fn says_failure(text: &str) -> bool {
         return false;
     }
     let whole = |word: &str| has_word(&text, word);
-    // The tool is there and said so: what is wrong is the call, and that is worth knowing.
+    // The tool exists and gave this message: the call is wrong, which is useful information.
     if text.contains("got an unexpected keyword argument") {
         return false;
     }
@@ -200,7 +200,8 @@ fn says_failure(text: &str) -> bool {
         || names_status(&text)
 }
 
-/// `HTTP 504`, `status_code=502`, `error 404`, `404 not found`, or the number alone.
+/// Returns true for `HTTP 504`, `status_code=502`, `error 404`, `404 not found`, or the number
+/// alone.
 fn names_status(text: &str) -> bool {
     let words: Vec<&str> =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -231,7 +232,7 @@ fn names_status(text: &str) -> bool {
     })
 }
 
-/// True when a word stands in a text with nothing of a word before and after it.
+/// Returns true if a text contains a phrase as whole words.
 fn has_word(text: &str, word: &str) -> bool {
     let outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
     text.match_indices(word).any(|(at, _)| {

@@ -1,27 +1,28 @@
-//! **Pure.** Which queries of a set are meant: a file beside it with their ids.
+//! **Pure.** Selects queries of a set by a file of their ids next to it.
 use crate::error::{ReadError, ReadErrorKind};
 use crate::json;
 use crate::node::Node;
 use crate::value::Value;
 use std::collections::BTreeSet;
 
-/// The directory of query sets, and the one of their ids beside it.
+/// Directory of query sets, and the directory of their ids next to it.
 const SETS: &str = "test_instruction";
 const IDS: &str = "test_query_ids";
 
-/// Ids of the queries that are meant.
+/// Ids of the selected queries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ids {
     ids: BTreeSet<String>,
 }
 
 impl Ids {
-    /// Reads an object, whose keys they are, or a list of texts and numbers.
+    /// Parses an object whose keys are the ids, or a list of texts and numbers. Fails for anything
+    /// else.
     pub fn read(text: &str) -> Result<Self, ReadError> {
         Self::of(&json::read_as(text, json::Mode::Embedded)?)
     }
 
-    /// The same, from a value.
+    /// Converts a value, by the rules of [`Ids::read`].
     pub fn of(value: &Value) -> Result<Self, ReadError> {
         let bad = || {
             let message = "The ids are neither an object nor a list of texts and numbers.";
@@ -40,26 +41,26 @@ impl Ids {
         Ok(Self { ids: ids? })
     }
 
-    /// True for a query that is meant. Without any id all are.
+    /// Returns true for a selected query. Without any ids, all queries are selected.
     pub fn admit(&self, id: &str) -> bool {
         self.ids.is_empty() || self.ids.contains(id)
     }
 
-    /// How many of them no query bears.
+    /// Returns the number of ids that match no query.
     pub fn unknown<'a>(&self, queries: impl Iterator<Item = &'a str>) -> usize {
         let queries: BTreeSet<&str> = queries.collect();
         self.ids.iter().filter(|id| !queries.contains(id.as_str())).count()
     }
 }
 
-/// Where the ids of a query set are, relative to it; none when it does not lie in a directory of
-/// sets.
+/// Returns the path of the ids of a query set, relative to the set. Returns `None` if the set is
+/// not in a directory of sets.
 pub fn beside(set_file: &str) -> Option<String> {
     let (dirs, name) = set_file.rsplit_once('/')?;
     (dirs.rsplit('/').next() == Some(SETS)).then(|| format!("../{IDS}/{name}"))
 }
 
-/// True for a file that holds the ids of queries, by where it lies.
+/// Returns true for a file of query ids, by its path.
 pub fn is_one(file: &str) -> bool {
     let mut parts = file.rsplit('/');
     let named = parts

@@ -1,6 +1,5 @@
-//! **Pure.** The functions that models are offered for APIs: one for each, and `Finish`. By default
-//! as providers want them, and as the original has them where results have to be comparable to the
-//! letter.
+//! **Pure.** Builds the functions offered to models: one per API, and `Finish`. By default in the
+//! form that providers expect; optionally exactly like the original, for comparable results.
 use super::names;
 use super::pool::{Pool, Tool};
 use super::query::{Api, Pair, Parameter, Query};
@@ -8,32 +7,32 @@ use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// Characters of a description that are kept.
+/// Maximum length of a description, in characters.
 const LONGEST: usize = 256;
-/// Characters of the description of a tool that are kept.
+/// Maximum length of a tool's description, in characters.
 const LONGEST_OF_TOOL: usize = 512;
-/// The function that ends the work.
+/// Name of the function that ends a run.
 pub const FINISH: &str = "Finish";
-/// What its `return_type` says of an answer.
+/// Value of its `return_type` for an answer.
 pub const GIVE_ANSWER: &str = "give_answer";
-/// What it says when another way is to be tried.
+/// Value of its `return_type` for giving up and restarting.
 pub const GIVE_UP: &str = "give_up_and_restart";
 
 /// A function.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it does.
+    /// Description.
     pub description: String,
-    /// A JSON Schema of its arguments.
+    /// JSON Schema of its arguments.
     pub parameters: Value,
-    /// The API it calls; none for `Finish`.
+    /// API that it calls; `None` for `Finish`.
     pub api: Option<Pair>,
 }
 
 impl Function {
-    /// As it stands in a request.
+    /// Converts the function to the form used in requests.
     pub fn to_value(&self) -> Value {
         let function = vec![
             entry("name", text(&self.name)),
@@ -44,10 +43,10 @@ impl Function {
     }
 }
 
-/// The functions for a query, `Finish` last. What is not among the tools is described by the query
-/// itself, and of APIs whose functions bear the same name there is the first. With `compat` as in
-/// the original: what is not among the tools is left out, names may stand twice, and parameters
-/// look as `parameters` says.
+/// Returns the functions for a query, `Finish` last. An API that is not in the pool is described
+/// from the query itself. Of APIs with equal function names, only the first is offered. With
+/// `compat`, behaves like the original: APIs not in the pool are omitted, names may occur twice,
+/// and parameters have the form described at `parameters`.
 pub fn of_query(query: &Query, pool: &Pool, compat: bool) -> Vec<Function> {
     let mut seen = HashSet::new();
     let mut functions = Vec::with_capacity(query.apis.len() + 1);
@@ -65,12 +64,12 @@ pub fn of_query(query: &Query, pool: &Pool, compat: bool) -> Vec<Function> {
     functions
 }
 
-/// The function of an API, as providers want it.
+/// Returns the function of an API, in the form that providers expect.
 pub fn of_api(tool: &Tool, api: &Api) -> Function {
     define(&tool.name, api, false)
 }
 
-/// The function that gives the answer, or gives up.
+/// Returns the function that gives the answer or gives up.
 pub fn finish() -> Function {
     let kinds = Value::List(vec![text(GIVE_ANSWER), text(GIVE_UP)]);
     let kind = "`give_answer` when the question can be answered now, `give_up_and_restart` when this way leads nowhere.";
@@ -95,7 +94,7 @@ pub fn finish() -> Function {
     }
 }
 
-/// The tools of a query, one a line with its number, as instructions name them.
+/// Formats the tools of a query as a numbered list, one per line, for use in instructions.
 pub fn tool_list(query: &Query, pool: &Pool) -> String {
     let (mut seen, mut out) = (HashSet::new(), String::new());
     for api in &query.apis {
@@ -112,8 +111,8 @@ pub fn tool_list(query: &Query, pool: &Pool) -> String {
     out
 }
 
-/// APIs whose functions bear the same name, because only the end of a long name is kept: each name
-/// with those that share it.
+/// Returns the APIs whose functions have the same name, because only the end of a long name is
+/// kept: each such name with its APIs.
 pub fn shared<'a>(apis: impl IntoIterator<Item = &'a Pair>) -> Vec<(String, Vec<&'a Pair>)> {
     let mut all: Vec<(String, Vec<&Pair>)> = Vec::new();
     let (mut seen, mut places) = (HashSet::new(), HashMap::new());
@@ -152,9 +151,9 @@ fn define(tool: &str, api: &Api, compat: bool) -> Function {
     }
 }
 
-/// A JSON Schema. With `compat`, as the original has it: numbers are whole ones, everything that is
-/// no number and no boolean is a text, parameters that may be given are there only beside ones that
-/// have to be, and both lists begin with an empty text.
+/// Builds the JSON Schema of the parameters. With `compat`, like the original: numbers are
+/// integers, all types other than number and boolean are strings, optional parameters are included
+/// only if there are required ones, and both lists begin with an empty text.
 fn parameters(api: &Api, compat: bool) -> Value {
     let optional = if compat && api.required.is_empty() { &[][..] } else { &api.optional };
     let mut properties: Vec<(Value, Value)> = Vec::new();
@@ -229,7 +228,7 @@ fn described(kind: &str, parameter: &Parameter) -> Vec<(Value, Value)> {
     ]
 }
 
-/// What it is when nobody gives it, which shows what it looks like.
+/// Returns the default value as an example.
 fn example(parameter: &Parameter) -> Option<Value> {
     Some(&parameter.default)
         .filter(|default| !matches!(default, Value::Null) && **default != text(""))

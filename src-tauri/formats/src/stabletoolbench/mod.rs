@@ -1,5 +1,5 @@
 //! **Pure.** `StableToolBench`: its queries, the names and keys of its APIs, its tools, and the
-//! files its runs are kept in.
+//! file formats of its runs.
 pub mod answers;
 pub mod cache_file;
 pub mod check;

@@ -1,17 +1,18 @@
-//! **Pure.** How tools, APIs and categories are called in function names and paths.
+//! **Pure.** Names of tools, APIs and categories in function names and paths.
 
-/// Providers take function names of at most this many characters; the beginning is what is cut.
+/// Maximum length of a function name at providers, in characters. Longer names are cut at the
+/// beginning.
 const LONGEST: usize = 64;
-/// The tool that calls an API of a pool that is too large to be offered whole: `name` is the
-/// function that is meant.
+/// Name of the tool that calls an API of a pool that is too large to be offered completely; its
+/// parameter `name` selects the function.
 pub const CALL: &str = "call_api";
-/// The tool that finds functions of such a pool. It is no API.
+/// Name of the tool that finds functions of such a pool. It is not an API.
 pub const SEARCH: &str = "search_apis";
-/// Words that are no name of a function by themselves.
+/// Words that cannot be function names.
 const RESERVED: [&str; 7] = ["from", "class", "return", "false", "true", "id", "and"];
 
-/// A name in small letters, digits and single `_`; one that begins with a digit gets `get_` before
-/// it.
+/// Standardizes a name to lower-case letters, digits and single `_`; a name that begins with a
+/// digit gets the prefix `get_`.
 pub fn standardize(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {
@@ -28,30 +29,30 @@ pub fn standardize(name: &str) -> String {
     if out.starts_with(|c: char| c.is_ascii_digit()) { format!("get_{out}") } else { out }
 }
 
-/// The same, or with `is_` before it when it is a word that cannot be a name.
+/// Returns the name unchanged, or with the prefix `is_` if it is a reserved word.
 pub fn change_name(name: &str) -> String {
     if RESERVED.contains(&name) { format!("is_{name}") } else { name.to_owned() }
 }
 
-/// The name of an API or of a parameter as it stands in functions, requests and paths.
+/// Returns the name of an API or parameter as used in functions, requests and paths.
 pub fn api_name(name: &str) -> String {
     change_name(&standardize(name))
 }
 
-/// A category as its directory is called.
+/// Returns the directory name of a category.
 pub fn category(name: &str) -> String {
     let name = name.replace([' ', ',', '/'], "_");
     name.replace("__", "_")
 }
 
-/// The name of the function of an API, as models see it.
+/// Returns the name of an API's function, as models see it.
 pub fn function_name(tool: &str, api: &str) -> String {
     let whole = whole_function_name(tool, api);
     let count = whole.chars().count();
     whole.chars().skip(count.saturating_sub(LONGEST)).collect()
 }
 
-/// The name of the function of an API before it is cut.
+/// Returns the name of an API's function before it is cut.
 pub fn whole_function_name(tool: &str, api: &str) -> String {
     format!("{}_for_{}", api_name(api), standardize(tool))
 }

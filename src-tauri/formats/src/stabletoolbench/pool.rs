@@ -1,5 +1,5 @@
-//! **Pure.** Tools with their APIs: from the texts of tool files, or from what queries say of them.
-//! Owns finding one by its names.
+//! **Pure.** Tools with their APIs, read from tool files or collected from queries. Owns the lookup
+//! by name.
 use super::names;
 use super::query::{Api, Query, words};
 use crate::error::{ReadError, ReadErrorKind};
@@ -7,35 +7,35 @@ use crate::json;
 use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 
-/// All tools there are.
+/// The set of all tools.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pool {
     tools: Vec<Tool>,
-    /// Places of the tools of each standard name.
+    /// Indexes of the tools with each standardized name.
     by_name: HashMap<String, Vec<usize>>,
-    /// For each tool, the places of its APIs by their standard names; the first of a name counts.
+    /// For each tool, the indexes of its APIs by standardized name; the first of equal names wins.
     apis: Vec<HashMap<String, usize>>,
-    /// Place of the tool of a standard name in a category.
+    /// Index of a tool by standardized name and category.
     places: HashMap<(String, String), usize>,
-    /// APIs that tools have, by the place of the tool and the name of the API as it is written.
+    /// Known APIs, as the index of the tool and the name as written.
     known: HashSet<(usize, String)>,
 }
 
 /// A tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tool {
-    /// Its category, as its directory is called; empty when nobody says.
+    /// Category, as in the name of its directory; empty if unknown.
     pub category: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it does; none when nobody says.
+    /// Description, if known.
     pub description: Option<String>,
-    /// Its APIs, each with `category` and `tool` filled in.
+    /// APIs, each with `category` and `tool` filled in.
     pub apis: Vec<Api>,
 }
 
 impl Pool {
-    /// The tools that queries speak of, each API once, where there is no folder of tools.
+    /// Collects the tools mentioned in queries, each API once. Used when there is no tool folder.
     pub fn of_queries<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Self {
         let mut pool = Self::default();
         for api in queries.into_iter().flat_map(|query| &query.apis) {
@@ -45,19 +45,20 @@ impl Pool {
         pool
     }
 
-    /// The tools, in the order they were found.
+    /// Returns the tools, in the order in which they were found.
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }
 
-    /// How many APIs they have.
+    /// Returns the number of APIs.
     pub fn api_count(&self) -> usize {
         self.tools.iter().map(|tool| tool.apis.len()).sum()
     }
 
-    /// Takes in a file of a folder of tools, given the directories between that folder and the file
-    /// and its name without extension. A list of APIs is a whole tool, of the category that its
-    /// directory is called; anything else is one API of the tool that its directory is called.
+    /// Adds a file of a tool folder, given the directories between that folder and the file, and
+    /// the name of the file without extension. A list of APIs is a complete tool, in the category
+    /// named by its directory; anything else is one API of the tool named by its directory. Fails
+    /// if the file is neither.
     pub fn add_file(&mut self, dirs: &[&str], stem: &str, text: &str) -> Result<(), ReadError> {
         let file = json::read_as(text, json::Mode::Embedded)?;
         let text = |key: &str| file.get(key).map(words).filter(|text| !text.is_empty());
@@ -91,7 +92,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The place of a tool, which is made when it is new.
+    /// Returns the index of a tool, adding it if it is new.
     fn place(&mut self, category: &str, name: &str) -> usize {
         let (standard, new) = (names::standardize(name), self.tools.len());
         let at = *self.places.entry((standard.clone(), category.to_owned())).or_insert(new);
@@ -113,7 +114,7 @@ impl Pool {
         }
     }
 
-    /// Gives a tool an API, unless it has one of that name.
+    /// Adds an API to a tool, unless the tool has one of that name.
     fn put(&mut self, at: usize, api: &Api) {
         let (Some(tool), Some(places)) = (self.tools.get_mut(at), self.apis.get_mut(at)) else {
             return;
@@ -129,22 +130,23 @@ impl Pool {
         });
     }
 
-    /// An API by the names of requests: raw ones, standard ones and the name of its function mean
-    /// the same, and a tool may bear its category (`weather_for_Data`). Without a category, of the
-    /// first tool of that name that has it.
+    /// Finds an API by the names in a request. Raw names, standardized names and the function name
+    /// are equivalent, and the tool may have its category as a suffix (`weather_for_Data`). Without
+    /// a category, returns the API of the first matching tool that has it.
     pub fn find(&self, category: Option<&str>, tool: &str, api: &str) -> Option<(&Tool, &Api)> {
         let category = category.map(names::category);
         let named = |tool: &str, raw: &str| {
             self.named(category.as_deref(), &names::standardize(tool), raw, api)
         };
         named(tool, tool).or_else(|| {
-            // Only at the end: the own names of some tools hold the same words.
+            // Only at the end: the names of some tools contain the same words.
             let end = format!("_for_{}", category.as_deref()?);
             named(tool.strip_suffix(&end)?, tool)
         })
     }
 
-    /// `raw` is the tool as the request has it, which is what the name of a function may end with.
+    /// Finds an API by the standardized tool name. `raw` is the tool name in the request, which may
+    /// be the suffix of a function name.
     fn named(
         &self,
         category: Option<&str>,

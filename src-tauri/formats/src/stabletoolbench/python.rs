@@ -1,9 +1,9 @@
-//! **Pure.** Values as Python writes them: the keys of caches of API replies are such texts.
+//! **Pure.** Formats values as Python does: the keys of API reply caches are such texts.
 use crate::value::Value;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-/// Characters that are escaped, as ranges.
+/// Ranges of characters that are escaped.
 static ESCAPED: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
     let range = |word: &str| {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
@@ -12,7 +12,7 @@ static ESCAPED: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
     include_str!("../../data/nonprintable.txt").split_whitespace().filter_map(range).collect()
 });
 
-/// `str()` of a value: a text by itself is bare.
+/// Formats a value like `str()`: a text is not quoted.
 pub fn text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
@@ -20,7 +20,7 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// `repr()` of a value.
+/// Formats a value like `repr()`.
 pub fn repr(value: &Value) -> String {
     let mut out = String::new();
     put(&mut out, value);
@@ -59,7 +59,8 @@ fn put_text(out: &mut String, text: &str) {
     put_codes(out, text.chars().map(u32::from));
 }
 
-/// A text in quotes, by its code points: Python's texts may hold halves of surrogate pairs.
+/// Writes a quoted text from its code points, because Python's texts may contain halves of
+/// surrogate pairs.
 pub(super) fn put_codes(out: &mut String, codes: impl Iterator<Item = u32> + Clone) {
     let holds = |quote: char| codes.clone().any(|code| code == u32::from(quote));
     let quote = if holds('\'') && !holds('"') { '"' } else { '\'' };
@@ -96,8 +97,8 @@ fn is_printable(c: char) -> bool {
     after == 0 || ESCAPED[after - 1].1 < code
 }
 
-/// A number of a JSON text: whole ones to their last digit, others as the shortest text that reads
-/// as the same number.
+/// Formats a number of a JSON text: integers with all digits, others as the shortest text that
+/// parses to the same number.
 pub(super) fn number(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         let sign = if text.starts_with('-') { "-" } else { "" };
@@ -113,7 +114,7 @@ pub(super) fn number(text: &str) -> String {
     text.parse().map_or_else(|_| text.to_owned(), float)
 }
 
-/// A float as `repr()` writes it.
+/// Formats a float like `repr()`.
 pub fn float(number: f64) -> String {
     if number.is_nan() {
         return "nan".to_owned();

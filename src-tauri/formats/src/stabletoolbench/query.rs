@@ -1,6 +1,6 @@
-//! **Pure.** Queries: what is asked, which APIs there are for it, and which of them are right to
-//! call. A task holds a query as `Brief`: what lists and search need was read, the rest is the text
-//! of its row until somebody asks.
+//! **Pure.** Queries: their texts, the available APIs and the expected ones. A task holds its query
+//! as a [`Brief`]: the data that lists and search need is parsed, the rest stays the text of its
+//! row until it is needed.
 use super::functions;
 use super::names;
 use crate::error::ReadError;
@@ -19,17 +19,17 @@ use std::sync::Arc;
 pub struct Query {
     /// Test set: the name of its file.
     pub set: Option<String>,
-    /// Its id, as decimal text.
+    /// Id, as decimal text.
     pub id: String,
-    /// What is asked.
+    /// Text of the query.
     pub text: String,
-    /// APIs that are right to call, as the file has them: the same pair may stand twice.
+    /// Expected APIs as in the file: a pair may occur twice.
     pub gold: Vec<Pair>,
-    /// APIs that are there for it.
+    /// Available APIs.
     pub apis: Vec<Api>,
 }
 
-/// A tool and one of its APIs, by the names that files give them.
+/// Names of a tool and one of its APIs, as in the files.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Pair {
     /// `tool_name`.
@@ -43,62 +43,62 @@ pub struct Pair {
 pub struct Api {
     /// Category of its tool.
     pub category: String,
-    /// Its tool.
+    /// Tool name.
     pub tool: String,
-    /// Its name.
+    /// API name.
     pub name: String,
-    /// What it does.
+    /// Description.
     pub description: String,
-    /// Parameters that have to be given.
+    /// Required parameters.
     pub required: Vec<Parameter>,
-    /// Parameters that may be given.
+    /// Optional parameters.
     pub optional: Vec<Parameter>,
-    /// `GET`.
+    /// HTTP method, such as `GET`.
     pub method: String,
-    /// What a reply looks like: an object, or JSON as a text that is often cut.
+    /// Example of a reply: an object, or JSON as text that is often cut.
     pub template: Option<Value>,
-    /// Which keys of a reply are kept, where a tool file says so.
+    /// Keys of a reply to keep, if a tool file specifies them.
     pub schema: Option<Value>,
 }
 
 /// A parameter of an API.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Parameter {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// `STRING`, `NUMBER`, …, as written.
     pub kind: String,
-    /// What it means.
+    /// Description.
     pub description: String,
-    /// What it is when nobody gives it.
+    /// Default value.
     pub default: Value,
 }
 
-/// A query as its task holds it.
+/// A query in the form that its task holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Brief {
     /// Test set: the name of its file.
     pub set: String,
-    /// Its id, as decimal text; its place in the file when it has none.
+    /// Id, as decimal text; its index in the file if it has none.
     pub id: String,
-    /// APIs that are right to call, as the file has them: the same pair may stand twice. Those that
-    /// are there for it, where nobody says.
+    /// Expected APIs as in the file: a pair may occur twice. All available APIs if the file has
+    /// none.
     pub gold: Vec<Pair>,
-    /// APIs that are there for it.
+    /// Available APIs.
     pub apis: Vec<Offered>,
     row: Row,
 }
 
-/// An API that is there for a query, by its names.
+/// An API available to a query, by its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offered {
     /// Category of its tool.
     pub category: Arc<str>,
-    /// Its tool and its name.
+    /// Tool name and API name.
     pub pair: Pair,
 }
 
-/// The text of one row of a file that all its rows share.
+/// Text of one row, as a range of the file text that all rows share.
 #[derive(Clone)]
 struct Row {
     file: Arc<str>,
@@ -124,12 +124,12 @@ impl PartialEq for Row {
 }
 
 impl Brief {
-    /// The row as the file has it, with keys that nobody knows.
+    /// Returns the row as in the file, including unknown keys.
     pub fn row(&self) -> Value {
         json::read_as(self.row.text(), Mode::Embedded).unwrap_or_default()
     }
 
-    /// Categories of its tools, each once.
+    /// Returns the distinct categories of its tools.
     pub fn categories(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         self.apis
@@ -139,20 +139,20 @@ impl Brief {
             .collect()
     }
 
-    /// Names of the functions that are right to call, each once.
+    /// Returns the distinct names of the expected functions.
     pub fn gold_functions(&self) -> Vec<String> {
         let mut seen = HashSet::new();
         let names = self.gold.iter().map(|pair| names::function_name(&pair.tool, &pair.api));
         names.filter(|name| seen.insert(name.clone())).collect()
     }
 
-    /// APIs whose functions bear the same name, by that name.
+    /// Returns the APIs whose functions have the same name, by that name.
     pub fn shared(&self) -> Vec<(String, Vec<&Pair>)> {
         functions::shared(self.apis.iter().map(|api| &api.pair))
     }
 }
 
-/// What was read of a row.
+/// Values parsed from a row.
 #[derive(Default)]
 struct Seen {
     text: Option<String>,
@@ -161,7 +161,7 @@ struct Seen {
     apis: Vec<Offered>,
 }
 
-/// Reads the rows of a query set: of each that asks something, its text and what its task holds.
+/// Parses the rows of a query set. Returns, for each row with a query, its text and its [`Brief`].
 pub(crate) fn briefs(text: &str, set: &str) -> Result<Vec<(String, Brief)>, ReadError> {
     let file: Arc<str> = Arc::from(text);
     let (mut all, mut at) = (Vec::new(), 0);
@@ -225,7 +225,7 @@ fn offered(
     if pair.api.is_empty() {
         pair.api = name.unwrap_or_default();
     }
-    // Thousands of APIs are of a few categories.
+    // Thousands of APIs share a few categories, so the text is shared.
     let category = categories.get(category.as_str()).cloned().unwrap_or_else(|| {
         let category: Arc<str> = Arc::from(category);
         categories.insert(Arc::clone(&category));
@@ -235,7 +235,7 @@ fn offered(
 }
 
 impl Query {
-    /// The query behind a task of a query set; none for other tasks.
+    /// Returns the query of a task of a query set; `None` for other tasks.
     pub fn of_task(task: &Task) -> Option<Self> {
         let brief = task.query.as_ref()?;
         let row = brief.row();
@@ -250,7 +250,7 @@ impl Query {
 }
 
 impl Query {
-    /// Its tools with their APIs, in the order they come up: `{category, tool_name, apis:
+    /// Returns its tools with their APIs, in order of occurrence: `{category, tool_name, apis:
     /// [{api_name, api_description}]}`.
     pub fn available_tools(&self) -> Value {
         let mut tools: Vec<(&Api, Vec<Value>)> = Vec::new();
@@ -277,7 +277,7 @@ impl Query {
 }
 
 impl Pair {
-    /// `[tool_name, api_name]`, or an object with these keys.
+    /// Parses `[tool_name, api_name]`, or an object with these keys.
     pub fn read(value: &Value) -> Option<Self> {
         let (tool, api) = match value {
             Value::List(items) => (items.first()?, items.get(1)?),
@@ -288,7 +288,7 @@ impl Pair {
 }
 
 impl Api {
-    /// An entry of `api_list`, of a query or of a tool file (`name` in place of `api_name`).
+    /// Parses an entry of `api_list`, of a query or of a tool file (`name` instead of `api_name`).
     pub fn read(entry: &Value) -> Self {
         let text = |key: &str| entry.get(key).map(words).unwrap_or_default();
         let parameters = |key: &str| {
@@ -312,7 +312,7 @@ impl Api {
         }
     }
 
-    /// Its tool and its name.
+    /// Returns its tool name and API name.
     pub fn pair(&self) -> Pair {
         Pair { tool: self.tool.clone(), api: self.name.clone() }
     }
@@ -330,7 +330,7 @@ impl Parameter {
     }
 }
 
-/// A text, or what else stands there as JSON; nothing for null.
+/// Returns a text as it is, any other value as JSON; empty for null.
 pub(super) fn words(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

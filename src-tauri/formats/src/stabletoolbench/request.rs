@@ -1,5 +1,5 @@
-//! **Pure.** What is posted to a server of virtual APIs: its six fields, what is wrong with them in
-//! the words of the original, and the input of the call.
+//! **Pure.** Requests to a server of virtual APIs: the six fields of the body, error messages with
+//! the wording of the original, and the input of the call.
 use super::python_json::{self, Layout, Py};
 
 /// A call of an API.
@@ -7,26 +7,24 @@ use super::python_json::{self, Layout, Py};
 pub struct Request {
     /// Category of the tool.
     pub category: String,
-    /// The tool, by its raw or its standard name.
+    /// Tool, by its raw or standardized name.
     pub tool: String,
-    /// The API, likewise.
+    /// API, by its raw or standardized name.
     pub api: String,
-    /// What it is called with; none when that was no JSON.
+    /// Input of the call; `None` if it was not valid JSON.
     pub input: Option<Py>,
-    /// How the reply is to be made short.
+    /// Method of shortening the reply.
     pub strip: String,
-    /// A key that the caller brought. Never written anywhere.
+    /// Key sent by the caller. Never stored anywhere.
     pub key: String,
 }
 
-/// What an input text means: JSON, or an empty object when it is empty; none when it cannot be
-/// read.
+/// Parses an input text: JSON, or an empty object if it is empty. Returns `None` if it is invalid.
 pub fn input(text: &str) -> Option<Py> {
     if text.is_empty() { Some(Py::Map(Vec::new())) } else { python_json::read(text).ok() }
 }
 
-/// Reads the body of a request; what is wrong with it as the JSON that clients of the original
-/// know.
+/// Parses the body of a request. The error is the JSON that clients of the original expect.
 pub fn read(body: &[u8]) -> Result<Request, String> {
     let text = std::str::from_utf8(body)
         .map_err(|_| wrong(&[fault(&["body"], "body is not UTF-8", "value_error.jsondecode")]))?;
@@ -80,8 +78,8 @@ pub fn read(body: &[u8]) -> Result<Request, String> {
     }
 }
 
-/// A field as text, as the original makes one of numbers and truths; where objects may stand, one
-/// stays what it is.
+/// Returns a field as text, converting numbers and booleans as the original does; an object is
+/// returned unchanged where objects are allowed.
 fn field(body: &Py, key: &str, or_map: bool) -> Result<Py, Vec<Py>> {
     let place = ["body", key];
     match body.get(key) {

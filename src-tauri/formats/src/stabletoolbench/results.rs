@@ -1,6 +1,6 @@
-//! **Pure.** Result files: what an evaluation of many queries wrote, in both shapes that exist. A
-//! file that was read is written back as it was: unknown keys in their place, numbers as written.
-//! Owns the names of the keys and their order; computes no statistic.
+//! **Pure.** Result files of evaluations of many queries, in both existing forms. A file that was
+//! read is written back unchanged: unknown keys keep their positions, numbers keep their notation.
+//! Owns the names and the order of the keys; computes no statistics.
 use super::python;
 use super::query::Pair;
 use crate::error::{ReadError, ReadErrorKind, text_of};
@@ -8,12 +8,12 @@ use crate::json;
 use crate::node::Node;
 use crate::value::Value;
 
-/// Which of the two shapes a file has.
+/// Form of a result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// As the document describes it: `metadata.framework` and `metadata.config`.
+    /// The documented form: `metadata.framework` and `metadata.config`.
     Framework,
-    /// As its programs write it now: `metadata.agent_name`, settings beside it.
+    /// The form that current programs write: `metadata.agent_name`, with the settings next to it.
     Agent,
 }
 
@@ -23,41 +23,41 @@ pub struct ResultFile {
     root: Value,
 }
 
-/// What a file says of itself.
+/// Metadata of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Metadata {
-    /// The system that was evaluated: `framework` or `agent_name`.
+    /// Evaluated system: `framework` or `agent_name`.
     pub framework: Option<String>,
-    /// `config`; in the other shape every key that stands beside the name.
+    /// `config`; in the other form, every key next to the name.
     pub config: Vec<(String, Value)>,
-    /// Seconds of the whole evaluation.
+    /// Duration of the whole evaluation in seconds.
     pub overall_time: Option<f64>,
-    /// When, as written.
+    /// Date and time, as written.
     pub timestamp: Option<String>,
 }
 
-/// Statistics of a file; none for those it does not have.
+/// Statistics of a file; `None` for those it does not have.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Summary {
-    /// Queries, each once.
+    /// Number of distinct queries.
     pub total_queries: Option<u64>,
-    /// Evaluations: repeats count.
+    /// Number of evaluations, including repeats.
     pub total_evaluations: Option<u64>,
-    /// Evaluations that were Solved.
+    /// Number of evaluations with the status `Solved`.
     pub solved_count: Option<u64>,
-    /// The same of all evaluations, from 0 to 100.
+    /// Percentage of evaluations with the status `Solved`, from 0 to 100.
     pub solved_percentage: Option<f64>,
-    /// Evaluations whose answer called Finish.
+    /// Number of evaluations whose answer called `Finish`.
     pub finish_count: Option<u64>,
-    /// The same of all evaluations, from 0 to 100.
+    /// Percentage of evaluations whose answer called `Finish`, from 0 to 100.
     pub finish_percentage: Option<f64>,
-    /// Mean over evaluations.
+    /// Mean score over evaluations.
     pub average_sopr_score: Option<f64>,
-    /// Mean over evaluations.
+    /// Mean score over evaluations.
     pub average_api_call_score: Option<f64>,
-    /// Seconds.
+    /// Duration in seconds.
     pub total_evaluation_time: Option<f64>,
-    /// Seconds.
+    /// Duration in seconds.
     pub average_evaluation_time: Option<f64>,
 }
 
@@ -66,45 +66,44 @@ pub struct Summary {
 pub struct Evaluation {
     /// Id of the query, as decimal text.
     pub query_id: String,
-    /// What was asked.
+    /// Text of the query.
     pub query_text: String,
-    /// APIs that were right to call.
+    /// Expected APIs.
     pub gold: Vec<Pair>,
-    /// Tools that were there: `gold_answer.available_tools`.
+    /// Available tools: `gold_answer.available_tools`.
     pub available_tools: Value,
-    /// The answer in words. Agents' files have `...` at the end of long ones, where nothing is
-    /// missing.
+    /// Answer as text. Agents' files have `...` at the end of long ones, where nothing is missing.
     pub final_answer: Option<String>,
-    /// What was done: the graph of the answer.
+    /// Graph of the steps of the answer.
     pub answer_details: Value,
-    /// APIs that were called, where the file says so.
+    /// APIs that were called, if recorded.
     pub called: Option<Vec<Pair>>,
     /// 1, 0.5 or 0.
     pub sopr_score: Option<f64>,
     /// From 0 to 1.
     pub api_call_score: Option<f64>,
-    /// `Solved`, `Unsure`, `Unsolved`, or `Error` when nothing was evaluated.
+    /// `Solved`, `Unsure`, `Unsolved`, or `Error` if nothing was evaluated.
     pub answer_status: Option<String>,
-    /// Whether the answer called Finish, as the file says.
+    /// True if the answer called `Finish`, according to the file.
     pub has_finish: Option<bool>,
-    /// How it was judged.
+    /// Method of evaluation.
     pub evaluation_method: Option<String>,
-    /// Why it was judged so.
+    /// Reason of the verdict.
     pub reason: Option<String>,
-    /// Seconds that judging took.
+    /// Duration of the evaluation in seconds.
     pub evaluation_time: Option<f64>,
-    /// Why nothing was evaluated.
+    /// Error, if nothing was evaluated.
     pub error: Option<String>,
 }
 
-/// Keys of metadata that are not settings.
+/// Keys of the metadata that are not settings.
 const OUTSIDE_CONFIG: [&str; 5] =
     ["framework", "agent_name", "config", "overall_time", "timestamp"];
 
 impl ResultFile {
-    /// Reads a file of either shape.
+    /// Parses a file of either form. Fails if it has no `metadata` with `results`.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
-        // What was done is a chain, each step inside the one before.
+        // The steps of an answer are a deeply nested chain.
         let root = json::read_python(text_of(bytes)?)?;
         let fits = root.get("metadata").is_some_and(|it| matches!(it, Value::Map(_)))
             && root.get("results").is_some_and(|it| matches!(it, Value::List(_)));
@@ -115,12 +114,12 @@ impl ResultFile {
         Err(ReadError::new(ReadErrorKind::NotTranscript, message))
     }
 
-    /// Its text; a file that was read becomes the same again.
+    /// Formats the file; a file that was read becomes the same text again.
     pub fn write(&self) -> String {
         json::write(&self.root, true) + "\n"
     }
 
-    /// A file of the shape of the document.
+    /// Builds a file of the documented form.
     pub fn new(metadata: &Metadata, summary: &Summary, evaluations: &[Evaluation]) -> Self {
         let results = evaluations.iter().map(Evaluation::value).collect();
         Self {
@@ -132,30 +131,30 @@ impl ResultFile {
         }
     }
 
-    /// Which shape it has.
+    /// Returns the form of the file.
     pub fn shape(&self) -> Shape {
         let agent = self.root.get("metadata").is_some_and(|it| it.get("agent_name").is_some());
         if agent { Shape::Agent } else { Shape::Framework }
     }
 
-    /// What it says of itself.
+    /// Returns the metadata.
     pub fn metadata(&self) -> Metadata {
         self.root.get("metadata").map(Metadata::read).unwrap_or_default()
     }
 
-    /// Its statistics.
+    /// Returns the statistics.
     pub fn summary(&self) -> Summary {
         self.root.get("summary").map(Summary::read).unwrap_or_default()
     }
 
-    /// Its evaluations, in order. What is no object is passed over.
+    /// Returns the evaluations in order. Entries that are not objects are skipped.
     pub fn evaluations(&self) -> impl Iterator<Item = Evaluation> {
         self.root.get("results").map_or(&[][..], Value::items).iter().filter_map(Evaluation::read)
     }
 }
 
 impl Metadata {
-    /// Reads either shape.
+    /// Parses the metadata of either form.
     pub fn read(value: &Value) -> Self {
         let word = |key: &str| value.get(key).and_then(Node::word).map(str::to_owned);
         let entries = match value.get("config") {
@@ -172,7 +171,7 @@ impl Metadata {
         }
     }
 
-    /// A setting.
+    /// Returns a setting.
     pub fn setting(&self, key: &str) -> Option<&Value> {
         self.config.iter().find(|(known, _)| known == key).map(|(_, value)| value)
     }
@@ -226,7 +225,7 @@ impl Summary {
 }
 
 impl Evaluation {
-    /// Reads an entry of `results`, of either shape; none when it is no object.
+    /// Parses an entry of `results`, of either form. Returns `None` if it is not an object.
     pub fn read(entry: &Value) -> Option<Self> {
         if !matches!(entry, Value::Map(_)) {
             return None;
@@ -262,7 +261,7 @@ impl Evaluation {
         })
     }
 
-    /// As an entry of the shape of the document.
+    /// Converts the evaluation to an entry of the documented form.
     fn value(&self) -> Value {
         let text = |text: &Option<String>| text.as_deref().map(Value::from);
         let pair = |pair: &Pair| {
@@ -309,7 +308,7 @@ impl Evaluation {
     }
 }
 
-/// A map of what is there.
+/// Builds a map from the entries that have a value.
 fn map<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
     Value::Map(
         entries.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?))).collect(),
@@ -324,7 +323,7 @@ fn number(of: &Value, key: &str) -> Option<f64> {
     of.get(key).and_then(Node::number)
 }
 
-/// A number as the original writes it; none of those that JSON cannot say.
+/// Formats a number as the original does; null for numbers that JSON does not have.
 fn float(number: f64) -> Value {
     if number.is_finite() { Value::Number(python::float(number)) } else { Value::Null }
 }

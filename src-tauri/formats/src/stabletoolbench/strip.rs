@@ -1,23 +1,23 @@
-//! **Pure.** Replies made short, and replies made of what a simulator wrote.
+//! **Pure.** Shortens replies, and parses replies written by a simulator.
 use super::python_json::{self, Codes, Py};
 
-/// Characters of a reply that are kept.
+/// Maximum length of a reply, in characters.
 const LONGEST: usize = 2048;
 
-/// How a reply is made short.
+/// Method of shortening a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strip {
-    /// Cut, and nothing else.
+    /// Only cuts the text.
     #[default]
     Truncate,
-    /// What its schema does not name is left out first.
+    /// First removes the keys that the schema does not name.
     Filter,
-    /// One or the other, by the toss of a coin.
+    /// One or the other, at random.
     Random,
 }
 
 impl Strip {
-    /// By its word; every other word only cuts, as it does in the original.
+    /// Parses the name of a method; every unknown name only cuts, as in the original.
     pub fn of(word: &str) -> Self {
         match word {
             "filter" => Self::Filter,
@@ -27,19 +27,19 @@ impl Strip {
     }
 }
 
-/// A response made short: Python's text of it, cut. A schema that does not fit its response leaves
-/// the response as it is.
+/// Shortens a response: formats it as Python does and cuts the text. If the schema does not match,
+/// the response is not filtered.
 pub fn strip(response: &Py, mode: Strip, schema: Option<&Py>, coin: bool) -> String {
     let filters = mode == Strip::Filter || (mode == Strip::Random && coin);
     let filtered = schema.filter(|_| filters).and_then(|schema| filter(response, schema).ok());
     filtered.as_ref().unwrap_or(response).str().chars().take(LONGEST).collect()
 }
 
-/// A schema that does not fit its response.
+/// Error of a schema that does not match its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unfit;
 
-/// Only what the schema names, at every depth.
+/// Keeps only the keys that the schema names, at every depth. Fails if the schema does not match.
 pub fn filter(response: &Py, schema: &Py) -> Result<Py, Unfit> {
     let Py::Map(entries) = response else { return Ok(response.clone()) };
     let mut kept = Vec::new();
@@ -51,10 +51,10 @@ pub fn filter(response: &Py, schema: &Py) -> Result<Py, Unfit> {
     Ok(Py::Map(kept))
 }
 
-/// What a schema says that names a key and nothing more.
+/// Schema of a key that is only named.
 static NOTHING: Py = Py::Null;
 
-/// What a schema says of a key. One that is a text or a list only names what stands in it.
+/// Returns the schema of a key. A schema that is a text or a list only names the keys in it.
 fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<&'a Py>, Unfit> {
     match schema {
         Py::Map(entries) => {
@@ -78,19 +78,19 @@ fn inside(value: &Py, schema: &Py) -> Result<Py, Unfit> {
     }
 }
 
-/// What a simulator wrote, as a reply.
+/// A simulator's output, interpreted as a reply.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Written {
     /// A reply with an error and a response.
     Reply(Py),
-    /// JSON that lacks one of them, or is no object.
+    /// JSON without one of them, or not an object.
     Odd(Py),
-    /// Nothing that could be made sense of.
+    /// Text that could not be interpreted.
     Nothing,
 }
 
-/// A reply of a model that was trained to be an API: JSON, or what can be told from it when it is
-/// broken.
+/// Parses the output of a model trained to imitate an API: JSON, or the recoverable parts of broken
+/// JSON.
 pub fn mirrored(text: &str) -> Written {
     match python_json::read(text) {
         Ok(reply) if reply.get("error").is_some() && reply.get("response").is_some() => {
@@ -101,7 +101,7 @@ pub fn mirrored(text: &str) -> Written {
     }
 }
 
-/// `"error": "…", "response": "…` with everything that follows.
+/// Extracts the response from `"error": "…", "response": "…`, taking all text that follows.
 fn captured(text: &str) -> Option<Written> {
     let after = |text: &'_ str, word: &str| -> Option<usize> {
         let begin = text.len() - text.trim_start().len();
@@ -120,7 +120,7 @@ fn captured(text: &str) -> Option<Written> {
     })
 }
 
-/// A reply of a model that was asked for JSON, perhaps between fences.
+/// Parses the output of a model that was prompted for JSON, possibly inside code fences.
 pub fn fenced(text: &str) -> Option<Py> {
     let bare = text.replace("```json", "").replace("```", "");
     let text = if text.contains("```json") { bare.trim() } else { text };

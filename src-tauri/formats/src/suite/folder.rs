@@ -1,11 +1,11 @@
-//! **Pure.** A folder of loose prompts: `promptql_prompt.txt`, `other_models_prompt.txt`,
+//! **Pure.** Folders of loose prompts: `promptql_prompt.txt`, `other_models_prompt.txt`,
 //! `correct_answer.json`.
 use super::{Expected, Prompts, Suite, Task, Variation};
 use crate::error::ReadError;
 use crate::json;
 use crate::value::Value;
 
-/// Reads the files of a folder, by name and text; none when they are no task.
+/// Parses the files of a folder, given as name and text. Returns `None` if they are not a task.
 pub fn from_folder(task_id: &str, files: &[(&str, &str)]) -> Option<Result<Suite, ReadError>> {
     let text = |name: &str| {
         files.iter().find(|(other, _)| *other == name).map(|(_, text)| (*text).to_owned())
@@ -37,7 +37,7 @@ pub fn from_folder(task_id: &str, files: &[(&str, &str)]) -> Option<Result<Suite
     }))
 }
 
-/// The data of an artifact; anything else is the answer itself.
+/// Returns the data of an artifact; any other value is the answer itself.
 fn content(answer: Value) -> Value {
     match (answer.get("artifact_type"), answer.get("data")) {
         (Some(_), Some(data)) => data.clone(),

@@ -1,5 +1,5 @@
-//! **Pure.** Suites: questions with their variations, as people write them. Owns what they mean;
-//! `read` owns how they are written.
+//! **Pure.** Suites: tasks with their variations, written by people. Owns the data model; `read`
+//! owns the file formats.
 mod folder;
 mod queries;
 mod read;
@@ -13,63 +13,63 @@ use crate::template;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// What a suite file holds.
+/// Content of a suite file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Suite {
-    /// Its tasks; one for every layout but lists of queries.
+    /// Tasks; exactly one in every layout except lists of queries.
     pub tasks: Vec<Task>,
-    /// What probably does not say what was meant.
+    /// Probable mistakes in the file.
     pub warnings: Vec<Warning>,
 }
 
-/// Something in a suite that reads, but probably does not say what was meant.
+/// A probable mistake in a suite that can still be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: Option<u32>,
     /// Column in characters, from 1.
     pub column: Option<u32>,
-    /// The line itself.
+    /// Text of the line.
     pub excerpt: Option<String>,
-    /// One sentence.
+    /// Message, one sentence.
     pub message: String,
 }
 
-/// One question.
+/// One task.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Task {
     /// Path of the file below the input directory, without extension.
     pub id: String,
-    /// Name to show instead.
+    /// Name to display instead of the id.
     pub name: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
-    /// What is asked.
+    /// Prompts by system.
     pub prompts: Prompts,
-    /// Tools that have to be called.
+    /// Names of tools that must be called.
     pub expected_tool_calls: Vec<String>,
     /// Identifier of the artifact that holds the answer (`expected_promptql_artifact`,
     /// `result_artifact_name`).
     pub artifact: Option<String>,
-    /// Key of the answer that tells its rows apart.
+    /// Key of the answer that identifies its rows.
     pub artifact_key: Option<String>,
     /// Tag around the answer in a message.
     pub result_tag_name: Option<String>,
     /// Variations; at least one.
     pub variations: Vec<Variation>,
-    /// How often each is run.
+    /// Number of runs per variation.
     pub repeat: u32,
-    /// Scorers, as they are written; what they mean is decided by whoever scores.
+    /// Scorers as written; the scoring code interprets them.
     pub scorers: Vec<Value>,
-    /// Names of the tools it may use; none means every tool of the workspace.
+    /// Names of the tools it may use; `None` allows every tool of the workspace.
     pub tools: Option<Vec<String>>,
-    /// Most turns.
+    /// Maximum number of turns.
     pub max_turns: Option<u32>,
-    /// Whether and how often it is driven on.
+    /// Settings for nudges.
     pub nudge: Option<Nudge>,
-    /// Keys we do not know.
+    /// Unknown keys.
     pub extra: Vec<(String, Value)>,
-    /// The query it was read from, with everything its row says, when it is one of a query set.
+    /// Query the task was read from, with all fields of its row, if it is part of a query set.
     pub query: Option<Arc<Brief>>,
 }
 
@@ -80,13 +80,13 @@ pub struct Prompts {
     pub promptql: Option<String>,
     /// For tool calling.
     pub tool_calling: Option<String>,
-    /// For tool calling with Python, when it has one of its own.
+    /// For tool calling with Python, if it differs.
     pub tool_calling_python: Option<String>,
-    /// For `PromptQL` when the data is given.
+    /// For `PromptQL` with the data provided.
     pub promptql_oracle: Option<String>,
-    /// For tool calling when the data is given.
+    /// For tool calling with the data provided.
     pub tool_calling_oracle: Option<String>,
-    /// Instructions when the data is given.
+    /// System prompt with the data provided.
     pub oracle_system: Option<String>,
 }
 
@@ -97,7 +97,7 @@ pub struct Variation {
     pub name: Option<String>,
     /// Parameters of the prompts.
     pub parameters: Vec<(String, Value)>,
-    /// The gold answer.
+    /// Expected answer.
     pub expected: Expected,
     /// Files with the data, for oracle prompts.
     pub oracle_files: Vec<OracleFile>,
@@ -108,16 +108,16 @@ pub struct Variation {
 pub struct OracleFile {
     /// Path, relative to the suite.
     pub path: String,
-    /// Identifier of the artifact it is given as.
+    /// Identifier of the artifact that provides it.
     pub identifier: Option<String>,
-    /// Its title.
+    /// Title of the artifact.
     pub title: Option<String>,
 }
 
-/// Where the gold answer is.
+/// Location of the expected answer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Expected {
-    /// Nowhere: the run cannot be judged by it.
+    /// No expected answer: the run cannot be scored against one.
     #[default]
     None,
     /// In the suite.
@@ -126,17 +126,17 @@ pub enum Expected {
     File(String),
 }
 
-/// Whether and how often a run is driven on.
+/// Settings for nudges: messages that make a run continue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nudge {
-    /// By itself.
+    /// True if nudges are sent automatically.
     pub auto: bool,
-    /// How often at most.
+    /// Maximum number of nudges.
     pub max: u32,
 }
 
 impl Task {
-    /// The prompt for a system, before templating.
+    /// Returns the prompt for a system, before templating.
     pub fn prompt(&self, system: &str) -> Option<&str> {
         let Prompts { promptql, tool_calling, tool_calling_python, .. } = &self.prompts;
         match system {
@@ -146,7 +146,7 @@ impl Task {
         }
     }
 
-    /// Names of the parameters of all variations.
+    /// Returns the parameter names of all variations, sorted and without duplicates.
     pub fn parameter_names(&self) -> Vec<&str> {
         let parameters = self.variations.iter().flat_map(|one| &one.parameters);
         let mut names: Vec<&str> = parameters.map(|(name, _)| name.as_str()).collect();
@@ -155,7 +155,7 @@ impl Task {
         names
     }
 
-    /// A prompt with the parameters of one of the variations.
+    /// Renders a prompt with the parameters of a variation.
     pub fn fill(&self, prompt: &str, variation: Option<usize>) -> String {
         let variation = variation.and_then(|at| self.variations.get(at));
         let parameters = variation.map_or(&[][..], |variation| variation.parameters.as_slice());
@@ -164,7 +164,7 @@ impl Task {
 }
 
 impl Variation {
-    /// Its name, or its parameters as `data: last 20`.
+    /// Returns its name, or its parameters formatted as `data: last 20`.
     pub fn label(&self) -> String {
         use crate::node::Node as _;
         if let Some(name) = &self.name {
@@ -181,12 +181,12 @@ impl Variation {
     }
 }
 
-/// Reads the file that `ground_truth_path` names: JSON, YAML, or plain text.
+/// Parses the file that `ground_truth_path` refers to: JSON, YAML, or plain text.
 pub fn ground_truth(file_name: &str, text: &str) -> Result<Value, crate::ReadError> {
     match file_name.rsplit('.').next() {
         Some("json") => crate::json::read(text),
         Some("yaml" | "yml") => crate::yaml::read(text),
-        // A file of one number means the number.
+        // A text file that holds only a number is read as that number.
         _ => Ok(crate::json::read(text).unwrap_or_else(|_| Value::from(text.trim()))),
     }
 }
@@ -194,7 +194,7 @@ pub fn ground_truth(file_name: &str, text: &str) -> Result<Value, crate::ReadErr
 const PROMPTS: [&str; 4] =
     ["promptql_prompt", "tool_calling_prompt", "tool_calling_python_prompt", "llm_prompt"];
 
-/// True for a value that is a suite, so that a folder may mix suites and transcripts.
+/// Returns true for a value that is a suite, so that a folder may mix suites and transcripts.
 pub fn is_suite(value: &Value) -> bool {
     if let Some(first) = value.items().first() {
         return first.get("query").is_some()

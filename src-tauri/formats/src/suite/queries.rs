@@ -1,14 +1,14 @@
-//! **Pure.** Query sets of `StableToolBench`: one file with many questions, each a task.
+//! **Pure.** Query sets of `StableToolBench`: one file with many queries, each of which is a task.
 use super::{Prompts, Suite, Task, Variation, Warning};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::stabletoolbench::query;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Queries that stand twice are not named without end.
+/// Maximum number of warnings about duplicate queries.
 const MOST_WARNINGS: usize = 20;
 
-/// True for the text of a file that may be a query set.
+/// Returns true if the text of a file may be a query set.
 pub(super) fn looks_like_one(text: &str) -> bool {
     let inside = text.trim_start().strip_prefix('[').map(str::trim_start);
     inside.is_some_and(|inside| {
@@ -17,8 +17,8 @@ pub(super) fn looks_like_one(text: &str) -> bool {
     })
 }
 
-/// Reads a query set; the id of a task is the file's and the query's. Without an id of its own, the
-/// place in the file is the query's.
+/// Parses a query set. The id of a task consists of the file's and the query's id. For a query
+/// without an id, its position in the file is used.
 pub(super) fn read(text: &str, file_id: &str) -> Result<Suite, ReadError> {
     let set = file_id.rsplit('/').next().unwrap_or(file_id);
     let tasks: Vec<Task> = query::briefs(text, set)?

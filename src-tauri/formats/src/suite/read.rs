@@ -1,4 +1,4 @@
-//! **Pure.** The forms in which suites are written, all read into one.
+//! **Pure.** Parses all forms of suite files into one model.
 use std::collections::HashSet;
 
 use super::queries;
@@ -52,7 +52,7 @@ const OF_SYSTEM: [&str; 5] = [
     "result_tag_name",
 ];
 
-/// Reads a suite file, or a set of queries. `task_id` is its path below the input directory,
+/// Parses a suite file or a set of queries. `task_id` is its path below the input directory,
 /// without extension.
 pub fn read(text: &str, task_id: &str) -> Result<Suite, ReadError> {
     let text = text_of(text.as_bytes())?;
@@ -70,7 +70,7 @@ struct Reader<'a> {
     text: &'a str,
     root: Item<'a>,
     warnings: Warnings<'a>,
-    /// Bare parameters that were looked at.
+    /// Parameters in short form that were checked for misspelling.
     checked: HashSet<String>,
 }
 
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
                 .bad(list, "`variations` has to be a list")
                 .advise("Begin each variation with `- `."));
         }
-        // An answer that all share is held once for each of them.
+        // A shared expected answer is copied into every variation.
         let weight = self.root.get("expected_output").map_or(0, Item::weight);
         if weight.saturating_mul(list.items().count()) > yaml::REPEATED {
             return Err(self.fault(
@@ -204,8 +204,8 @@ impl<'a> Reader<'a> {
         Ok(variations)
     }
 
-    /// Long form with `parameters:`, or short form, in which every key that we do not know is a
-    /// parameter.
+    /// Parses a variation: in long form with `parameters:`, or in short form, where every unknown
+    /// key is a parameter.
     fn variation(&mut self, item: Item<'a>) -> Result<Variation, ReadError> {
         if item.shape() != Shape::Map {
             return Err(self
@@ -233,8 +233,8 @@ impl<'a> Reader<'a> {
                 parameters(list)
             }
             None => {
-                // A misspelt key of ours would be taken for a parameter; one that a prompt uses is
-                // meant as it is.
+                // A misspelled key would be taken for a parameter. A name that occurs in a prompt
+                // is a parameter for certain.
                 for (key, word) in others().filter_map(|(key, _)| Some((key, key.word()?))) {
                     if self.checked.insert(word.to_owned())
                         && !self.text.contains(&format!("{{{word}}}"))
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
 
     fn nudge(&self) -> Result<Option<Nudge>, ReadError> {
         let Some(nudge) = self.root.given("nudge") else { return Ok(None) };
-        // `nudge: false` says the same as `nudge: {auto: false}`.
+        // `nudge: false` is short for `nudge: {auto: false}`.
         let auto = if nudge.shape() == Shape::Map { nudge.given("auto") } else { Some(nudge) };
         let auto = match auto.map(Node::shape) {
             None => true,
@@ -324,7 +324,7 @@ impl<'a> Reader<'a> {
         Ok(Some(Nudge { auto, max }))
     }
 
-    /// A text key at the top, or in one of the systems.
+    /// Returns a text key at the top level or in one of the systems.
     fn anywhere(&self, key: &str) -> Result<Option<String>, ReadError> {
         let places =
             [Some(self.root), self.root.given("promptql"), self.root.given("tool_calling")];
@@ -350,7 +350,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A list of texts; a single text is a list of one.
+    /// Parses a list of texts; a single text is a list of one.
     fn words(&self, list: Option<Item<'a>>) -> Result<Vec<String>, ReadError> {
         let Some(list) = list else { return Ok(Vec::new()) };
         if let Some(word) = list.word() {
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
         list.items().map(word).collect()
     }
 
-    /// Paths, or maps with `data_filepath`.
+    /// Parses a list of paths, or of maps with `data_filepath`.
     fn oracle_files(&self, list: Option<Item<'a>>) -> Result<Vec<OracleFile>, ReadError> {
         let file = |item: Item<'a>| {
             let word = |key| item.get(key).and_then(Node::word).map(str::to_owned);

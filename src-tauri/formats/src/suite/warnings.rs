@@ -1,13 +1,13 @@
-//! **Pure.** Where in the text of a suite something is that probably does not say what was meant.
+//! **Pure.** Warnings about probable mistakes in a suite, with their positions.
 use super::Warning;
 use crate::error::Place;
 use crate::nearest::nearest;
 use crate::yaml::tree::Item;
 
-/// More are not shown; nobody reads them, and finding the line of each takes time.
+/// Maximum number of warnings. More are not useful, and finding the line of each takes time.
 const MOST: usize = 100;
 
-/// Collects warnings with their places.
+/// Collects warnings with their positions.
 pub(super) struct Warnings<'a> {
     text: &'a str,
     pub(super) all: Vec<Warning>,
@@ -18,7 +18,7 @@ impl<'a> Warnings<'a> {
         Warnings { text, all: Vec::new() }
     }
 
-    /// A warning about a node.
+    /// Adds a warning about a node.
     pub(super) fn at(&mut self, node: Item<'_>, message: impl Into<String>) {
         self.offset(node.span().map(|(from, _)| from), message);
     }
@@ -40,15 +40,15 @@ impl<'a> Warnings<'a> {
         self.all.len() >= MOST
     }
 
-    /// A key that nobody reads, when it looks like one that somebody does.
+    /// Adds a warning for an unknown key that resembles a known one.
     pub(super) fn unknown(&mut self, key: Item<'_>, word: &str, known: &[&str]) {
         if let Some(near) = nearest(word, known.iter().copied()) {
             self.at(key, format!("`{word}` is not a key of a suite. Did you mean `{near}`?"));
         }
     }
 
-    /// Words in braces of a prompt. The n-th of a word in the prompt is the n-th in the file,
-    /// whatever the quoting.
+    /// Adds warnings for unknown words in braces of a prompt. The position is that of the n-th
+    /// occurrence of the word in the source, which equals the n-th in the prompt for any quoting.
     pub(super) fn template(&mut self, prompt: Item<'_>, template: &str, names: &[&str]) {
         let span = prompt.span();
         for found in crate::template::check(template, names) {

@@ -1,4 +1,4 @@
-//! **Pure.** Collects a walk into a [`Run`]. Owns what a part is written in.
+//! **Pure.** Builds a [`Run`] from a walk over a transcript. Owns the language detection of parts.
 use super::sink::{Head, Role, Sink};
 use super::tree;
 use crate::json;
@@ -6,10 +6,10 @@ use crate::node::Node;
 use crate::run::{Answer, LENIENT, Language, Layout, Part, Run, Step, StepKind};
 use crate::value::Value;
 
-/// Kinds of unknown items that are named.
+/// Maximum number of unknown item kinds named in a note.
 const UNKNOWN: usize = 5;
 
-/// A run that is being collected.
+/// Builder of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunBuilder {
     run: Run,
@@ -74,8 +74,8 @@ impl<'t> Sink<'t> for RunBuilder {
     }
 }
 
-/// A part; a result that is the text of a JSON list or object becomes that value, so that it can be
-/// shown as a table.
+/// Builds a part. A result that is the text of a JSON list or object is parsed, so that it can be
+/// displayed as a table.
 pub(crate) fn part(label: &str, role: Role, value: Value) -> Part {
     if let (Role::Result, Value::Text(text)) = (role, &value)
         && let Some(inside) = json::embedded(text)
@@ -105,7 +105,7 @@ fn language(label: &str, role: Role, value: &Value) -> Language {
     }
 }
 
-/// True for text that begins as SQL does.
+/// Returns true for text that starts like an SQL statement.
 fn is_sql(text: &str) -> bool {
     let mut words = text.split_whitespace().map(str::to_ascii_lowercase);
     let first = words.next().unwrap_or_default();

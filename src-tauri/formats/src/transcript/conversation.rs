@@ -1,5 +1,5 @@
-//! **Pure.** Tool-calling transcripts: `conversation:` with items. Owns how items become steps and
-//! turns.
+//! **Pure.** Tool-calling transcripts: a `conversation:` list of items. Owns the conversion of
+//! items into steps and turns.
 use super::sink::{Head, Role, Sink};
 use crate::answer;
 use crate::node::{Node, Shape};
@@ -30,9 +30,9 @@ pub(crate) fn walk_items<'t, 's, N: Node<'t>, S: Sink<'t>>(
     walker
 }
 
-/// A file without `answer:` whose conversation has come to its end with a message that holds one
-/// counts as answered: programs other than ours do not always copy it out. One that waits or ended
-/// in an error has no answer yet.
+/// Searches the messages for the answer of a file without `answer:`, because other programs do not
+/// always copy it out. Only a conversation that ended with a message of the model is searched; one
+/// that waits or ended in an error has no answer yet.
 fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<'t>) {
     if root.given("error").is_some() {
         return;
@@ -53,7 +53,8 @@ fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<
     }
 }
 
-/// Everything a file says besides the keys that became steps; what stands under `run:` one by one.
+/// Reports all keys of a file that did not become steps; the entries of `run:` are reported one by
+/// one.
 pub(crate) fn facts<'t, N: Node<'t>>(root: N, except: &[&str], sink: &mut impl Sink<'t>) {
     for (key, value) in root.entries() {
         let Some(word) = key.word() else { continue };
@@ -69,8 +70,8 @@ pub(crate) fn facts<'t, N: Node<'t>>(root: N, except: &[&str], sink: &mut impl S
     }
 }
 
-/// The keys of an item that say what it is. Some programs write all of them and set one: a null
-/// beside another one says nothing.
+/// Returns the entries of an item that determine its kind. Some programs write all of these keys
+/// and set only one, so nulls are ignored next to a key that is set.
 pub(crate) fn known_keys<'t, N: Node<'t>>(item: N) -> impl Iterator<Item = (StepKind, N)> {
     let all = move || item.entries().filter_map(|(key, value)| Some((kind(key.text()?)?, value)));
     let set = all().any(|(_, value)| !value.is_null());
@@ -91,11 +92,11 @@ fn kind(key: &str) -> Option<StepKind> {
 pub(crate) struct Walker<'s, S> {
     sink: &'s mut S,
     turn: u32,
-    /// Assistant turns so far.
+    /// Number of assistant turns.
     assistants: u64,
-    /// The `turn:` of the tool calls of the assistant turn we are in.
+    /// Value of `turn:` in the tool calls of the current assistant turn.
     call_turn: Option<u64>,
-    /// True while tool calls belong to the assistant turn we are in.
+    /// True while tool calls belong to the current assistant turn.
     open: bool,
     users: u32,
 }
@@ -145,9 +146,9 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
         self.open = true;
     }
 
-    /// `turn:` counts assistant turns from 1. A call with a later turn than the one we are in
-    /// begins a turn without a message; calls of one assistant turn stay together. Without `turn:`
-    /// a call belongs to the message it follows.
+    /// Assigns a tool call to a turn. `turn:` counts assistant turns from 1. A call with a later
+    /// turn than the current one begins a turn without a message; calls with equal turns stay
+    /// together. Without `turn:` a call belongs to the message before it.
     fn join_turn(&mut self, turn: Option<u64>) {
         let later = match (turn, self.call_turn) {
             (Some(turn), None) => turn > self.assistants,
@@ -236,7 +237,7 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
     }
 }
 
-/// A number without sign and fraction.
+/// Parses a number without sign and fraction.
 pub(crate) fn whole<'t, N: Node<'t>>(value: N) -> Option<u64> {
     value.word().and_then(|word| word.parse().ok())
 }

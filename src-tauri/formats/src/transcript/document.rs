@@ -1,5 +1,6 @@
-//! **Pure.** A transcript that is rewritten: what we do not know stays as it is and where it is.
-//! Comments and tags do not survive; values, keys and their order do, for readers of any YAML.
+//! **Pure.** Transcripts that are edited and rewritten. Unknown keys keep their content and
+//! position. Comments and tags are lost; values, keys and their order are preserved for all YAML
+//! parsers.
 use super::sink::{Head, Role, Sink};
 use super::{conversation, layout};
 use crate::error::{ReadError, text_of};
@@ -10,20 +11,20 @@ use crate::yaml;
 use crate::yaml::tree::Item;
 use std::collections::HashMap;
 
-/// One thing that a conversation holds.
+/// One entry of a conversation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Said<'d> {
-    /// What it is; what we do not know is `Unknown`.
+    /// Kind of the entry; `Unknown` for items that are not recognized.
     pub kind: StepKind,
-    /// Turn, from 1. A message of the model and the calls of the same turn have the same.
+    /// Turn, from 1. A message of the model and the calls of the same turn share it.
     pub turn: u32,
-    /// The text of a message, the map of a call; all of an item that we do not know.
+    /// Text of a message or map of a call; for an unknown item, the whole item.
     pub value: &'d Value,
-    /// The item that it stands in.
+    /// Item that holds the entry.
     pub item: &'d Value,
 }
 
-/// Listens to a walk for the turn of every step.
+/// Sink that collects the turn of every step.
 #[derive(Default)]
 struct Turns(Vec<u32>);
 
@@ -41,12 +42,12 @@ impl<'t> Sink<'t> for Turns {
     fn found(&mut self, _answer: Answer) {}
 }
 
-/// A transcript file as keys and items. Two are equal when they say the same.
+/// A transcript file as keys and items. Equality compares the content only.
 #[derive(Debug, Clone)]
 pub struct Document {
     entries: Vec<(Value, Value)>,
-    /// What the file it was read from left without quotes, by top-level key and, in a conversation,
-    /// by item.
+    /// Texts that were unquoted in the source file, by top-level key and, in a conversation, by
+    /// item.
     unquoted: HashMap<Place, Vec<(String, bool)>>,
 }
 
@@ -56,7 +57,7 @@ impl PartialEq for Document {
     }
 }
 
-/// A top-level key, and an item in it.
+/// Top-level key, and index of an item in it.
 type Place = (String, Option<usize>);
 
 fn unquoted(root: Item<'_>) -> HashMap<Place, Vec<(String, bool)>> {
@@ -79,7 +80,7 @@ fn unquoted(root: Item<'_>) -> HashMap<Place, Vec<(String, bool)>> {
 }
 
 impl Document {
-    /// A transcript of a tool-calling system with nothing in it.
+    /// Returns an empty transcript of a tool-calling system.
     pub fn conversation() -> Self {
         Document {
             entries: vec![("conversation".into(), Value::List(Vec::new()))],
@@ -87,12 +88,12 @@ impl Document {
         }
     }
 
-    /// A transcript of a `PromptQL` system with nothing in it.
+    /// Returns an empty transcript of a `PromptQL` system.
     pub fn reply() -> Self {
         Document { entries: Vec::new(), unquoted: HashMap::new() }
     }
 
-    /// Reads a file to rewrite it.
+    /// Parses a transcript for rewriting. Fails if the file is not a transcript.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
         let tree = yaml::parse_fast(text_of(bytes)?)?;
         let value = tree.root().to_value();
@@ -103,7 +104,7 @@ impl Document {
         }
     }
 
-    /// The text of the file. What was not changed says to every reader what it said before.
+    /// Formats the file as YAML. Unchanged parts keep their meaning for every YAML parser.
     pub fn write(&self) -> String {
         let mut flags = Vec::new();
         for (key, value) in &self.entries {
@@ -123,7 +124,8 @@ impl Document {
         yaml::write_as_it_was(&Value::Map(self.entries.clone()), &flags)
     }
 
-    /// Which texts of a value stay without quotes; none when others stood there.
+    /// Appends, for each text of a value, the flag that it stays unquoted. All flags are false if
+    /// the texts are not those of the source file.
     fn flag(&self, place: &Place, value: &Value, flags: &mut Vec<bool>) {
         let mut texts = Vec::new();
         yaml::unquoted::of_value(value, &mut texts);
@@ -137,23 +139,23 @@ impl Document {
         }
     }
 
-    /// What the file says, as a run.
+    /// Converts the document to a run.
     pub fn run(&self) -> Result<Run, ReadError> {
         super::read(self.write().as_bytes())
     }
 
-    /// The value of a top-level key.
+    /// Returns the value of a top-level key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries.iter().find(|(k, _)| k.text() == Some(key)).map(|(_, value)| value)
     }
 
-    /// Items of the conversation.
+    /// Returns the items of the conversation.
     pub fn items(&self) -> &[Value] {
         self.get("conversation").map_or(&[], Value::items)
     }
 
-    /// What the conversation holds, in order, with its turn: the same turns that a reader of the
-    /// run sees.
+    /// Returns the entries of the conversation in order. Their turns are equal to those in the
+    /// [`Run`] of the file.
     pub fn said(&self) -> Vec<Said<'_>> {
         let mut turns = Turns::default();
         conversation::walk_items(self.items().iter(), &mut turns);
@@ -177,7 +179,7 @@ impl Document {
         }
     }
 
-    /// Takes the last item of the conversation away.
+    /// Removes the last item of the conversation and returns it.
     pub fn pop(&mut self) -> Option<Value> {
         let Value::List(items) = self.slot("conversation") else { return None };
         let last = items.pop();
@@ -186,7 +188,7 @@ impl Document {
         last
     }
 
-    /// Keeps the first items of the conversation.
+    /// Truncates the conversation to its first `count` items.
     pub fn keep(&mut self, count: usize) {
         if let Value::List(items) = self.slot("conversation") {
             items.truncate(count);
@@ -194,12 +196,12 @@ impl Document {
         self.forget_items(count);
     }
 
-    /// What comes in place of items that were taken away is something else.
+    /// Forgets the quoting of removed items, since other items may take their place.
     fn forget_items(&mut self, from: usize) {
         self.unquoted.retain(|(_, at), _| at.is_none_or(|at| at < from));
     }
 
-    /// An item of the conversation, to be changed.
+    /// Returns an item of the conversation for modification.
     pub fn item_mut(&mut self, at: usize) -> Option<&mut Value> {
         match self.slot("conversation") {
             Value::List(items) => items.get_mut(at),
@@ -207,7 +209,7 @@ impl Document {
         }
     }
 
-    /// Sets or removes the answer. No answer is no key, never `null`.
+    /// Sets or removes the answer. Without an answer the key is absent, never `null`.
     pub fn set_answer(&mut self, answer: Option<Value>) {
         match answer {
             Some(value) => self.set("answer", value),
@@ -215,7 +217,7 @@ impl Document {
         }
     }
 
-    /// Sets a top-level key, in place when it is there, else at the end but before `run`.
+    /// Sets a top-level key: in place if it exists, else at the end but before `run`.
     pub fn set(&mut self, key: &str, value: Value) {
         *self.slot(key) = value;
     }
@@ -239,7 +241,7 @@ impl Document {
         }
     }
 
-    /// The value of a top-level key, which is made when it is missing.
+    /// Returns the value of a top-level key, inserting null if the key is missing.
     fn slot(&mut self, key: &str) -> &mut Value {
         let place = |entries: &[(Value, Value)], key: &str| {
             entries.iter().position(|(k, _)| k.text() == Some(key))

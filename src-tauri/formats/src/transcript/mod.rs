@@ -1,5 +1,5 @@
-//! **Pure.** Transcripts, our own layout: the whole [`Run`] for whoever opens one, the [`Outline`]
-//! for whoever lists them all. Both come from one walk over the file, so they cannot disagree.
+//! **Pure.** Transcripts in Touchstone's own layout: the full [`Run`] for the detail view, and the
+//! [`Outline`] for lists. Both are built by the same walk over the file, so they cannot disagree.
 pub(crate) mod build;
 pub(crate) mod conversation;
 mod document;
@@ -20,7 +20,7 @@ use build::RunBuilder;
 use outline::OutlineBuilder;
 use sink::Sink;
 
-/// Everything a transcript says.
+/// Parses a transcript completely.
 pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
     let tree = yaml::parse_fast(text_of(bytes)?)?;
     let mut builder = RunBuilder::default();
@@ -28,7 +28,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
     Ok(builder.finish(layout))
 }
 
-/// What lists and search need of a transcript; the fast way.
+/// Parses only the data that lists and search need. Faster than [`read`].
 pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
     let tree = yaml::parse_fast(text_of(bytes)?)?;
     let mut builder = OutlineBuilder::with_capacity(bytes.len());
@@ -37,13 +37,13 @@ pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
 }
 
 impl Run {
-    /// The outline, from what was read: the same as [`outline`] of the same file.
+    /// Returns the outline of the run, equal to the one that [`outline`] gives for the same file.
     pub fn outline(&self) -> Outline {
         outline::of_run(self)
     }
 }
 
-/// Tells a sink everything a transcript holds.
+/// Walks over a transcript and reports its content to a sink.
 fn walk<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) -> Result<Layout, ReadError> {
     let layout = layout(root)?;
     match layout {
@@ -53,7 +53,7 @@ fn walk<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) -> Result<Layout, Re
     Ok(layout)
 }
 
-/// Which layout a value has; an error that says what it is instead.
+/// Detects the layout of a value. Fails with a description of the value if it is not a transcript.
 pub(crate) fn layout<'t, N: Node<'t>>(root: N) -> Result<Layout, ReadError> {
     if root.shape() != Shape::Map {
         let what = if root.shape() == Shape::List { "a list" } else { "a single value" };

@@ -1,5 +1,5 @@
-//! **Pure.** Collects a walk into an [`Outline`], without copying anything but the text that is
-//! searched. Owns how a run stands.
+//! **Pure.** Builds an [`Outline`] from a walk over a transcript, copying only the searchable text.
+//! Owns the rules for the state of a run.
 use std::collections::HashSet;
 
 use super::reason;
@@ -13,48 +13,49 @@ use crate::run::{
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::stamp;
 
-/// An outline that is being collected.
+/// Builder of an outline.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default)]
 pub(crate) struct OutlineBuilder {
     outline: Outline,
     steps: u32,
-    /// The last step that counts for how the run stands.
+    /// Last step that counts for the state of the run.
     last: Option<(StepKind, Option<bool>)>,
-    /// Why the run failed, as the last error says.
+    /// Reason of the failure, from the last error.
     error: Option<String>,
-    /// Why there is no answer, as the layout says it.
+    /// Reason for the missing answer, as given by the file.
     reason: Option<String>,
-    /// Why the answer in a message cannot be read.
+    /// Explanation why the answer in a message cannot be parsed.
     unread: Option<String>,
-    /// True while the parts of an error come.
+    /// True while the parts of an error are reported.
     in_error: bool,
-    /// While the parts of a message of the model come: whether its text has begun.
+    /// Set while the parts of an assistant message are reported; true once its text has begun.
     in_message: Option<bool>,
     failed: bool,
     /// Names of tools.
     tools: HashSet<String>,
     last_turn: u32,
-    /// Where the name of the tool that was called last stands in the text.
+    /// Offset of the name of the last called tool in the text.
     last_tool: Option<usize>,
-    /// While the parts of a call come that names the function it stands for: its place among the
-    /// calls.
+    /// Set while the parts of a call are reported that names the function it stands for: the index
+    /// of the call.
     stands_for_another: Option<usize>,
-    /// While the parts of a call of `Finish` come.
+    /// True while the parts of a call of `Finish` are reported.
     in_finish: bool,
-    /// What the last call of `Finish` was given.
+    /// Arguments of the last call of `Finish`.
     finishing: answers::finish::Said,
     answered: bool,
-    /// Whether it says when it began, and when it was closed, in whatever words.
+    /// True if the file has a start date, and for `closed` an end date, in any format.
     begun: bool,
     closed: bool,
     started: Option<f64>,
     finished: Option<f64>,
-    /// True when it was made by a method whose last word is a call.
+    /// True if the run was made by a search method, which may end with a tool call.
     searched: bool,
-    /// While the parts of a message come that is not the first of its kind.
+    /// True while the parts of a message are reported that is not the first of its kind.
     in_later_message: bool,
-    /// Messages in the words of an automatic nudge, and how many nudges the file says that it has.
+    /// Number of messages with the wording of an automatic nudge, and number of nudges recorded in
+    /// the file.
     nudges_seen: u32,
     nudges_told: u32,
 }
@@ -85,13 +86,13 @@ impl OutlineBuilder {
             self.outline.seconds = Some(finished - started);
         }
         if layout == Layout::ToolCalling {
-            // A file that says when it began counts its nudges; in others they are told by their
-            // words.
+            // A file with a start date records the number of its nudges; in others they are
+            // recognized by their wording.
             let seen = if self.begun { 0 } else { self.nudges_seen };
             let automatic = self.nudges_told.max(seen);
             self.outline.follow_ups = self.outline.nudges.saturating_sub(automatic);
         }
-        // A search hands its answer over by `Finish`: what is said last in one is a thought.
+        // A search returns its answer by `Finish`; its last message is only a thought.
         self.outline.is_sought &= !self.searched;
         match std::mem::take(&mut self.finishing).finish() {
             answers::Finish::GaveUp => self.outline.told.gave_up = Some(true),
@@ -103,8 +104,8 @@ impl OutlineBuilder {
         self.outline
     }
 
-    /// A conversation stands as its last item says; anything else has an error, an answer, or
-    /// neither.
+    /// Returns the state of the run and its reason. The state of a conversation follows from its
+    /// last item; other layouts have an error, an answer, or neither.
     fn standing(&self, layout: Layout) -> (Standing, Option<String>) {
         let ended = if self.answered { Standing::Answered } else { Standing::NoAnswer };
         if layout != Layout::ToolCalling {
@@ -135,12 +136,12 @@ impl OutlineBuilder {
         }
     }
 
-    /// The first line of the text that begins at a place.
+    /// Returns the first line of the text from an offset.
     fn reason_at(&self, start: usize) -> Option<String> {
         reason::first_line(self.outline.text.get(start..)?)
     }
 
-    /// What the model said runs from the first to the last message of a step.
+    /// Extends the range of the assistant text, from the first to the last message of a step.
     fn say(&mut self, start: usize) {
         let end = count(self.outline.text.trim_end_matches('\n').len().max(start));
         self.outline.said = match (self.in_message, self.outline.said) {
@@ -158,7 +159,7 @@ impl OutlineBuilder {
             Some(Kept { json: json::write_within(value, LONGEST_ANSWER), lenient });
     }
 
-    /// A call is one of this function.
+    /// Sets the name of the function that a generic call stands for.
     fn means(&mut self, call: usize, name: &str) {
         self.stands_for_another = None;
         if let Some(call) = self.outline.calls.get_mut(call).filter(|_| !name.is_empty()) {
@@ -167,7 +168,7 @@ impl OutlineBuilder {
         }
     }
 
-    /// What a call of `Finish` hands over, as far as this part of it says.
+    /// Updates the gave-up flag from one part of a call of `Finish`.
     fn ends(&mut self, label: &str, said: &str) {
         let gave_up = match label {
             "return_type" => answers::finish::returned(said),
@@ -302,7 +303,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
     }
 }
 
-/// Whether a message is in the words of an automatic nudge, in those of earlier versions as well.
+/// Returns true if a message has the wording of an automatic nudge, including the wording of
+/// earlier versions.
 pub fn is_automatic(message: &str) -> bool {
     let names = message
         .trim()
@@ -311,7 +313,7 @@ pub fn is_automatic(message: &str) -> bool {
     names.is_some_and(|names| names.ends_with(" tools") || names.ends_with(" tool"))
 }
 
-/// Where a fork was copied from; its file alone is enough.
+/// Parses the origin of a fork; the file name alone is enough.
 fn origin<'t, N: Node<'t>>(value: N) -> Option<ForkOrigin> {
     if value.shape() != Shape::Map {
         return value.word().map(|file| ForkOrigin { file: file.to_owned(), step: None });
@@ -323,8 +325,8 @@ fn origin<'t, N: Node<'t>>(value: N) -> Option<ForkOrigin> {
     value.get("file").and_then(N::word).map(|file| ForkOrigin { file: file.to_owned(), step })
 }
 
-/// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a
-/// list of usages. Where a part of it is not known, neither is the sum.
+/// Returns the sum of input and output tokens, including cached ones, from usages as Anthropic and
+/// `OpenAI` report them; a list of usages is added up. Returns `None` if any part is unknown.
 pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
     match usage.shape() {
         Shape::Scalar(_) => super::conversation::whole(usage),
@@ -339,7 +341,7 @@ pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
             }
             let (read, written) = (given(&TOKENS_IN), given(&TOKENS_OUT));
             if read.is_empty() && written.is_empty() {
-                // Else one usage for each model.
+                // Otherwise the map holds one usage per model.
                 let each = usage.entries().filter(|(_, one)| one.shape() == Shape::Map);
                 return all_of(each.map(|(_, one)| tokens(one)));
             }
@@ -354,7 +356,7 @@ pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
 
 const TOKENS_IN: [&str; 3] = ["input_tokens", "prompt_tokens", "input"];
 const TOKENS_OUT: [&str; 3] = ["output_tokens", "completion_tokens", "output"];
-/// What is not said of these was not kept for later.
+/// Missing keys mean that no tokens were cached.
 const TOKENS_CACHED: [&str; 4] = [
     "cache_creation_input_tokens",
     "cache_read_input_tokens",
@@ -362,18 +364,18 @@ const TOKENS_CACHED: [&str; 4] = [
     "cache_write_tokens",
 ];
 
-/// The sum of what is all known; none of nothing.
+/// Returns the sum of the parts. Returns `None` if a part is unknown or there are no parts.
 fn all_of(parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
     let parts: Option<Vec<u64>> = parts.collect();
     parts?.into_iter().reduce(u64::saturating_add)
 }
 
-/// What is no amount, or less than nothing, is not known.
+/// Returns an amount; `None` if it is not a number or negative.
 fn amount<'t, N: Node<'t>>(value: N) -> Option<f64> {
     value.number().filter(|amount| amount.is_finite() && *amount >= 0.0)
 }
 
-/// The outline of a run that was read.
+/// Returns the outline of a parsed run.
 pub(crate) fn of_run(run: &Run) -> Outline {
     let mut builder = OutlineBuilder::default();
     for step in &run.steps {

@@ -1,17 +1,17 @@
-//! **Pure.** Why a run failed, in a few words: errors are texts, replies of a provider, or traces
-//! of a program.
+//! **Pure.** Short reason of a failed run. Errors are plain texts, replies of a provider, or
+//! tracebacks of a program.
 use crate::json;
 use crate::node::{Node, Shape};
 use crate::value::Value;
 
-/// Longest reason, in characters.
+/// Maximum length of a reason, in characters.
 const REASON: usize = 200;
 
-/// Where replies of providers say what happened, best first.
+/// Keys with the message in providers' replies, best first.
 const SAID: [&str; 8] =
     ["message", "detail", "error", "reason", "error_message", "body", "text", "title"];
 
-/// What an error says, with its status when it has one.
+/// Returns the message of an error, with its status if there is one.
 pub(super) fn of<'t, N: Node<'t>>(error: N) -> Option<String> {
     let text = said(error)?;
     let status = ["status", "status_code", "code"].iter().find_map(|key| error.get(key)?.word());
@@ -35,12 +35,12 @@ fn said<'t, N: Node<'t>>(error: N) -> Option<String> {
     }
 }
 
-/// The first line that is not blank, cut when it is long.
+/// Returns the first line that is not blank, cut when it is long.
 pub(super) fn first_line(text: &str) -> Option<String> {
     text.lines().find_map(cut)
 }
 
-/// The last line of a trace says what happened.
+/// Returns the last line of a traceback, which has the message.
 fn last_line(text: &str) -> Option<String> {
     text.lines().rev().find_map(cut)
 }

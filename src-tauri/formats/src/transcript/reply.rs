@@ -1,5 +1,5 @@
-//! **Pure.** `PromptQL` replies: actions with programs, and the artifacts they stored. In a
-//! transcript under `output:`, in benchmark folders one by one.
+//! **Pure.** `PromptQL` replies: actions with programs, and the artifacts they stored. Transcripts
+//! have them under `output:`, benchmark folders as single interactions.
 use super::conversation::facts;
 use super::sink::{Head, Role, Sink};
 use crate::node::{Node, Shape};
@@ -39,7 +39,8 @@ fn is_step(key: &str) -> bool {
     matches!(key, "interactions" | "user_message" | "assistant_actions" | "modified_artifacts")
 }
 
-/// One interaction: what was asked (when it says), what was done, what was stored.
+/// Walks over one interaction: the user message, if recorded, the actions, and the stored
+/// artifacts.
 pub(crate) fn walk<'t, N: Node<'t>>(interaction: N, turn: &mut u32, sink: &mut impl Sink<'t>) {
     if let Some(message) = interaction.given("user_message") {
         *turn += 1;

@@ -1,56 +1,57 @@
-//! **Pure.** What a walk over a run tells, step by step, to whoever listens.
+//! **Pure.** The sink interface: a walk over a run reports its steps, parts, facts and answer to
+//! it.
 use crate::node::Node;
 use crate::run::{Answer, StepKind};
 
-/// Whoever listens to a walk.
+/// Receiver of a walk over a run.
 pub(crate) trait Sink<'t> {
-    /// A step begins; its parts follow.
+    /// Begins a step; its parts follow.
     fn step(&mut self, head: Head<'t>);
-    /// A part of the step that began last.
+    /// Adds a part to the current step.
     fn part<N: Node<'t>>(&mut self, label: &str, role: Role, value: N);
-    /// Something the file says besides steps and answer.
+    /// Adds a fact: any other key of the file.
     fn fact<N: Node<'t>>(&mut self, key: &str, value: N);
-    /// The answer as the file says it.
+    /// Sets the answer that the file stores.
     fn answer<N: Node<'t>>(&mut self, value: N, source: &str);
-    /// The conversation came to its end in words and has no answer of its own: it stands in its
-    /// messages, or nowhere.
+    /// Reports that the conversation ended with a message and the file stores no answer: the answer
+    /// may be in its messages.
     fn sought(&mut self) {}
-    /// The answer as it was found in a message.
+    /// Sets an answer that was found in a message.
     fn found(&mut self, answer: Answer);
-    /// The conversation came to its end without an answer that can be found; a sentence where there
-    /// is one that cannot be read.
+    /// Reports that the conversation ended without an answer in its messages; with a sentence if
+    /// there is one that cannot be parsed.
     fn unanswered(&mut self, _why: Option<String>) {}
 }
 
-/// What a step is, without its parts.
+/// A step without its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Head<'t> {
     /// Turn, from 1.
     pub turn: u32,
-    /// What it is.
+    /// Kind of the step.
     pub kind: StepKind,
     /// Name of the tool, identifier of the artifact, key of an unknown item.
     pub title: Option<&'t str>,
     /// Id of the tool call.
     pub call_id: Option<&'t str>,
-    /// True when it failed; none when nothing came back.
+    /// True if it failed; `None` if there is no result.
     pub failed: Option<bool>,
-    /// Added to drive the run on.
+    /// True for a message that was added to make the run continue.
     pub nudge: bool,
-    /// Seconds.
+    /// Duration in seconds.
     pub seconds: Option<f64>,
-    /// Tokens.
+    /// Number of tokens.
     pub tokens: Option<u64>,
 }
 
-/// What a part is for; decides what it is written in.
+/// Purpose of a part; determines its language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// What somebody said.
+    /// A message of the user or the model.
     Message,
     /// A parameter of a call.
     Param,
-    /// What a call returned, or what an artifact holds.
+    /// The result of a call, or the data of an artifact.
     Result,
     /// Python code.
     Code,

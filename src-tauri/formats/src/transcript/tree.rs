@@ -1,13 +1,14 @@
-//! **Pure.** What a search tried, as it stands under `run.tree` of a transcript of ours.
+//! **Pure.** The search tree of a run, stored under `run.tree` in Touchstone's transcripts.
 use crate::json;
 use crate::node::Node;
 use crate::run::{Run, StepKind, Tree, TreeKind, TreeNode};
 use crate::value::Value;
 
-/// More nodes are not read.
+/// Maximum number of nodes that are read.
 const MOST: usize = 100_000;
 
-/// The tree; none when the value is none of ours, or a node stands before its parent.
+/// Parses the tree. Returns `None` if the value has another form, or if a node comes before its
+/// parent.
 pub(crate) fn read(value: &Value) -> Option<Tree> {
     let Some(Value::List(written)) = value.get("nodes") else { return None };
     let mut nodes = vec![TreeNode::default()];
@@ -47,7 +48,8 @@ fn place(entry: &Value, key: &str) -> Option<u32> {
     entry.get(key)?.word()?.parse().ok()
 }
 
-/// Takes away places in the steps that hold something else: somebody edited the conversation.
+/// Clears the step references of nodes that do not match the step, which happens when the
+/// conversation was edited.
 pub(crate) fn check_places(run: &mut Run) {
     let Some(tree) = &mut run.tree else { return };
     for node in &mut tree.nodes {

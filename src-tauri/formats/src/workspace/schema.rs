@@ -1,31 +1,31 @@
-//! **Pure.** The keys that `touchstone.yaml` may hold, declared once, and what is wrong with a file
-//! that holds others. Readers of settings take their lists of keys from here.
+//! **Pure.** Schema of `touchstone.yaml`: the allowed keys, and the check for unknown keys and
+//! invalid values. Code that reads settings takes its lists of keys from here.
 use crate::error::{ReadError, ReadErrorKind};
 use crate::nearest::nearest;
 use crate::node::{Node, Shape};
 use crate::yaml::scalars::Scalar;
 use crate::yaml::tree::Item;
 
-/// More faults of one file are not listed: finding the line of each takes time.
+/// Maximum number of faults per file. Finding the line of each takes time.
 const MOST: usize = 100;
 
-/// A map of the file: which keys it may hold, and what their values are.
+/// Schema of a map: its keys and the kinds of their values.
 #[derive(Debug)]
 pub struct Section {
-    /// The keys with the kinds of their values.
+    /// Keys with the kinds of their values.
     pub keys: &'static [(&'static str, Kind)],
-    /// Keys of another section that this one holds as well.
+    /// Section whose keys are allowed as well.
     pub also: Option<&'static Section>,
-    /// Keys that have to be there.
+    /// Required keys.
     pub needs: &'static [&'static str],
 }
 
-/// What the value of a key has to be. A key without a value counts as left out.
+/// Kind of a value. A key without a value counts as missing.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// A text; a number or a date is taken as it is written.
+    /// A text; a number or a date is used as written.
     Text,
-    /// A whole number, and the least one that makes sense.
+    /// An integer, with its minimum.
     Whole(u32),
     /// A number that is not negative: dollars, temperatures.
     Number,
@@ -39,15 +39,15 @@ pub enum Kind {
     Texts,
     /// A map with the keys of a section.
     Map(&'static Section),
-    /// Such a map, or `true` or `false`.
+    /// A map with the keys of a section, or `true` or `false`.
     SwitchOrMap(&'static Section),
-    /// Such a map, or anything that is no map.
+    /// A map with the keys of a section, or any value that is not a map.
     AnyOrMap(&'static Section),
-    /// A map of names that the person chooses; each value is a map with the keys of a section.
+    /// A map with names chosen by the user; each value is a map with the keys of a section.
     Named(&'static Section),
-    /// A map of names that the person chooses; the keys of each value depend on its `kind`.
+    /// A map with names chosen by the user; the keys of each value depend on its `kind`.
     Tools,
-    /// Anything: headers, variables of the environment, what is passed on to an API.
+    /// Any value: headers, environment variables, values passed to an API.
     Free,
 }
 
@@ -82,7 +82,7 @@ pub static RUN: Section = Section {
 pub static NUDGE: Section =
     Section { also: None, needs: &[], keys: &[("auto", Kind::Switch), ("max", Kind::Whole(0))] };
 
-/// `thinking` of a model: what the API takes.
+/// `thinking` of a model, as the API takes it.
 pub static THINKING: Section = Section {
     also: None,
     needs: &[],
@@ -114,7 +114,8 @@ pub static MODEL: Section = Section {
     needs: &[],
 };
 
-/// How runs look for an answer: of all models in `systems.tool_calling`, of one in its entry.
+/// Settings of the search method: in `systems.tool_calling` for all models, in an entry of `models`
+/// for one.
 pub static SEARCH: Section = Section {
     also: None,
     needs: &[],
@@ -233,17 +234,17 @@ pub static VIRTUAL: Section = Section {
 };
 
 impl Section {
-    /// The keys with the kinds of their values, in the order in which they are documented.
+    /// Returns the keys with the kinds of their values, in documentation order.
     pub fn entries(&self) -> impl Iterator<Item = &'static (&'static str, Kind)> {
         self.keys.iter().chain(self.also.map_or(&[][..], |also| also.keys))
     }
 
-    /// The names of the keys.
+    /// Returns the names of the keys.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries().map(|(name, _)| *name)
     }
 
-    /// True for a key that may stand here.
+    /// Returns true if the key is allowed.
     pub fn has(&self, key: &str) -> bool {
         self.names().any(|name| name == key)
     }
@@ -253,7 +254,7 @@ impl Section {
     }
 }
 
-/// Sections with fixed places, and how those places are called.
+/// Sections at fixed paths, with the names of these paths in messages.
 static PLACES: [(&str, &Section); 8] = [
     ("run", &RUN),
     ("run.nudge", &NUDGE),
@@ -265,8 +266,8 @@ static PLACES: [(&str, &Section); 8] = [
     ("queries", &QUERIES),
 ];
 
-/// Returns what is wrong with the keys and the values of a workspace file, in the order of the
-/// file; at most a hundred things.
+/// Returns the faults in the keys and values of a workspace file, in the order of the file; at most
+/// [`MOST`].
 pub(super) fn faults(text: &str, root: Item<'_>) -> Vec<ReadError> {
     let mut checker = Checker { text, faults: Vec::new() };
     checker.map(root, &WORKSPACE, "touchstone.yaml");
@@ -279,7 +280,7 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Checks a map. `place` is how a sentence calls it.
+    /// Checks a map. `place` is its name in messages.
     fn map(&mut self, map: Item<'_>, section: &'static Section, place: &str) {
         if map.shape() != Shape::Map {
             let names = listed(section.names());
@@ -388,7 +389,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The section for an entry of `tools`, by its `kind`.
+    /// Returns the section for an entry of `tools`, by its `kind`.
     fn kind_of_tool(
         &mut self,
         Named { key, value, place }: Named<'_, '_>,
@@ -422,14 +423,14 @@ impl Checker<'_> {
     }
 }
 
-/// An entry of a map whose names the person chooses.
+/// An entry of a map with names chosen by the user.
 struct Named<'t, 'p> {
     key: Item<'t>,
     value: Item<'t>,
     place: &'p str,
 }
 
-/// What to do about a key that is not there: the nearest key, else the place where a key of this
+/// Returns advice for an unknown key: the nearest known key, else the section where a key of this
 /// name belongs, else all keys.
 fn advice(name: &str, section: &Section) -> String {
     if let Some(near) = nearest(name, section.names()) {
@@ -456,7 +457,7 @@ fn whole(text: &str, least: u32) -> bool {
     text.parse::<u32>().is_ok_and(|number| number >= least)
 }
 
-/// `a`, `b` and `c`, as code.
+/// Formats a list of names as code: `a`, `b` and `c`.
 fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     match names.split_last() {

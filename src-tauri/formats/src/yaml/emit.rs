@@ -1,15 +1,15 @@
-//! **Pure.** YAML text of a [`Value`], as people read and edit it and as readers of YAML 1.1 and
-//! 1.2 agree on it. How one scalar is written is in `quoting`.
+//! **Pure.** Formats a [`Value`] as YAML that people can read and edit, and that YAML 1.1 and 1.2
+//! parsers read alike. `quoting` decides the notation of a single scalar.
 use super::quoting::{self, Style};
 use crate::value::Value;
 
-/// YAML text. Reading it gives the same value again.
+/// Formats a value as YAML. Parsing the text gives an equal value.
 pub fn write(value: &Value) -> String {
     write_as_it_was(value, &[])
 }
 
-/// The same; of the texts that need quotes those stay without them that stood so in the file it was
-/// read from, one for each of [`super::unquoted::of_value`].
+/// Like [`write`], but texts that were unquoted in the original file stay unquoted. `unquoted` has
+/// one entry for each text in [`super::unquoted::of_value`].
 pub(crate) fn write_as_it_was(value: &Value, unquoted: &[bool]) -> String {
     let mut out = Out { text: String::new(), unquoted: unquoted.iter() };
     match value {
@@ -23,10 +23,10 @@ pub(crate) fn write_as_it_was(value: &Value, unquoted: &[bool]) -> String {
     out.text
 }
 
-/// The text so far.
+/// The text written so far.
 struct Out<'a> {
     text: String,
-    /// For each text that needs quotes, whether it stands without them.
+    /// For each text that would be quoted, true if it is written without quotes.
     unquoted: std::slice::Iter<'a, bool>,
 }
 
@@ -40,7 +40,7 @@ impl Out<'_> {
     }
 }
 
-/// What a value stands after; decides where a map or list begins.
+/// Token in front of a value; decides where a map or list begins.
 #[derive(Clone, Copy, PartialEq)]
 enum After {
     /// `key:`
@@ -49,7 +49,7 @@ enum After {
     Dash,
 }
 
-/// Entries of a map that begins at the column where the text is.
+/// Writes the entries of a map that begins at the current column.
 fn map(out: &mut Out<'_>, entries: &[(Value, Value)], indent: usize) {
     for (at, (key, value)) in entries.iter().enumerate() {
         if at > 0 {
@@ -79,7 +79,7 @@ fn list(out: &mut Out<'_>, items: &[Value], indent: usize) {
     }
 }
 
-/// A value after the sign it belongs to; `indent` is that of the map or list it is in.
+/// Writes a value after its key or dash; `indent` is the indentation of the enclosing map or list.
 fn put(out: &mut Out<'_>, value: &Value, indent: usize, after: After) {
     let begin = |out: &mut Out<'_>| {
         if after == After::Key {
@@ -110,7 +110,7 @@ fn put(out: &mut Out<'_>, value: &Value, indent: usize, after: After) {
     }
 }
 
-/// A block literal, its lines at a column.
+/// Writes a block literal with its lines at the given column.
 fn literal(out: &mut Out<'_>, text: &str, indent: usize) {
     out.push('|');
     if text.starts_with([' ', '\n']) {
@@ -133,7 +133,7 @@ fn literal(out: &mut Out<'_>, text: &str, indent: usize) {
     }
 }
 
-/// A value on one line.
+/// Writes a value on one line.
 fn short(out: &mut Out<'_>, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
@@ -148,7 +148,8 @@ fn short(out: &mut Out<'_>, value: &Value) {
     }
 }
 
-/// Readers look no further than 1,024 characters for the colon of a key.
+/// Returns true for a key that can be written on the line of its colon. Parsers search for the
+/// colon only within 1,024 characters.
 fn is_short_key(key: &Value) -> bool {
     match key {
         Value::Text(text) => text.len() <= 128,

@@ -1,5 +1,5 @@
-//! **Pure.** Any YAML document to a [`Tree`], by the events of `granit-parser`. Owns the limits,
-//! duplicate keys, aliases and merge keys; what an error looks like is in `faults`.
+//! **Pure.** Parses any YAML document into a [`Tree`] from the events of `granit-parser`. Owns the
+//! limits, duplicate keys, aliases and merge keys; error messages are in `faults`.
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::tree::{Form, Raw, Text, Tree};
 use super::{ALIASES, DEPTH, NODES, REPEATED, SCALAR, faults, keys};
 use crate::error::{ReadError, ReadErrorKind, count};
 
-/// Reads the only document of a text.
+/// Parses a text that holds one document. Fails if there are several.
 pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ReadError> {
     let options = granit_parser::options! {
         emit_comments: false,
@@ -30,9 +30,9 @@ pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ReadError> {
 struct Builder<'a> {
     source: &'a str,
     tree: Tree<'a>,
-    /// Lists and maps that are open, as indexes of nodes.
+    /// Node indexes of the open lists and maps.
     open: Vec<u32>,
-    /// Where the node of each anchor begins.
+    /// Index of the first node of each anchor.
     anchors: HashMap<usize, u32>,
     documents: usize,
     aliases: usize,
@@ -110,7 +110,7 @@ impl<'a> Builder<'a> {
             ));
         }
         let at = count(self.tree.nodes.len());
-        // A list or map that is open has no end yet.
+        // The end of a list or map is not known until it is closed.
         raw.end = if matches!(raw.form, Form::List | Form::Map) { 0 } else { at + 1 };
         self.tree.nodes.push(raw);
         self.tree.spans.push((count(span.0), count(span.1)));
@@ -148,7 +148,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Repeats the nodes of an anchor.
+    /// Copies the nodes of an anchor.
     fn alias(&mut self, id: usize, from: usize) -> Result<(), ReadError> {
         self.aliases += 1;
         if self.aliases > ALIASES {
@@ -187,8 +187,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// `!!str` makes anything text; `!!int` and the like change nothing, because numbers keep their
-/// text.
+/// Returns the form of a scalar. `!!str` makes any scalar text; `!!int` and similar tags change
+/// nothing, because numbers keep their text.
 fn form(style: ScalarStyle, tag: Option<&Tag>) -> Form {
     match tag.and_then(Tag::core_suffix) {
         Some("str" | "binary") => Form::Quoted,

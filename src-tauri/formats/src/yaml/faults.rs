@@ -1,11 +1,11 @@
-//! **Pure.** What is wrong with a YAML text, in words a person can act on.
+//! **Pure.** Error messages for invalid YAML, with advice on the fix.
 use granit_parser::{ErrorKind, ScanError};
 
 use super::tree::Tree;
 use super::{DEPTH, SCALAR};
 use crate::error::{Place, ReadError, ReadErrorKind};
 
-/// An error of the parser.
+/// Converts an error of the parser.
 pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
     let offset = error.marker().byte_offset().unwrap_or(text.len());
     if *error.kind() == ErrorKind::RecursionLimitExceeded {
@@ -37,7 +37,7 @@ pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
     }
 }
 
-/// A text without anything in it.
+/// Error for an empty text.
 pub(crate) fn empty(text: &str) -> ReadError {
     let message = if text.trim().is_empty() {
         "The file is empty."
@@ -47,19 +47,19 @@ pub(crate) fn empty(text: &str) -> ReadError {
     ReadError::new(ReadErrorKind::Truncated, message)
 }
 
-/// Too many lists and maps inside each other.
+/// Error for lists and maps that are nested too deeply.
 pub(crate) fn too_deep(text: &str, offset: usize) -> ReadError {
     let message = format!("Lists and maps are nested deeper than {DEPTH} levels.");
     ReadError::at(ReadErrorKind::TooDeep, text, offset, message)
 }
 
-/// A text that is longer than texts may be.
+/// Error for a scalar that exceeds the maximum length.
 pub(crate) fn too_long(text: &str, offset: usize) -> ReadError {
     let message = format!("A text of more than {SCALAR} bytes; longer ones are not read.");
     ReadError::at(ReadErrorKind::TooLarge, text, offset, message)
 }
 
-/// The same key twice.
+/// Error for a duplicate key.
 pub(crate) fn duplicate(text: &str, tree: &Tree<'_>, first: usize, second: usize) -> ReadError {
     let offset = |node: usize| tree.spans.get(node).map_or(0, |(from, _)| *from as usize);
     let key = tree.scalar(second).map_or("", super::scalars::Scalar::words);
@@ -70,7 +70,8 @@ pub(crate) fn duplicate(text: &str, tree: &Tree<'_>, first: usize, second: usize
         .advise("Remove or rename one of the two.")
 }
 
-/// The commonest mistake in suites: keys that go on deeper than the first key of their list item.
+/// Detects the most frequent mistake in suites: keys that are indented deeper than the first key of
+/// their list item.
 fn deeper_key(text: &str, offset: usize) -> Option<ReadError> {
     let place = Place::of(text, offset);
     let indent = indent_of(place.content);
@@ -103,7 +104,7 @@ fn indent_of(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// The key a line begins with.
+/// Returns the key at the start of a line.
 fn key_of(line: &str) -> Option<&str> {
     let (key, rest) = line.split_once(':')?;
     let fits = !key.is_empty() && !key.contains([' ', '"', '\'', '{', '[', '#']);
@@ -153,7 +154,7 @@ fn advice(kind: &ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// The commonest faults in our words.
+/// Returns a clearer message for the most frequent errors.
 fn in_words(kind: &ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::TabNotAllowed
@@ -186,7 +187,7 @@ fn in_words(kind: &ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// What the parser says, as a sentence.
+/// Formats the parser's message as a sentence.
 fn sentence(words: &str) -> String {
     let words = words.lines().next().unwrap_or_default();
     let mut letters = words.chars();

@@ -1,15 +1,16 @@
-//! **Pure.** Keys of maps while a [`Tree`] is built: the same key twice, and the `<<` of YAML 1.1.
+//! **Pure.** Checks map keys while a [`Tree`] is built: finds duplicate keys and applies the `<<`
+//! merge keys of YAML 1.1.
 use std::collections::{HashMap, HashSet};
 
 use super::tree::{Form, Raw, Tree};
 use crate::yaml::scalars::Scalar;
 
-/// The nodes of two keys of a map that are the same. The map is the last node that is still open.
+/// Returns the nodes of two equal keys of a map. The map must be the last node that is still open.
 pub(crate) fn duplicate(tree: &Tree<'_>, map: usize) -> Option<(usize, usize)> {
     let mut seen: HashMap<Scalar<'_>, usize> = HashMap::new();
     for (key, _) in pairs(tree, map) {
-        // Keys that are lists or maps are so rare that only their texts are compared, by whoever
-        // shows them.
+        // Keys that are lists or maps are too rare to be compared here; code that displays them
+        // compares their texts.
         let Some(scalar) = tree.scalar(key) else { continue };
         if is_merge(tree, key) {
             continue;
@@ -21,7 +22,7 @@ pub(crate) fn duplicate(tree: &Tree<'_>, map: usize) -> Option<(usize, usize)> {
     None
 }
 
-/// Replaces the `<<` entries of a map by what they point to. What the map says itself wins.
+/// Replaces the `<<` entries of a map by the entries they refer to. The map's own entries win.
 pub(crate) fn merge(tree: &mut Tree<'_>, map: usize) {
     let found: Vec<(usize, usize)> = pairs(tree, map).collect();
     if !found.iter().any(|(key, _)| is_merge(tree, *key)) {
@@ -38,7 +39,7 @@ pub(crate) fn merge(tree: &mut Tree<'_>, map: usize) {
     rebuild(tree, map, &own);
 }
 
-/// How deep a subtree is; 0 for a scalar.
+/// Returns the depth of a subtree; 0 for a scalar.
 pub(crate) fn depth(nodes: &[Raw<'_>]) -> usize {
     let base = nodes.first().map_or(0, |raw| raw.end as usize - nodes.len());
     let mut open: Vec<usize> = Vec::new();
@@ -55,7 +56,7 @@ pub(crate) fn depth(nodes: &[Raw<'_>]) -> usize {
     deepest
 }
 
-/// Keys and values of a map, as indexes of nodes.
+/// Returns the keys and values of a map as node indexes.
 fn pairs<'t>(tree: &'t Tree<'_>, map: usize) -> impl Iterator<Item = (usize, usize)> + 't {
     let end = match tree.nodes.get(map) {
         Some(raw) if raw.form == Form::Map && raw.end == 0 => tree.nodes.len(),
@@ -71,7 +72,7 @@ fn pairs<'t>(tree: &'t Tree<'_>, map: usize) -> impl Iterator<Item = (usize, usi
     })
 }
 
-/// An unquoted `<<` with a map, or a list of maps.
+/// Returns true for an unquoted `<<` whose value is a map or a list of maps.
 fn is_merge(tree: &Tree<'_>, key: usize) -> bool {
     let Some(raw) = tree.nodes.get(key) else { return false };
     raw.form == Form::Plain && tree.text(raw) == "<<" && !sources(tree, raw.end as usize).is_empty()
@@ -96,7 +97,7 @@ fn sources(tree: &Tree<'_>, value: usize) -> Vec<usize> {
     }
 }
 
-/// Writes the entries of a map anew; they may stand anywhere in the tree.
+/// Replaces the entries of a map; the new ones may come from anywhere in the tree.
 fn rebuild(tree: &mut Tree<'_>, map: usize, entries: &[(usize, usize)]) {
     let mut nodes = Vec::new();
     let mut spans = Vec::new();

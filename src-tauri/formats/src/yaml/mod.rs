@@ -1,5 +1,5 @@
-//! **Pure.** YAML to and from [`Value`]: the 1.2 core schema when reading, and text that 1.1
-//! readers agree on when writing.
+//! **Pure.** Converts YAML to and from [`Value`]. Reads the YAML 1.2 core schema, and writes text
+//! that YAML 1.1 parsers read alike.
 mod emit;
 mod events;
 mod fast;
@@ -18,42 +18,42 @@ use crate::node::Node as _;
 use crate::value::Value;
 use tree::Tree;
 
-/// Nested lists and maps we follow.
+/// Maximum nesting depth of lists and maps.
 pub const DEPTH: usize = 64;
-/// Values in one file.
+/// Maximum number of values in one file.
 pub const NODES: usize = 1_000_000;
-/// Aliases in one file.
+/// Maximum number of aliases in one file.
 pub const ALIASES: usize = 1_000;
-/// Bytes of one scalar.
+/// Maximum length of one scalar, in bytes.
 pub const SCALAR: usize = 16 << 20;
-/// Bytes that aliases may repeat.
+/// Maximum amount of text that aliases may repeat, in bytes.
 pub const REPEATED: usize = 64 << 20;
 
-/// Reads one document.
+/// Parses one document.
 pub fn read(text: &str) -> Result<Value, ReadError> {
     let text = text_of(text.as_bytes())?;
     Ok(parse_fast(text)?.root().to_value())
 }
 
-/// Reads one document without owning its text: the fast way when the text is written as programs
-/// write it. Nodes have no places.
+/// Parses one document without copying its text, with the fast parser if the text is in the subset
+/// that programs write. The nodes have no spans.
 pub(crate) fn parse_fast(text: &str) -> Result<Tree<'_>, ReadError> {
     fast::parse(text)?.map_or_else(|| parse(text), Ok)
 }
 
-/// The same by the full parser alone, to compare with.
+/// Like [`read`], with the full parser only. For comparisons.
 #[doc(hidden)]
 pub fn read_fully(text: &str) -> Result<Value, ReadError> {
     Ok(parse(text_of(text.as_bytes())?)?.root().to_value())
 }
 
-/// What the fast way reads; none where it leaves the text to the full parser.
+/// Parses a document with the fast parser only. Returns `None` where it defers to the full parser.
 #[doc(hidden)]
 pub fn read_fast_only(text: &str) -> Option<Value> {
     Some(fast::parse(text).ok()??.root().to_value())
 }
 
-/// Reads one document without owning its text. Nodes know their places.
+/// Parses one document without copying its text. The nodes have spans.
 pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ReadError> {
     events::parse(text)
 }

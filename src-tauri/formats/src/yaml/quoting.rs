@@ -1,23 +1,23 @@
-//! **Pure.** How a text is written in YAML so that readers of 1.1 (`PyYAML`) and 1.2 read the same
-//! text back.
+//! **Pure.** Chooses quotes and escapes so that parsers of YAML 1.1 (`PyYAML`) and 1.2 read the
+//! same text back.
 use std::fmt::Write as _;
 
 use super::scalars::Scalar;
 
-/// Ways to write a text.
+/// Notations for a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// As it is.
+    /// Without quotes.
     Plain,
     /// In single quotes.
     Single,
     /// In double quotes, with escapes.
     Double,
-    /// As a block of lines, after a key or a dash.
+    /// Block of lines after a key or a dash.
     Literal,
 }
 
-/// How a text is written.
+/// Returns the notation to use for a text.
 pub(super) fn style(text: &str) -> Style {
     if text.contains('\n') {
         return if fits_literal(text) { Style::Literal } else { Style::Double };
@@ -31,8 +31,8 @@ pub(super) fn style(text: &str) -> Style {
     }
 }
 
-/// True for a text on one line that is written in quotes although it could mean itself without
-/// them.
+/// Returns true for a text that is written in single quotes: it is on one line and may mean the
+/// same without quotes, at least to some parsers.
 pub(super) fn needs_quotes(text: &str) -> bool {
     style(text) == Style::Single
 }
@@ -70,15 +70,16 @@ fn double(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Characters that every reader takes as they are, on one line: no control characters, none of the
-/// line ends of YAML 1.1, no byte order mark, nothing outside Unicode's characters.
+/// Returns true for characters that every parser accepts unescaped on one line: no control
+/// characters, no line ends of YAML 1.1, no byte order mark, no Unicode noncharacters.
 fn is_ordinary(letter: char) -> bool {
     matches!(letter, ' '..='~' | '\u{a0}'..='\u{2027}' | '\u{202a}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}')
         || (letter as u32 >= 0x1_0000 && letter as u32 & 0xFFFE != 0xFFFE)
 }
 
-/// A block literal keeps a text when its characters are ordinary or tabs, when it has something to
-/// take the indentation from that is not a tab, and when its end is not blank.
+/// Returns true if a block literal preserves the text: its characters are ordinary or tabs, its
+/// first line that is not blank gives the indentation and does not begin with a tab, and its end is
+/// not blank.
 fn fits_literal(text: &str) -> bool {
     let Some(first) = text.lines().find(|line| !line.trim().is_empty()) else { return false };
     let starts_blank =
@@ -91,7 +92,8 @@ fn fits_literal(text: &str) -> bool {
         && text.chars().all(|letter| is_ordinary(letter) || matches!(letter, '\n' | '\t'))
 }
 
-/// Texts that need no quotes anywhere. Stricter than YAML is, because readers differ.
+/// Returns true for texts that need no quotes in any parser. Stricter than the YAML standard,
+/// because parsers differ.
 fn is_plain(text: &str) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let begins =
@@ -105,15 +107,15 @@ fn is_plain(text: &str) -> bool {
         && !looks_numeric(text)
 }
 
-/// Words that YAML 1.1 reads as true, false or null.
+/// Returns true for words that YAML 1.1 reads as true, false or null.
 fn is_word_of_1_1(text: &str) -> bool {
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
         .iter()
         .any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// Numbers, times and dates of any YAML, and some more: everything that begins with a digit and
-/// holds nothing else than they do.
+/// Returns true for anything that could be a number, time or date in any YAML version, and a little
+/// more: text that begins with a digit and has only characters that occur in these.
 fn looks_numeric(text: &str) -> bool {
     let inside = |byte: u8| {
         byte.is_ascii_hexdigit()

@@ -1,10 +1,10 @@
-//! **Pure.** What an unquoted YAML scalar is, by the 1.2 core schema. Dates and `12:30` stay text.
+//! **Pure.** Types of unquoted YAML scalars by the 1.2 core schema. Dates and `12:30` stay text.
 use crate::value::Value;
 
-/// A scalar, borrowed. Numbers keep their text.
+/// A borrowed scalar. Numbers keep their text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Scalar<'a> {
-    /// Nothing.
+    /// Null.
     Null,
     /// `true` or `false`.
     Bool(bool),
@@ -15,7 +15,7 @@ pub(crate) enum Scalar<'a> {
 }
 
 impl<'a> Scalar<'a> {
-    /// What an unquoted scalar is.
+    /// Determines the type of an unquoted scalar.
     pub(crate) fn plain(text: &'a str) -> Self {
         match text {
             "" | "~" | "null" | "Null" | "NULL" => Scalar::Null,
@@ -26,7 +26,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// The words a reader sees.
+    /// Returns the scalar as text.
     pub(crate) fn words(self) -> &'a str {
         match self {
             Scalar::Null => "null",
@@ -36,7 +36,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// An owned value.
+    /// Converts the scalar to an owned value.
     pub(crate) fn to_value(self) -> Value {
         match self {
             Scalar::Null => Value::Null,
@@ -47,7 +47,7 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// True for a number of the core schema: `-1`, `0o17`, `0x1F`, `1.5e3`, `.inf`.
+/// Returns true for a number of the core schema: `-1`, `0o17`, `0x1F`, `1.5e3`, `.inf`.
 pub(crate) fn is_number(text: &str) -> bool {
     let first = text.as_bytes().first().copied().unwrap_or_default();
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
@@ -65,7 +65,7 @@ pub(crate) fn is_number(text: &str) -> bool {
         || is_decimal(unsigned.as_bytes())
 }
 
-/// `12`, `12.`, `.5`, `1.5e-3`.
+/// Returns true for `12`, `12.`, `.5`, `1.5e-3`.
 fn is_decimal(text: &[u8]) -> bool {
     let whole = digits(text);
     let mut at = whole;

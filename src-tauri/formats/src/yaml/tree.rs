@@ -1,36 +1,36 @@
-//! **Pure.** A document as a flat list of nodes that borrow the text they were read from: cheap to
-//! make, cheap to walk.
+//! **Pure.** A parsed document as a flat list of nodes that borrow from the source text. Cheap to
+//! build and to walk.
 use crate::node::{Node, Shape};
 use crate::value::Value;
 use crate::yaml::scalars::Scalar;
 
-/// A document. Nodes stand in the order of the text; those of a map alternate between key and
-/// value.
+/// A parsed document. Nodes are in the order of the text; the children of a map alternate between
+/// key and value.
 #[derive(Debug, Default)]
 pub(crate) struct Tree<'a> {
-    /// Every node.
+    /// All nodes.
     pub nodes: Vec<Raw<'a>>,
-    /// Where each node begins and ends in the text, in bytes; empty when nobody asked.
+    /// Start and end byte of each node in the text; empty if spans were not requested.
     pub spans: Vec<(u32, u32)>,
-    /// Text that is not in the file as such: unfolded, unescaped, unindented.
+    /// Scalar texts that differ from the file because they were unfolded, unescaped or unindented.
     pub buffer: String,
 }
 
 /// One node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Raw<'a> {
-    /// What it is.
+    /// Form of the node.
     pub form: Form,
-    /// Its text, when it is a scalar.
+    /// Text of a scalar.
     pub text: Text<'a>,
-    /// The node after it and everything below it.
+    /// Index of the first node after this one and its descendants.
     pub end: u32,
 }
 
 /// Forms of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// A scalar whose type depends on how it looks.
+    /// A scalar whose type depends on its text.
     Plain,
     /// A scalar that is text.
     Quoted,
@@ -40,22 +40,22 @@ pub(crate) enum Form {
     Map,
 }
 
-/// Where the text of a scalar is.
+/// Location of a scalar's text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Text<'a> {
-    /// In the file.
+    /// A slice of the file.
     Source(&'a str),
-    /// In [`Tree::buffer`], from and to.
+    /// Start and end in [`Tree::buffer`].
     Buffer(u32, u32),
 }
 
 impl<'a> Tree<'a> {
-    /// The document.
+    /// Returns the root node.
     pub(crate) fn root(&self) -> Item<'_> {
         Item { tree: self, at: 0 }
     }
 
-    /// The text of a node.
+    /// Returns the text of a node.
     pub(crate) fn text(&self, raw: &Raw<'a>) -> &str {
         match raw.text {
             Text::Source(text) => text,
@@ -65,7 +65,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The scalar a node is; nothing for lists and maps.
+    /// Returns the scalar at a node; `None` for lists and maps.
     pub(crate) fn scalar(&self, at: usize) -> Option<Scalar<'_>> {
         let raw = self.nodes.get(at)?;
         match raw.form {
@@ -76,7 +76,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// A node and everything below it.
+/// A node with its descendants.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item<'t> {
     tree: &'t Tree<'t>,
@@ -84,17 +84,17 @@ pub(crate) struct Item<'t> {
 }
 
 impl Item<'_> {
-    /// Where it begins and ends in the text, in bytes.
+    /// Returns the start and end byte in the text.
     pub(crate) fn span(self) -> Option<(usize, usize)> {
         self.tree.spans.get(self.at).map(|(from, to)| (*from as usize, *to as usize))
     }
 
-    /// True for a scalar without quotes.
+    /// Returns true for a scalar without quotes.
     pub(crate) fn is_unquoted(self) -> bool {
         self.tree.nodes.get(self.at).is_some_and(|raw| raw.form == Form::Plain)
     }
 
-    /// About how many bytes it takes when it is owned.
+    /// Estimates the memory that the node takes as an owned value, in bytes.
     pub(crate) fn weight(self) -> usize {
         let end = self.tree.nodes.get(self.at).map_or(self.at, |raw| raw.end as usize);
         let nodes = self.tree.nodes.get(self.at..end).unwrap_or_default();

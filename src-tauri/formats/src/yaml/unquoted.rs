@@ -1,13 +1,14 @@
-//! **Pure.** Texts that stand without quotes in a file and that we would quote: `2024-01-01`, `no`,
-//! `1_000`. Other readers take them for dates, switches and numbers, and a file that is written
-//! again has to say the same to them.
+//! **Pure.** Tracks texts that are unquoted in a file although the writer would quote them:
+//! `2024-01-01`, `no`, `1_000`. Other parsers read them as dates, booleans and numbers, and a file
+//! that is rewritten must mean the same to those parsers.
 use super::events;
 use super::quoting::needs_quotes;
 use super::tree::Item;
 use crate::node::{Node, Shape};
 use crate::value::Value;
 
-/// Such texts below a node, in order, and whether each stood without quotes.
+/// Returns the texts below a node that the writer would quote, in order, with true for those that
+/// were unquoted.
 pub(crate) fn of_item(item: Item<'_>) -> Vec<(String, bool)> {
     let mut found = Vec::new();
     gather(item, &mut found);
@@ -29,8 +30,8 @@ fn gather(item: Item<'_>, found: &mut Vec<(String, bool)>) {
     }
 }
 
-/// Whether a text is itself without quotes, as a key and as a value. One that has quotes and a tag
-/// such as `!!int` need not be.
+/// Returns true if a text means itself when it is unquoted, both as a key and as a value. A text
+/// that had quotes or a tag such as `!!int` may not.
 fn stands_plain(text: &str) -> bool {
     let written = format!("{text}: {text}\n");
     let Ok(tree) = events::parse(&written) else { return false };
@@ -39,7 +40,7 @@ fn stands_plain(text: &str) -> bool {
     root.entries().count() == 1 && root.entries().all(|(key, value)| is_it(key) && is_it(value))
 }
 
-/// Such texts in a value, in the same order.
+/// Collects the texts in a value that the writer would quote, in the same order.
 pub(crate) fn of_value<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
     match value {
         Value::Map(entries) => entries.iter().for_each(|(key, value)| {

@@ -1,4 +1,4 @@
-//! Passing over a value is as strict as reading it.
+//! Skipping a value is as strict as parsing it.
 use super::*;
 use proptest::prelude::*;
 

@@ -1,4 +1,5 @@
-//! **Pure.** Runs as the converted answers that judges and scorers of `StableToolBench` read.
+//! **Pure.** Converts runs to the answer files that the judges and scorers of `StableToolBench`
+//! read.
 use super::raw::{Raw, calls};
 use super::{FINISH, Finish, details, finish};
 use crate::error::{ReadError, ReadErrorKind, text_of};
@@ -8,13 +9,14 @@ use crate::stabletoolbench::names;
 use crate::value::Value;
 use std::collections::HashSet;
 
-/// How a conversion treats what the original gets wrong.
+/// Treatment of defects of the original converter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Faults {
-    /// Nothing is lost: texts beside calls are kept, and calls in the message that finishes.
+    /// Fixes them so that nothing is lost: keeps texts next to calls, and calls in the message that
+    /// finishes.
     #[default]
     Mended,
-    /// As the original does it.
+    /// Reproduces the original.
     Kept,
 }
 
@@ -23,16 +25,16 @@ pub enum Faults {
 pub struct Converted {
     /// `{query, available_tools, answer}`.
     pub entry: Value,
-    /// The rule that chose the way, where the file does not say and the original draws lots.
+    /// Rule that chose the path, if the file does not determine it. The original chooses at random.
     pub chosen_by: Option<String>,
 }
 
-/// The id of a query in the name of a file: all before the first `_`.
+/// Returns the id of the query in a file name: everything before the first `_`.
 pub fn id(file_name: &str) -> &str {
     file_name.split('_').next().unwrap_or(file_name)
 }
 
-/// Converts a raw answer.
+/// Converts a raw answer. Fails if the file is not a raw answer or has too many steps.
 pub fn raw(bytes: &[u8], method: &str, faults: Faults) -> Result<Converted, ReadError> {
     let raw = Raw::read(text_of(bytes)?, true)?;
     let said = |key: &str| raw.generation.get(key).cloned();
@@ -47,8 +49,8 @@ pub fn raw(bytes: &[u8], method: &str, faults: Faults) -> Result<Converted, Read
     Ok(Converted { entry, chosen_by })
 }
 
-/// Converts any run, so that scorers of other people can read it. What it was asked is its first
-/// message.
+/// Converts any run, so that external scorers can read it. The query is its first user message.
+/// Fails if the run has too many steps.
 pub fn of_run(
     run: &Run,
     method: &str,
@@ -58,7 +60,7 @@ pub fn of_run(
     let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(said);
     let mut nodes = Vec::new();
     let mut last = None;
-    // The original drops what a message says beside its calls.
+    // The original drops the text of a message that has calls.
     let calling: HashSet<u32> = match faults {
         Faults::Kept => run
             .steps
@@ -85,8 +87,7 @@ pub fn of_run(
             _ => {}
         }
     }
-    // A call that neither answers nor gives up does not stand for an answer that was given in
-    // words.
+    // A call that neither answers nor gives up does not replace an answer given as text.
     let handed =
         last.filter(|last| run.answer.is_none() || finish::arguments(last) != Finish::Nothing);
     let answer = handed.unwrap_or_else(|| {
@@ -95,8 +96,8 @@ pub fn of_run(
     entry(asked, tools, method, Value::from(&*answer), nodes)
 }
 
-/// Returns whether the published scripts take a run for finished, once it is converted: by the last
-/// of these nodes that is a call.
+/// Returns true if the published scripts consider a run finished after its conversion: they check
+/// the last call among these nodes.
 pub(super) fn script_finishes<'a>(
     mut nodes: impl DoubleEndedIterator<Item = &'a TreeNode>,
 ) -> bool {
@@ -112,7 +113,7 @@ pub(super) fn script_finishes<'a>(
     })
 }
 
-/// A file of converted answers.
+/// Builds the content of a file of converted answers.
 pub fn file(entries: Vec<(String, Value)>) -> Value {
     Value::Map(entries.into_iter().map(|(id, entry)| (Value::Text(id), entry)).collect())
 }
@@ -142,7 +143,7 @@ fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
             };
             match (response, faults) {
                 (Some(response), _) => nodes.push(tool(name, arguments, response)),
-                // Its reply stands only among what was tried.
+                // The reply is recorded only in the search tree.
                 (None, Faults::Mended) => {
                     nodes.push(tool(name, arguments, lost(raw, name, arguments)));
                 }
@@ -153,7 +154,7 @@ fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
     nodes
 }
 
-/// The reply to a call, by its id.
+/// Returns the reply to a call, by its id.
 fn reply(messages: &[Value], id: &str) -> Option<Value> {
     let is_reply = |message: &&Value| message.get("tool_call_id").and_then(Value::text) == Some(id);
     messages
@@ -162,7 +163,7 @@ fn reply(messages: &[Value], id: &str) -> Option<Value> {
         .map(|message| message.get("content").cloned().unwrap_or_default())
 }
 
-/// What a call gave whose reply is not among the messages.
+/// Returns the reply to a call from the search tree, if it is not among the messages.
 fn lost(raw: &Raw, name: &str, arguments: &str) -> Value {
     let path = raw.way().path;
     let tried = path.iter().rev().filter_map(|at| raw.tried.nodes.get(*at as usize));
@@ -191,10 +192,10 @@ fn of_way(raw: &Raw, path: &[u32]) -> Vec<Value> {
         .collect()
 }
 
-/// Name, arguments as JSON and response of a call of a run.
+/// Returns the name, the arguments as JSON, and the response of a call.
 fn call_of(step: &Step) -> (String, String, Value) {
     let name = step.title.clone().unwrap_or_default();
-    // What came back stands last.
+    // The response is the last part.
     let back = step.failed.is_some()
         && step.parts.last().is_some_and(|part| matches!(&*part.label, "result" | "error"));
     let (given, back) = step.parts.split_at(step.parts.len() - usize::from(back));
@@ -211,8 +212,8 @@ fn call_of(step: &Step) -> (String, String, Value) {
     (name, arguments, Value::Text(response.unwrap_or_default()))
 }
 
-/// The function that a call stands for, and what it gets, where a tool of ours was called that
-/// calls another: nobody else knows that tool.
+/// Returns the function and arguments of a call that was made through Touchstone's generic call
+/// tool, which other programs do not know.
 fn meant(name: &str, arguments: &str) -> Option<(String, String)> {
     let given = json::read_leniently(arguments).ok().filter(|_| name == names::CALL)?;
     let name = given.get("name").and_then(Value::text).filter(|name| !name.is_empty())?;
@@ -220,7 +221,7 @@ fn meant(name: &str, arguments: &str) -> Option<(String, String)> {
     Some((name.to_owned(), arguments))
 }
 
-/// An answer that was not given by `Finish`, as its arguments.
+/// Formats an answer that was not given by `Finish` as the arguments of `Finish`.
 fn finished(answer: &Value) -> String {
     if let Value::Text(text) = answer
         && finish::arguments(text) != Finish::Nothing
@@ -260,7 +261,8 @@ fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
 }
 
-/// Longer chains are nested deeper than any reader of such files goes.
+/// Maximum length of a chain. Longer ones are nested more deeply than any reader of such files
+/// supports.
 const LONGEST: usize = json::DEEP / 2 - 10;
 
 fn entry(
@@ -281,7 +283,7 @@ fn entry(
         return Err(ReadError::new(ReadErrorKind::TooDeep, message).advise(advice));
     }
     let total = chain.len().to_string();
-    // From the last to the first, each holds what follows it.
+    // From last to first: each node holds the one that follows it.
     let details = chain.into_iter().rev().fold(Vec::new(), |next, mut one| {
         if let Value::Map(entries) = &mut one {
             entries.push((Value::from("next"), Value::List(next)));

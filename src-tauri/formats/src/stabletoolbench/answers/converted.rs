@@ -1,16 +1,17 @@
-//! **Pure.** One converted answer as a run: an entry of a file that holds many, in all forms that
-//! programs write.
+//! **Pure.** Reads one converted answer, an entry of a file of many, in all forms that programs
+//! write.
 use super::details::{self, Node};
 use super::steps::{self, Telling, call_node, place};
 use crate::json;
 use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, Tree, TreeKind, TreeNode};
 use crate::value::Value;
 
-/// Keys of an answer that are told as something else than facts.
+/// Keys of an answer that do not become facts.
 const TOLD: [&str; 2] = ["answer_details", "final_answer"];
 
-/// What an entry says: `{query, available_tools, answer: {method, total_steps, final_answer,
-/// answer_details}}`. An entry that is the inner object is read too.
+/// Converts an entry to a run: `{query, available_tools, answer: {method, total_steps,
+/// final_answer, answer_details}}`. An entry that consists of the inner object alone is accepted,
+/// too.
 pub fn run(id: &str, entry: &Value) -> Run {
     let answer =
         entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
@@ -64,22 +65,22 @@ pub fn run(id: &str, entry: &Value) -> Run {
     run
 }
 
-/// What lists and search need of an entry.
+/// Returns the data that lists and search need.
 pub fn outline(id: &str, entry: &Value) -> Outline {
     run(id, entry).outline()
 }
 
-/// Texts of the system and of the person, where they are not empty.
+/// Texts of the system and of the user, if not empty.
 type Asked<'a> = (Option<&'a str>, Option<&'a str>);
 
-/// All nodes, the way that counts, and what was asked. The way is the first path, as the official
-/// scripts have it; a flat list is one way.
+/// Returns the search tree, the path that counts, and the system and user texts. The path is the
+/// first branch, as in the official scripts; a flat list is a single path.
 fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, Asked<'a>) {
     let flat = told.len() > 1 && told.iter().all(|node| node.parent.is_none() && node.next == 0);
     let mut nodes = vec![TreeNode::default()];
     let mut path = Vec::new();
     let mut asked = (None, None);
-    // Where each node that was told stands in the tree.
+    // Index in the tree of each node read so far.
     let mut places: Vec<u32> = Vec::with_capacity(told.len());
     let mut branching = false;
     for node in told {
@@ -116,7 +117,7 @@ fn one(node: &Node<'_>, parent: u32) -> TreeNode {
     }
     let raw = |key: &str| node.message.get(key).and_then(Value::text);
     match (node.role, raw("description")) {
-        // What the original leaves over when it merges actions with their inputs.
+        // Nodes that the original leaves over when it merges actions with their inputs.
         ("Action", Some(name)) => call_node(name, None, None, Some(parent)),
         ("Action Input", Some(input)) => call_node(
             "",

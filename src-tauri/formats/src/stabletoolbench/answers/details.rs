@@ -1,28 +1,27 @@
-//! **Pure.** `answer_details`: what a converted answer says that was done, in every form its
-//! messages are found in. Nothing in here recurses, for answers are nested as deep as they are
-//! long.
+//! **Pure.** Parses `answer_details`, the steps of a converted answer, in all forms of its
+//! messages. Nothing here recurses, since answers are nested as deeply as they are long.
 use super::FINISH;
 use crate::json;
 use crate::stabletoolbench::python;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// One node, still in its file.
+/// One node, borrowed from its file.
 #[derive(Debug, Clone, Copy)]
 pub struct Node<'a> {
-    /// `system`, `user`, `assistant`, `tool`; what else stands there.
+    /// `system`, `user`, `assistant`, `tool`, or any other role in the file.
     pub role: &'a str,
-    /// Its message.
+    /// Message of the node.
     pub message: &'a Value,
-    /// Place of its parent in the list.
+    /// Index of its parent in the list.
     pub parent: Option<usize>,
-    /// How many nodes follow it directly.
+    /// Number of direct children.
     pub next: usize,
-    /// On the way from the first node by the first that follows, which is all that the official
-    /// scripts look at.
+    /// True on the path of first children from the first node. The official scripts look only at
+    /// this path.
     pub on_first_path: bool,
-    /// On that way, and read by the official scripts: they stop before a node that has no `next`
-    /// key, not even an empty one.
+    /// True on that path if the official scripts read the node: they stop before a node that lacks
+    /// the `next` key; an empty `next` is enough.
     pub is_scripted: bool,
 }
 
@@ -31,24 +30,24 @@ pub struct Node<'a> {
 pub struct Call {
     /// Name of the function.
     pub name: String,
-    /// Its arguments, as text.
+    /// Arguments as text.
     pub arguments: String,
-    /// What came back; none when the message was cut before that.
+    /// Response; `None` if the message was cut before it.
     pub response: Option<String>,
-    /// The message was cut, so arguments or response may not be whole.
+    /// True if the message was cut, so that arguments or response may be incomplete.
     pub cut: bool,
 }
 
 impl Call {
-    /// The call that ends a run.
+    /// Returns true for the call that ends a run.
     pub fn is_finish(&self) -> bool {
         self.name == FINISH
     }
 }
 
 impl Node<'_> {
-    /// The tool call, whichever form its message has; none for other nodes, and for messages
-    /// without a name.
+    /// Returns the tool call, in any form of the message. Returns `None` for other nodes, and for
+    /// messages without a name.
     pub fn call(&self) -> Option<Call> {
         if self.role != "tool" {
             return None;
@@ -61,17 +60,18 @@ impl Node<'_> {
         }
     }
 
-    /// Its message as the official scripts print it.
+    /// Returns the message as the official scripts print it.
     pub fn text(&self) -> String {
         python::text(self.message)
     }
 
-    /// A tool node that the official scripts read, with a message that Python takes for something.
+    /// Returns true for a tool node that the official scripts read and whose message is truthy in
+    /// Python.
     fn is_step(&self) -> bool {
         let nothing = match self.message {
             Value::Null | Value::Bool(false) => true,
             Value::Bool(true) => false,
-            // Python's zeros, however they are written.
+            // Zero is falsy in Python in any notation.
             Value::Number(number) => number.parse::<f64>().is_ok_and(|number| number == 0.0),
             Value::Text(text) => text.is_empty(),
             Value::List(items) => items.is_empty(),
@@ -81,8 +81,8 @@ impl Node<'_> {
     }
 }
 
-/// All nodes, each before those that follow it. Several nodes at the top that nothing follows are a
-/// chain written flat.
+/// Returns all nodes, parents before children. Several top-level nodes without children are a chain
+/// in flat form.
 pub fn nodes(details: &Value) -> Vec<Node<'_>> {
     let roots = match details {
         Value::List(items) => items.as_slice(),
@@ -109,28 +109,28 @@ pub fn nodes(details: &Value) -> Vec<Node<'_>> {
     nodes
 }
 
-/// All tool calls in the order of the nodes, each with whether it is on the first path.
+/// Returns all tool calls in node order, each with true if it is on the first path.
 pub fn calls(details: &Value) -> Vec<(Call, bool)> {
     nodes(details).iter().filter_map(|node| Some((node.call()?, node.on_first_path))).collect()
 }
 
-/// The last tool node on the first path: what the official scripts call the final step.
+/// Returns the last tool node on the first path, which the official scripts call the final step.
 pub fn last_step<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
     nodes.iter().rev().find(|node| node.is_step()).copied()
 }
 
-/// Returns whether the published scripts take an answer for finished: they look for a mark in the
-/// final step, as Python prints it. So a call of `Finish` is overlooked that is written as JSON
-/// text, and a reply that holds the mark is taken for one.
+/// Returns true if the published scripts consider an answer finished: they search for a marker in
+/// the final step as Python prints it. Therefore they miss a call of `Finish` written as JSON text,
+/// and accept a reply that contains the marker.
 pub fn script_finishes(details: &Value) -> bool {
     last_step(&nodes(details)).is_some_and(|node| node.text().contains(SCRIPT_MARK))
 }
 
-/// What the published scripts look for.
+/// Marker that the published scripts search for.
 const SCRIPT_MARK: &str = "'name': 'Finish'";
 
-/// What judges are shown: `answer_steps` and `final_step`, the tool nodes of the first path as the
-/// official scripts print them.
+/// Returns the texts shown to judges, `answer_steps` and `final_step`: the tool nodes of the first
+/// path as the official scripts print them.
 pub fn steps(details: &Value) -> (String, String) {
     let nodes = nodes(details);
     let mut text = String::new();
@@ -155,7 +155,7 @@ fn of_map(message: &Value) -> Option<Call> {
     })
 }
 
-/// A text, or what else stands there as JSON.
+/// Returns a text as it is, any other value as JSON.
 fn words(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -164,7 +164,7 @@ fn words(value: &Value) -> String {
     }
 }
 
-/// A message that Python printed, perhaps cut anywhere.
+/// Parses a message printed by Python, which may be cut anywhere.
 fn of_python(text: &str) -> Option<Call> {
     let (name, rest, _) = field(text, "{'name': ")?;
     let arguments = field(rest, ", 'arguments': ");
@@ -178,8 +178,8 @@ fn of_python(text: &str) -> Option<Call> {
     })
 }
 
-/// The value after a key, what follows it, and whether it is whole. A value that is no text is
-/// taken as it is written.
+/// Returns the value after a key, the text after it, and true if the value is complete. A value
+/// that is not a string is returned as written.
 fn field<'a>(text: &'a str, key: &str) -> Option<(String, &'a str, bool)> {
     let rest = text.strip_prefix(key)?;
     let Some(quote) = rest.chars().next().filter(|quote| matches!(quote, '\'' | '"')) else {
@@ -204,7 +204,7 @@ fn field<'a>(text: &'a str, key: &str) -> Option<(String, &'a str, bool)> {
                     out.push(plain(escaped));
                     continue;
                 }
-                // Counted from the letter, which stands one after the quote.
+                // Counted from the letter, which is one after the quote.
                 let code = rest
                     .get(at + 2..at + 2 + digits)
                     .and_then(|code| u32::from_str_radix(code, 16).ok());

@@ -1,22 +1,22 @@
-//! **Pure.** What the arguments of `Finish` say: an answer, that the model gave up, or neither.
+//! **Pure.** Interprets the arguments of `Finish`: an answer, giving up, or neither.
 use crate::answer::Ended;
 use crate::json;
 use crate::run::{Answer, Part};
 use crate::value::Value;
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finish {
-    /// With this answer.
+    /// Ended with this answer.
     Answer(Value),
-    /// It gave up and asked to begin anew.
+    /// Gave up and requested a restart.
     GaveUp,
-    /// Neither: the arguments say no `return_type`, or no answer.
+    /// Neither: the arguments have no `return_type` or no answer.
     Nothing,
 }
 
 impl Finish {
-    /// The same without the answer itself.
+    /// Returns the outcome without the answer itself.
     pub fn ended(&self) -> Ended {
         match self {
             Finish::Answer(_) => Ended::Answered,
@@ -25,17 +25,17 @@ impl Finish {
         }
     }
 
-    /// The answer.
+    /// Returns the answer.
     pub fn answer(self) -> Option<Answer> {
         let Finish::Answer(value) = self else { return None };
         Some(Answer { value, source: ARGUMENTS.to_owned(), lenient: false })
     }
 }
 
-/// Where an answer was found that `Finish` was given.
+/// Source label of an answer from the arguments of `Finish`.
 pub(super) const ARGUMENTS: &str = "arguments of Finish";
 
-/// Reads the arguments of a call of `Finish`: JSON, or what is left of it when it was cut.
+/// Parses the arguments of a call of `Finish`: JSON, or the rest of it if it was cut.
 pub fn arguments(text: &str) -> Finish {
     match json::read_leniently(text) {
         Ok(value @ Value::Map(_)) => of_value(&value),
@@ -43,14 +43,14 @@ pub fn arguments(text: &str) -> Finish {
     }
 }
 
-/// Whether a `return_type` gives up; none for words that are none.
+/// Returns true if a `return_type` means giving up; `None` for unknown values.
 pub fn returned(return_type: &str) -> Option<bool> {
     let gives_up = return_type.starts_with("give_up");
     (gives_up || return_type == "give_answer").then_some(gives_up)
 }
 
-/// Reads a `final_answer` of a file: the arguments of `Finish`, or the answer itself as some
-/// programs write it. Nothing when empty.
+/// Parses a `final_answer` of a file: the arguments of `Finish`, or the answer itself as some
+/// programs write it. Returns [`Finish::Nothing`] if it is empty.
 pub fn final_answer(value: &Value) -> Finish {
     match value {
         Value::Null => Finish::Nothing,
@@ -64,8 +64,8 @@ pub fn final_answer(value: &Value) -> Finish {
     }
 }
 
-/// Reads the parts of a call of `Finish` as a run holds it: its arguments one by one, or all of
-/// them as one value or text.
+/// Parses the parts of a call of `Finish` in a run: its arguments one by one, or all of them as one
+/// value or text.
 pub fn of_parts(parts: &[Part]) -> Finish {
     let mut said = Said::default();
     for part in parts {
@@ -74,17 +74,17 @@ pub fn of_parts(parts: &[Part]) -> Finish {
     said.finish()
 }
 
-/// What the parts of a call of `Finish` said so far.
+/// Outcome collected from the parts of a call of `Finish`.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     gave_up: Option<bool>,
     answer: Option<Value>,
-    /// What all arguments as one value or text say.
+    /// Outcome from a part that holds all arguments.
     whole: Option<Finish>,
 }
 
 impl Said {
-    /// Takes one part. What came back says nothing.
+    /// Adds one part. Results and errors are ignored.
     pub(crate) fn take(&mut self, label: &str, value: &Value) {
         match label {
             "result" | "error" => {}
@@ -107,7 +107,7 @@ impl Said {
         }
     }
 
-    /// How the run ended. An answer counts without a `return_type`, too.
+    /// Returns the outcome. An answer counts even without a `return_type`.
     pub(crate) fn finish(self) -> Finish {
         match (self.gave_up, self.answer) {
             (Some(true), _) => Finish::GaveUp,
@@ -128,7 +128,7 @@ fn of_value(value: &Value) -> Finish {
     }
 }
 
-/// The same of a text that is no JSON: all that follows the key is the answer.
+/// Parses arguments that are not valid JSON: all text after the key is the answer.
 fn scan(text: &str) -> Finish {
     let end = |rest: &str| rest.find(['"', '\'', '\\']).unwrap_or(rest.len());
     match after(text, "return_type").and_then(|rest| returned(&rest[..end(rest)])) {
@@ -139,8 +139,8 @@ fn scan(text: &str) -> Finish {
     }
 }
 
-/// Returns what follows a key and the quote that opens its value, in JSON as in what Python prints,
-/// wherever blanks stand. The first place counts: an answer may speak of the key, too.
+/// Returns the text after a key and the opening quote of its value, in JSON or Python notation with
+/// any whitespace. The first occurrence counts, since the answer may mention the key as well.
 fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     const QUOTES: [char; 2] = ['"', '\''];
     text.match_indices(key).find_map(|(at, _)| {

@@ -1,5 +1,4 @@
-//! **Pure.** Answers of `StableToolBench`: raw ones, as they were made, and converted ones, as they
-//! are judged.
+//! **Pure.** Answers of `StableToolBench`: raw ones, as produced, and converted ones, as judged.
 pub mod convert;
 pub mod converted;
 pub mod details;
@@ -14,8 +13,7 @@ pub use steps::GAVE_UP_REASON;
 use crate::run::{Run, Step, StepKind};
 use crate::value::Value;
 
-/// Returns whether a run is told to have given up: the last word of its file is that it did,
-/// whatever its calls say.
+/// Returns true if the file of a run records that it gave up, whatever its calls are.
 pub fn is_given_up(run: &Run) -> bool {
     let reason = |(key, value): &(String, Value)| {
         key == "run.reason" && value.text() == Some(steps::GAVE_UP_REASON)
@@ -23,12 +21,12 @@ pub fn is_given_up(run: &Run) -> bool {
     run.answer.is_none() && run.facts.iter().any(reason)
 }
 
-/// Reads the last call of `Finish` among the steps of a run.
+/// Returns the outcome of the last call of `Finish` among the steps of a run.
 pub fn last_finish(run: &Run) -> Finish {
     let is_finish =
         |step: &&Step| step.kind == StepKind::ToolCall && step.title.as_deref() == Some(FINISH);
     run.steps.iter().rfind(is_finish).map_or(Finish::Nothing, |step| finish::of_parts(&step.parts))
 }
 
-/// The function that ends a run.
+/// Name of the function that ends a run.
 pub const FINISH: &str = "Finish";

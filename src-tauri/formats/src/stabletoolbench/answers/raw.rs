@@ -1,5 +1,5 @@
-//! **Pure.** Raw answers: a file for each run, with everything that was tried. Only the pieces that
-//! are wanted are read, because the files hold the same conversation many times over.
+//! **Pure.** Raw answers: one file per run, with its whole search. Only the needed parts are
+//! parsed, because the files repeat the same conversation many times.
 use super::convert;
 use super::steps::{self, Telling};
 use super::tree::{Tried, Way};
@@ -8,41 +8,41 @@ use crate::json::{self, skim};
 use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, TreeKind};
 use crate::value::Value;
 
-/// Keys that are told as something else than facts, or say again what others say.
+/// Keys that do not become facts, because they are used otherwise or repeat other keys.
 const TOLD: [&str; 5] = ["train_messages", "chain", "query", "final_answer", "total_tokens"];
 
-/// Everything a raw answer says.
+/// Parses a raw answer completely.
 pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
     Ok(run(Raw::read(text_of(bytes)?, true)?))
 }
 
-/// What lists and search need of a raw answer: the same without its functions.
+/// Parses the data that lists and search need, which excludes the offered functions.
 pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
     Ok(run(Raw::read(text_of(bytes)?, false)?).outline())
 }
 
-/// The beginning of a raw answer.
+/// Returns true if these keys are at the start of a raw answer.
 pub(crate) fn is_head(keys: &[&str]) -> bool {
     let has = |key: &str| keys.contains(&key);
     (has("win") && (has("trys") || (has("tree") && has("max_length"))))
         || (has("valid_data") && has("train_messages"))
 }
 
-/// A raw answer, read as far as it is wanted.
+/// A raw answer, parsed as far as needed.
 pub(super) struct Raw {
     pub(super) tried: Tried,
-    /// What the file says besides.
+    /// Other keys of the file.
     facts: Vec<(String, Value)>,
     /// `answer_generation`, without the messages.
     pub(super) generation: Value,
-    /// The last of the conversations that the file holds: the whole of the way that counts.
+    /// Last conversation in the file: the complete path that counts.
     pub(super) messages: Vec<Value>,
-    /// The file takes it for an answer; also one that gave up.
+    /// True if the file marks the run as valid, which includes runs that gave up.
     pub(super) valid: bool,
 }
 
 impl Raw {
-    /// Reads a file; the functions that were offered only when `functions` are wanted.
+    /// Parses a file; the offered functions only if `functions` is true.
     pub(super) fn read(text: &str, functions: bool) -> Result<Self, ReadError> {
         let mut raw = Self {
             tried: Tried::default(),
@@ -95,14 +95,14 @@ impl Raw {
         Ok(())
     }
 
-    /// The way that counts.
+    /// Returns the path that counts.
     pub(super) fn way(&self) -> Way {
         self.tried.way(self.valid, &script(&self.messages).said)
     }
 }
 
-/// What is wrong with the whole file, with the right line; else with the piece; else that it is no
-/// raw answer.
+/// Returns the error of the whole file, which has the right line number; else that of the piece;
+/// else that it is not a raw answer.
 fn fault(text: &str, piece: Option<ReadError>) -> ReadError {
     json::read_deep(text).err().or(piece).unwrap_or_else(|| {
         let message = "Not a raw answer: it has neither `trys` nor `tree` nor `answer_generation`.";
@@ -110,16 +110,16 @@ fn fault(text: &str, piece: Option<ReadError>) -> ReadError {
     })
 }
 
-/// What the conversation of the way that counts adds to its nodes.
+/// Data from the conversation of the path that counts, which its nodes do not have.
 #[derive(Default)]
 struct Script<'a> {
     system: &'a str,
     user: &'a str,
-    /// Thoughts and arguments, in the order of the nodes.
+    /// Thoughts and arguments, in node order.
     said: Vec<&'a str>,
-    /// Before which of these a message of the model begins.
+    /// Indexes into these at which a message of the model begins.
     turns: Vec<usize>,
-    /// Messages that drove it on, and before which they stand.
+    /// Nudges, with the index of the piece that follows.
     nudges: Vec<(usize, &'a str)>,
 }
 
@@ -142,7 +142,7 @@ fn script(messages: &[Value]) -> Script<'_> {
     script
 }
 
-/// Id, name and arguments of the calls of a message, old ones and new ones. Null is none.
+/// Returns id, name and arguments of the calls of a message, in the old and the new form.
 pub(super) fn calls(message: &Value) -> impl Iterator<Item = (Option<&str>, &str, &str)> {
     let old = message.get("function_call").filter(|call| matches!(call, Value::Map(_)));
     let new = message.get("tool_calls").map_or(&[][..], Value::items);
@@ -207,19 +207,19 @@ fn run(raw: Raw) -> Run {
     run
 }
 
-/// Which run a file is: `<model>/<set>/<id>_<method>.json`, or `<set>/<id>_<model>_<method>.json`
-/// as older files are called.
+/// Identity of a run, from its path: `<model>/<set>/<id>_<method>.json`, or
+/// `<set>/<id>_<model>_<method>.json` in older files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Coordinates {
-    /// `<set>/<id>`, or the bare id.
+    /// `<set>/<id>`, or the id alone.
     pub task: String,
     /// `CoT@1`, `DFS_woFilter_w2`.
     pub method: String,
-    /// Model, when the path has one.
+    /// Model, if it is in the path.
     pub model: Option<String>,
 }
 
-/// Reads a path, relative to the output directory with `/` between its parts.
+/// Parses a path relative to the output directory, with `/` between its parts.
 pub fn coordinates(path: &str) -> Option<Coordinates> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let (id, rest) = name.strip_suffix(".json")?.split_once('_')?;

@@ -1,5 +1,5 @@
-//! **Pure.** Steps of a run out of nodes of what was tried: the way that counts, told as every
-//! other layout tells it.
+//! **Pure.** Converts the nodes of the path that counts to the steps of a run, as in every other
+//! layout.
 use super::{FINISH, Finish, finish};
 use crate::json;
 use crate::run::{Answer, Run, Step, StepKind, Tree, TreeKind, TreeNode};
@@ -7,13 +7,13 @@ use crate::transcript::build::part;
 use crate::transcript::sink::Role;
 use crate::value::Value;
 
-/// What stands for a run that gave up.
+/// Outcome text of a call that gave up.
 pub(super) const GAVE_UP: &str = "Gave up";
 
-/// Why a run has no answer that gave up.
+/// Reason of a missing answer in a run that gave up.
 pub const GAVE_UP_REASON: &str = "Gave up without an answer.";
 
-/// Steps that are being told.
+/// Builder of steps.
 #[derive(Default)]
 pub(super) struct Telling {
     steps: Vec<Step>,
@@ -21,7 +21,7 @@ pub(super) struct Telling {
 }
 
 impl Telling {
-    /// What somebody else than the model said; nothing when it is empty.
+    /// Adds a message of the system or the user, unless it is empty.
     pub(super) fn say(&mut self, kind: StepKind, text: &str, nudge: bool) {
         if text.trim().is_empty() {
             return;
@@ -33,12 +33,12 @@ impl Telling {
         self.push(Step { kind, nudge, parts, ..Step::default() });
     }
 
-    /// A message of the model begins: what follows belongs to one turn.
+    /// Begins a message of the model: the following nodes belong to one turn.
     pub(super) fn begin_turn(&mut self) {
         self.turn += 1;
     }
 
-    /// A node of the way that counts, which learns its place.
+    /// Adds a node of the path and stores its step index in the node.
     pub(super) fn node(&mut self, node: &mut TreeNode) {
         let step = match node.kind {
             TreeKind::Root => return,
@@ -78,7 +78,7 @@ fn call(node: &TreeNode) -> Step {
     Step {
         kind: StepKind::ToolCall,
         title: (!node.text.is_empty()).then(|| node.text.clone()),
-        // `Finish` is done when it is called.
+        // A call of `Finish` needs no result.
         failed: (node.output.is_some() || node.kind == TreeKind::Finish)
             .then_some(node.trouble.is_some() && !gave_up),
         parts,
@@ -86,7 +86,7 @@ fn call(node: &TreeNode) -> Step {
     }
 }
 
-/// A call as a node.
+/// Builds the node of a call.
 pub(super) fn call_node(
     name: &str,
     input: Option<String>,
@@ -116,7 +116,8 @@ pub(super) fn call_node(
     }
 }
 
-/// A reply whose `error` says something. Only its beginning is looked at, for the rest may be cut.
+/// Returns true for a reply with a nonempty `error`. Only its start is inspected, since the rest
+/// may be cut.
 fn says_error(reply: &str) -> bool {
     let after = |text: &str, word: &str| {
         text.trim_start().strip_prefix(word).map(|rest| rest.trim_start().to_owned())
@@ -131,8 +132,8 @@ fn says_error(reply: &str) -> bool {
     !["\"\"", "''", "null", "None", "false", "False"].iter().any(|empty| value.starts_with(empty))
 }
 
-/// Puts the last things together: the answer as the file gives it, else as the last call of
-/// `Finish` does, and why there is none.
+/// Completes the run: sets the answer from the file, else from the last call of `Finish`, or the
+/// reason of its absence.
 pub(super) fn conclude(run: &mut Run, tree: Tree, path: &[u32], said: &Value) {
     let last = path
         .iter()
@@ -161,7 +162,7 @@ pub(super) fn conclude(run: &mut Run, tree: Tree, path: &[u32], said: &Value) {
     }
 }
 
-/// Whether anything was tried beside one way.
+/// Returns true if any node has several children.
 fn branches(nodes: &[TreeNode]) -> bool {
     let mut followed = vec![false; nodes.len()];
     for parent in nodes.iter().filter_map(|node| node.parent) {
@@ -174,7 +175,7 @@ fn branches(nodes: &[TreeNode]) -> bool {
     false
 }
 
-/// Where a list of nodes ends, as the place of the next one.
+/// Returns the length of a list of nodes, which is the index of the next one.
 pub(super) fn place(nodes: &[TreeNode]) -> u32 {
     u32::try_from(nodes.len()).unwrap_or(u32::MAX)
 }

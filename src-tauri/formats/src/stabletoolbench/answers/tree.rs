@@ -1,35 +1,35 @@
-//! **Pure.** What a raw answer tried: tries one after the other, or a tree; and which way of it
-//! counts.
+//! **Pure.** The search of a raw answer, as a sequence of attempts or a tree, and the choice of the
+//! path that counts.
 use super::steps::{GAVE_UP, call_node, place};
 use crate::node::Node;
 use crate::run::{Tree, TreeKind, TreeNode};
 use crate::value::Value;
 
-/// Everything that was tried. An action and its input are one node.
+/// All attempts of a run. An action and its input are one node.
 #[derive(Debug, Default)]
 pub(super) struct Tried {
     pub(super) nodes: Vec<TreeNode>,
-    /// Tries from scratch, rather than one tree.
+    /// True for separate attempts instead of one tree.
     tries: bool,
 }
 
-/// A way through the tree, from the first thing that was tried to the last.
+/// A path through the tree, from the first node to the last.
 #[derive(Debug, Default)]
 pub(super) struct Way {
     pub(super) path: Vec<u32>,
-    /// The rule that chose it, where the file does not say.
+    /// Rule that chose it, if the file does not determine it.
     pub(super) chosen_by: Option<String>,
 }
 
 impl Tried {
-    /// A tree, by its root.
+    /// Converts a tree, given its root.
     pub(super) fn tree(root: &Value) -> Self {
         let mut tried = Self { nodes: vec![TreeNode::default()], tries: false };
         tried.grow(0, children(root));
         tried
     }
 
-    /// Chains, each a try from scratch.
+    /// Converts chains, each of which is an attempt from scratch.
     pub(super) fn chains(chains: &[Value]) -> Self {
         let mut tried = Self { nodes: vec![TreeNode::default()], tries: true };
         for (at, one) in chains.iter().enumerate() {
@@ -47,7 +47,7 @@ impl Tried {
         tried
     }
 
-    /// Adds all that follows a node. Does not recurse, for trees are as deep as runs are long.
+    /// Adds all descendants of a node. Not recursive, since trees are as deep as runs are long.
     fn grow(&mut self, root: u32, first: &[Value]) {
         let mut open: Vec<(u32, Option<u32>, &Value)> =
             first.iter().rev().map(|node| (root, None, node)).collect();
@@ -57,7 +57,7 @@ impl Tried {
         }
     }
 
-    /// Adds a node; where what follows it hangs, and the action that waits for its input.
+    /// Adds a node. Returns the parent for its children, and the action that expects an input.
     fn add(&mut self, parent: u32, action: Option<u32>, node: &Value) -> (u32, Option<u32>) {
         let text = |key: &str| node.get(key).and_then(Value::text);
         let description = text("description").unwrap_or_default();
@@ -71,7 +71,7 @@ impl Tried {
             }
             Some("Action Input") => {
                 let before = action.and_then(|at| self.nodes.get(at as usize));
-                // The second input of an action is a call of its own.
+                // The second input of an action is a separate call.
                 let again = before.is_some_and(|node| node.input.is_some());
                 let name = before.map(|node| node.text.clone()).unwrap_or_default();
                 let above = if again { before.and_then(|node| node.parent) } else { Some(parent) };
@@ -100,8 +100,8 @@ impl Tried {
         (at, None)
     }
 
-    /// The way that counts. `messages` says what the file itself tells of it, piece by piece:
-    /// thoughts and arguments.
+    /// Returns the path that counts. `messages` holds the thoughts and arguments of the file's own
+    /// conversation.
     pub(super) fn way(&self, valid: bool, messages: &[&str]) -> Way {
         let leaves = self.leaves();
         let certain = |leaf: u32| Way { path: self.path(leaf), chosen_by: None };
@@ -141,7 +141,7 @@ impl Tried {
         self.nodes.get(at as usize).is_some_and(|node| node.trouble.as_deref() == Some(GAVE_UP))
     }
 
-    /// Nodes that nothing follows, in order.
+    /// Returns the nodes without children, in order.
     fn leaves(&self) -> Vec<u32> {
         let mut leaf = vec![true; self.nodes.len()];
         for parent in self.nodes.iter().filter_map(|node| node.parent) {
@@ -152,7 +152,7 @@ impl Tried {
         leaf.iter().zip(0..).filter_map(|(leaf, at)| leaf.then_some(at)).collect()
     }
 
-    /// From the root, which is left out, to a node.
+    /// Returns the path from the root, which is omitted, to a node.
     fn path(&self, to: u32) -> Vec<u32> {
         let mut path: Vec<u32> = std::iter::successors(Some(to), |at| {
             self.nodes.get(*at as usize).and_then(|node| node.parent)
@@ -185,8 +185,8 @@ fn children(node: &Value) -> &[Value] {
     node.get("children").map_or(&[][..], Value::items)
 }
 
-/// What the code of an observation means; where there is none, `call_node` has judged by what the
-/// texts say.
+/// Applies the code of an observation to a call; without a known code, the judgement of `call_node`
+/// by text remains.
 fn judge(call: &mut TreeNode, code: Option<&str>) {
     let trouble = match code {
         Some("1") => "Unknown function",

@@ -1,6 +1,6 @@
-//! **Pure.** JSON as Python reads and writes it: `NaN` and `Infinity`, the last of two equal keys
-//! in the place of the first, and texts that hold half of a surrogate pair. Keys of caches of API
-//! replies are made of it.
+//! **Pure.** JSON as Python reads and writes it: with `NaN` and `Infinity`, with the last of equal
+//! keys at the position of the first, and with texts that contain half a surrogate pair. The keys
+//! of API reply caches are made from it.
 mod read;
 
 pub(super) use read::Reader;
@@ -11,7 +11,7 @@ use crate::json;
 use crate::value::Value;
 use std::fmt::Write as _;
 
-/// A value, as Python holds it.
+/// A value, as Python represents it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Py {
     /// `None`.
@@ -25,16 +25,16 @@ pub enum Py {
     Text(Codes),
     /// A list.
     List(Vec<Py>),
-    /// A dictionary, in order, no key twice.
+    /// A dictionary, in order, with unique keys.
     Map(Vec<(Codes, Py)>),
 }
 
-/// A text by its code points, which may be halves of surrogate pairs.
+/// A text as code points, which may be halves of surrogate pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Codes(Vec<u32>);
 
 impl Codes {
-    /// As text; half a pair becomes the six characters that stand for it.
+    /// Converts to text; half a surrogate pair becomes its six-character escape.
     pub fn shown(&self) -> String {
         let mut out = String::with_capacity(self.0.len());
         for code in &self.0 {
@@ -116,14 +116,15 @@ impl From<&Value> for Py {
 }
 
 impl Py {
-    /// The value of a key of a dictionary.
+    /// Returns the value of a key of a dictionary.
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Map(entries) = self else { return None };
         let wanted = Codes::from(key);
         entries.iter().find(|(known, _)| *known == wanted).map(|(_, value)| value)
     }
 
-    /// The text, with halves of pairs as the six characters that stand for them.
+    /// Returns the text, if the value is one; half a surrogate pair becomes its six-character
+    /// escape.
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Text(codes) => Some(codes.shown()),
@@ -131,7 +132,7 @@ impl Py {
         }
     }
 
-    /// `str()`: a text by itself is bare.
+    /// Formats the value like `str()`: a text is not quoted.
     pub fn str(&self) -> String {
         match self {
             Self::Text(codes) => codes.shown(),
@@ -143,7 +144,7 @@ impl Py {
         }
     }
 
-    /// The same with the keys of all dictionaries in order.
+    /// Returns the value with the keys of all dictionaries sorted.
     #[must_use]
     pub fn sorted(&self) -> Self {
         match self {
@@ -185,7 +186,7 @@ impl Py {
         }
     }
 
-    /// JSON as Python writes it by default, in ASCII.
+    /// Formats the value as JSON in the given layout.
     pub fn dumps(&self, layout: Layout) -> String {
         let mut out = String::new();
         self.put_json(&mut out, layout, 0);
@@ -209,7 +210,7 @@ impl Py {
         }
     }
 
-    /// As our own values are, for showing: half a pair becomes six characters.
+    /// Converts to a [`Value`] for display; half a surrogate pair becomes its six-character escape.
     pub fn value(&self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -232,17 +233,18 @@ impl Py {
     }
 }
 
-/// How JSON is laid out.
+/// Layout of JSON text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// `{"a": 1, "b": 2}`, ASCII.
+    /// `{"a": 1, "b": 2}`, ASCII: Python's default.
     Python,
     /// `{"a":1,"b":2}`, ASCII.
     Compact,
-    /// Four spaces a level, ASCII, as caches are written; so many levels deep already.
+    /// Four spaces per level, ASCII, the format of cache files; the number is the level to start
+    /// at.
     Indented(usize),
-    /// `{"a":1,"b":2}` as it goes over the wire: every letter as it is, and what JSON has no number
-    /// for as text.
+    /// `{"a":1,"b":2}`, the format of responses: characters are not escaped, and numbers that JSON
+    /// does not have are texts.
     Wire,
 }
 

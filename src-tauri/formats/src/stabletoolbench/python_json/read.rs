@@ -1,12 +1,12 @@
-//! **Pure.** Reading JSON as Python does.
+//! **Pure.** Parses JSON as Python does.
 use super::{Codes, Py};
 use crate::error::{ReadError, ReadErrorKind};
 use std::collections::HashMap;
 
-/// Lists and objects inside each other that are followed.
+/// Maximum nesting depth of lists and objects.
 const DEPTH: usize = 200;
 
-/// Reads a JSON text as Python does.
+/// Parses a JSON text as Python does.
 pub fn read(text: &str) -> Result<Py, ReadError> {
     let mut reader = Reader::new(text, true);
     reader.blanks();
@@ -15,7 +15,7 @@ pub fn read(text: &str) -> Result<Py, ReadError> {
     Ok(value)
 }
 
-/// A text and how far it was read. Without `build` values are only passed over.
+/// A text with the current read position. Without `build`, values are only skipped.
 pub(in crate::stabletoolbench) struct Reader<'a> {
     text: &'a str,
     pub(in crate::stabletoolbench) at: usize,
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A key with its colon and the blanks after it.
+    /// Parses a key with its colon and the whitespace after it.
     pub(in crate::stabletoolbench) fn key(&mut self) -> Result<Codes, ReadError> {
         if self.peek() != Some(b'"') {
             return Err(self.fault("A key in double quotes is missing here."));
@@ -142,7 +142,8 @@ impl<'a> Reader<'a> {
         closes
     }
 
-    /// Passes a comma and the blanks around it; false after the end of the list or object.
+    /// Consumes a comma and the whitespace around it. Returns false after the end of the list or
+    /// object.
     pub(in crate::stabletoolbench) fn comma(&mut self, end: u8) -> Result<bool, ReadError> {
         self.blanks();
         if self.closes(end) {
@@ -164,7 +165,7 @@ impl<'a> Reader<'a> {
         } else if self.digits() == 0 {
             return Err(self.fault("A number is missing here."));
         }
-        // What follows a number and does not belong to it is found by whoever reads on.
+        // Invalid text directly after a number is detected by the caller.
         if self.peek() == Some(b'.') {
             self.at += 1;
             if self.digits() == 0 {
@@ -266,7 +267,7 @@ impl<'a> Reader<'a> {
         Self { text: self.text, at: self.at, depth: self.depth, build: false }
     }
 
-    /// The second half of a pair, when it is what comes next.
+    /// Returns the second half of a surrogate pair if it comes next.
     fn low(mut self) -> Option<u32> {
         if !self.rest().starts_with("\\u") {
             return None;
@@ -275,7 +276,7 @@ impl<'a> Reader<'a> {
         self.hex().ok().filter(|low| (0xDC00..0xE000).contains(low))
     }
 
-    /// Four hexadecimal digits after the letter we are at.
+    /// Parses the four hexadecimal digits after the letter at the current position.
     fn hex(&mut self) -> Result<u32, ReadError> {
         let digits = self
             .text

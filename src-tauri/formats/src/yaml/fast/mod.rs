@@ -1,7 +1,7 @@
-//! **Pure.** The fast way through the YAML that programs write: block maps and lists, literals,
-//! quoted and plain scalars. It reports one error only: a text that is too long, which would take
-//! the full parser long. Whatever else it does not know, or finds wrong, it leaves to the full
-//! parser, with which it always agrees.
+//! **Pure.** Fast parser for the YAML subset that programs write: block maps and lists, literals,
+//! quoted and plain scalars. It reports only one error, a scalar that is too long, because the full
+//! parser would be slow on it. Anything else that it does not know or finds invalid is left to the
+//! full parser, with which it always agrees.
 mod quoted;
 mod scalars;
 
@@ -10,9 +10,9 @@ use super::{DEPTH, NODES, SCALAR, faults};
 use crate::error::{ReadError, count};
 use crate::yaml::scalars::Scalar;
 
-/// A document in the subset; none for anything else.
+/// Parses a document in the subset. Returns `None` for any other document.
 pub(crate) fn parse(text: &str) -> Result<Option<Tree<'_>>, ReadError> {
-    // Where a text may be too long, that is looked for first, whatever the rest is.
+    // If a scalar could be too long, that error has priority over the check of the subset.
     let small = text.len() <= SCALAR;
     if small && !fits(text) {
         return Ok(None);
@@ -35,8 +35,8 @@ pub(crate) fn parse(text: &str) -> Result<Option<Tree<'_>>, ReadError> {
     Ok(whole.filter(|()| small || fits(text)).map(|()| fast.tree))
 }
 
-/// Line feeds only, the last line ended, and no character that the full parser has an opinion
-/// about.
+/// Returns true if the text has only line feeds as line ends, ends with one, and has no characters
+/// that the full parser treats specially.
 fn fits(text: &str) -> bool {
     let bytes = text.as_bytes();
     let odd = |byte: u8| (byte < b' ' && byte != b'\n' && byte != b'\t') || byte == 0x7f;
@@ -54,20 +54,20 @@ fn fits(text: &str) -> bool {
         })
 }
 
-/// How far a document was read. `None` from any step means: not in the subset.
+/// State of the parser. `None` from any step means that the document is not in the subset.
 struct Fast<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    /// Where we are; after `next_line`, the first character of a line.
+    /// Current offset; after `next_line`, the first character of a line.
     at: usize,
-    /// Where the line begins.
+    /// Offset of the start of the line.
     line: usize,
-    /// Its indentation; none at the end of the text.
+    /// Indentation of the line; `None` at the end of the text.
     indent: Option<usize>,
     depth: usize,
-    /// Where the scalar begins that is read.
+    /// Offset of the scalar being read.
     scalar: usize,
-    /// It is longer than texts may be.
+    /// True if that scalar exceeds the maximum length.
     too_long: bool,
     tree: Tree<'a>,
 }
@@ -83,8 +83,8 @@ impl<'a> Fast<'a> {
         self.indent.is_none().then_some(())
     }
 
-    /// Goes to the first character of the next line that is neither blank nor a comment, from the
-    /// beginning of a line.
+    /// Advances from the start of a line to the first character of the next line that is neither
+    /// blank nor a comment.
     fn next_line(&mut self) -> Option<()> {
         loop {
             self.line = self.at;
@@ -117,7 +117,7 @@ impl<'a> Fast<'a> {
         self.bytes.get(at).copied()
     }
 
-    /// The line feed that ends the line we are in.
+    /// Returns the offset of the line feed that ends the current line.
     fn line_end(&self) -> usize {
         memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |at| self.at + at)
     }
@@ -128,7 +128,7 @@ impl<'a> Fast<'a> {
         }
     }
 
-    /// True at a dash that begins an item.
+    /// Returns true at a dash that begins a list item.
     fn at_dash(&self) -> bool {
         self.byte() == Some(b'-') && matches!(self.byte_at(self.at + 1), Some(b' ' | b'\n'))
     }
@@ -137,7 +137,7 @@ impl<'a> Fast<'a> {
         self.indent.is_some_and(|indent| indent > column)
     }
 
-    /// A list or map whose first character we are at.
+    /// Parses the list or map that begins at the current position.
     fn block(&mut self, column: usize) -> Option<()> {
         if self.at_dash() { self.list(column) } else { self.map(column) }
     }
@@ -159,7 +159,7 @@ impl<'a> Fast<'a> {
         self.close(at, column)
     }
 
-    /// What stands on the line of its dash.
+    /// Parses the value on the line of its dash.
     fn item(&mut self, parent: usize) -> Option<()> {
         let column = self.at - self.line;
         if self.at_dash() {
@@ -171,7 +171,7 @@ impl<'a> Fast<'a> {
         }
     }
 
-    /// What stands on the lines below a dash or key: deeper, or nothing.
+    /// Parses the value on the lines below a dash or key: a deeper block, or null.
     fn below(&mut self, column: usize) -> Option<()> {
         self.at += 1;
         self.next_line()?;
@@ -209,8 +209,8 @@ impl<'a> Fast<'a> {
         self.close(at, column)
     }
 
-    /// Where the key ends whose first character we are at, before its colon; none when this is no
-    /// key.
+    /// Returns the offset of the colon that ends the key at the current position. Returns `None` if
+    /// this is no key.
     fn key_end(&self) -> Option<usize> {
         let line = &self.bytes[self.at..self.line_end()];
         let follows = |at: usize| matches!(line.get(at + 1), None | Some(b' '));
@@ -223,7 +223,7 @@ impl<'a> Fast<'a> {
 
     fn key(&mut self, end: usize) -> Option<()> {
         let line = &self.bytes[self.at..end];
-        // The full parser looks no further than 1,024 characters for the colon.
+        // The full parser searches for the colon only within 1,024 characters.
         if line.is_empty() || line.len() > 1000 {
             return None;
         }
@@ -243,8 +243,7 @@ impl<'a> Fast<'a> {
         Some(())
     }
 
-    /// Keys that are written alike are left to the full parser, which knows whether they are the
-    /// same.
+    /// Fails for keys with the same text: the full parser decides if they are duplicates.
     fn no_duplicates(&self, map: u32) -> Option<()> {
         let tree = &self.tree;
         let mut next = map as usize + 1;
@@ -277,7 +276,7 @@ impl<'a> Fast<'a> {
         (self.depth <= DEPTH).then_some(at)
     }
 
-    /// Ends a list or map; the line we are at belongs to one that is further left.
+    /// Ends a list or map. Fails if the current line is indented more deeply than it.
     fn close(&mut self, at: u32, column: usize) -> Option<()> {
         self.depth -= 1;
         let end = count(self.tree.nodes.len());
@@ -299,7 +298,7 @@ impl<'a> Fast<'a> {
         Some(())
     }
 
-    /// Goes on only when a text of this length may be read: that is known before it is copied.
+    /// Fails if a scalar of this length exceeds the maximum. Called before the text is copied.
     fn hold(&mut self, length: usize) -> Option<()> {
         self.too_long = length > SCALAR;
         (!self.too_long).then_some(())

@@ -1,9 +1,9 @@
-//! **Pure.** Quoted scalars of the fast way, folded over lines or not.
+//! **Pure.** Quoted scalars in the fast parser, on one line or folded over several.
 use super::Fast;
 use crate::error::count;
 use crate::yaml::tree::{Form, Text};
 
-/// Where the quotes that a line begins with are closed on that line.
+/// Returns the index of the quote that closes the one at the start of the line.
 pub(super) fn close(line: &[u8], quote: u8) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -18,12 +18,12 @@ pub(super) fn close(line: &[u8], quote: u8) -> Option<usize> {
 }
 
 impl Fast<'_> {
-    /// A quoted scalar, up to the character after its end. Further lines have to be deeper than
-    /// `parent`.
+    /// Parses a quoted scalar, up to the character after its end. Continuation lines must be
+    /// indented deeper than `parent`.
     pub(super) fn quoted(&mut self, parent: usize) -> Option<()> {
         let quote = self.byte()?;
         let start = self.at + 1;
-        // Where nothing is escaped or folded the text is borrowed.
+        // A text without escapes and folds is borrowed.
         let stop = start + memchr::memchr3(quote, b'\\', b'\n', &self.bytes[start..])?;
         let doubled = quote == b'\'' && self.byte_at(stop + 1) == Some(b'\'');
         if self.bytes[stop] == quote && !doubled {
@@ -42,7 +42,7 @@ impl Fast<'_> {
     }
 
     fn unquote(&mut self, quote: u8, parent: usize) -> Option<()> {
-        // Blanks before a line end are dropped, but not those before this place.
+        // Spaces before a line end are dropped, but not those before this offset.
         let mut guard = self.tree.buffer.len();
         let from = guard;
         loop {
@@ -76,8 +76,8 @@ impl Fast<'_> {
         }
     }
 
-    /// Goes to the first character of the next line that is not blank; how many blank lines there
-    /// were.
+    /// Advances to the first character of the next line that is not blank. Returns the number of
+    /// blank lines before it.
     fn next_piece(&mut self, parent: usize) -> Option<usize> {
         let mut blanks = 0;
         loop {
@@ -125,7 +125,8 @@ impl Fast<'_> {
         Some(())
     }
 
-    /// A character by its digits. Halves of surrogate pairs are left to the full parser.
+    /// Parses a character from its hexadecimal digits. Halves of surrogate pairs are left to the
+    /// full parser.
     fn hex(&mut self, digits: usize) -> Option<char> {
         let text = self.text.get(self.at..self.at + digits)?;
         if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {

@@ -1,9 +1,9 @@
-//! **Pure.** Literals and plain scalars of the fast way.
+//! **Pure.** Block literals and plain scalars in the fast parser.
 use super::Fast;
 use crate::error::count;
 use crate::yaml::tree::{Form, Text};
 
-/// What becomes of the line ends at the end of a literal.
+/// Treatment of the line ends at the end of a literal.
 #[derive(Clone, Copy, PartialEq)]
 enum Chomp {
     Clip,
@@ -12,8 +12,8 @@ enum Chomp {
 }
 
 impl<'a> Fast<'a> {
-    /// A value on the line of its key or dash, which is in the map or list at column `parent`. Goes
-    /// on to the next line.
+    /// Parses a value on the line of its key or dash, in the map or list at column `parent`.
+    /// Advances to the next line.
     pub(super) fn scalar(&mut self, parent: usize) -> Option<()> {
         self.scalar = self.at;
         match self.byte()? {
@@ -33,7 +33,7 @@ impl<'a> Fast<'a> {
         self.next_line()
     }
 
-    /// An empty list or map.
+    /// Parses an empty list or map.
     fn nothing(&mut self, written: [u8; 3], form: Form) -> Option<()> {
         if self.bytes.get(self.at..self.at + 3)? != written {
             return None;
@@ -77,8 +77,8 @@ impl<'a> Fast<'a> {
         self.push(Form::Quoted, Text::Buffer(from, count(self.tree.buffer.len())))
     }
 
-    /// The indentation of the first line that is not blank; nothing when a blank line before it is
-    /// longer.
+    /// Returns the indentation of the first line that is not blank. Returns `None` if a blank line
+    /// before it is longer.
     fn detect(&self) -> Option<usize> {
         let mut at = self.at;
         let mut longest = 0;
@@ -96,7 +96,7 @@ impl<'a> Fast<'a> {
         }
     }
 
-    /// Copies the lines of a literal; how many blank ones follow.
+    /// Copies the lines of a literal. Returns the number of blank lines after them.
     fn lines(&mut self, indent: usize) -> Option<usize> {
         let (from, mut blanks) = (self.tree.buffer.len(), 0);
         while self.at < self.bytes.len() {
@@ -118,7 +118,7 @@ impl<'a> Fast<'a> {
             if self.tree.buffer.len() == from {
                 self.scalar = at;
             }
-            // The last line end may not count.
+            // The last line end may be stripped and does not count.
             self.hold((self.tree.buffer.len() - from + blanks + end - at).saturating_sub(1))?;
             self.tree.buffer.extend(std::iter::repeat_n('\n', blanks));
             blanks = 0;
@@ -128,7 +128,7 @@ impl<'a> Fast<'a> {
         Some(blanks)
     }
 
-    /// A plain scalar, on as many lines as it has. Ends at the beginning of a line.
+    /// Parses a plain scalar on one or more lines. Ends at the start of a line.
     fn plain(&mut self, parent: usize) -> Option<()> {
         let end = self.line_end();
         let text = self.plain_line(self.at, end)?.trim_end_matches(' ');
@@ -155,7 +155,8 @@ impl<'a> Fast<'a> {
         self.push(Form::Plain, Text::Buffer(from, count(self.tree.buffer.len())))
     }
 
-    /// A line end inside a scalar is a space; blank lines are line ends.
+    /// Folds line breaks inside a scalar: a line end becomes a space, and blank lines become line
+    /// ends.
     pub(super) fn fold(&mut self, blanks: usize) {
         if blanks == 0 {
             self.tree.buffer.push(' ');
@@ -164,8 +165,8 @@ impl<'a> Fast<'a> {
         }
     }
 
-    /// The first character of the next line when it is deeper than `parent`, and the blank lines
-    /// before it.
+    /// Returns the first character of the next line if it is indented deeper than `parent`, with
+    /// the number of blank lines before it.
     #[expect(clippy::option_option, reason = "the outer none means: not in the subset")]
     fn continues(&self, parent: usize) -> Option<Option<(usize, usize)>> {
         let (mut at, mut blanks) = (self.at, 0);
@@ -186,7 +187,8 @@ impl<'a> Fast<'a> {
         }
     }
 
-    /// A line of a plain scalar or key, when nothing in it could mean anything else.
+    /// Returns a line of a plain scalar or key, if nothing in it could have another meaning in
+    /// YAML.
     pub(super) fn plain_line(&self, from: usize, to: usize) -> Option<&'a str> {
         let line = self.bytes.get(from..to)?;
         let second = line.get(1).copied().unwrap_or(b' ');
