@@ -119,7 +119,7 @@ fn is_timeout(reason: &str) -> bool {
         })
 }
 
-/// Phrases for an inability. They count if the sentence ends there or one of [`ACTS`] follows soon.
+/// Phrases for an inability. They count only if one of [`ACTS`] follows within a few words.
 const CANNOT: [&str; 22] = [
     "i cannot",
     "i can not",
@@ -208,7 +208,7 @@ pub fn gives_up(said: &str) -> bool {
         || CANNOT.iter().any(|words| {
             said.match_indices(words).any(|(at, words)| {
                 let rest = &said[at + words.len()..];
-                // The phrase ends the sentence, or an act follows.
+                // The phrase must consist of whole words, and an act must follow it.
                 at_word(at) && !rest.starts_with(char::is_alphanumeric) && has_act(rest)
             })
         })

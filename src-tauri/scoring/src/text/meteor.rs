@@ -8,7 +8,7 @@ use super::wordnet::WordNet;
 /// Weights of precision, recall and word order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
-    /// Weight of precision against recall: 1 counts only precision, 0 only recall.
+    /// Weight of recall against precision: 0 counts only precision, 1 only recall.
     pub alpha: f64,
     /// Exponent of the penalty for chunks.
     pub beta: f64,

@@ -6,7 +6,7 @@
 //!
 //! let measured = measure(Metric::F1, "The cat sat.", "A cat sat down.", Nltk::default());
 //! assert_eq!(measured.score, 0.8);
-//! // Several of the same two texts: what they have in common is found once.
+//! // Several metrics of the same two texts share their work.
 //! let texts = Texts::new("The cat sat.", "A cat sat down.", Nltk::default());
 //! assert!(texts.measure(Metric::RougeL).score > texts.measure(Metric::Bleu).score);
 //! ```
