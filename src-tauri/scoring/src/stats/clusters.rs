@@ -4,9 +4,9 @@
 //! The interval is a bootstrap over whole tasks: tasks are drawn with replacement, each with all
 //! its values. Its ends are those of the expanded percentile interval (Hesterberg 2015). Plain
 //! percentiles are too narrow for few tasks, because resampling n tasks underestimates the variance
-//! by (n − 1)/n and ignores Student's distribution. In simulations with benchmark-like scores, 95 %
-//! intervals of ten tasks contained the true mean in 91–99 of 100 cases, plain percentiles in
-//! 87–92; from fifty tasks on, both are the same.
+//! by a factor of (n − 1)/n and ignores Student's distribution. In simulations with benchmark-like
+//! scores, 95 % intervals of ten tasks contained the true mean in 91–99 of 100 cases, plain
+//! percentiles in 87–92; from fifty tasks on, both are the same.
 //!
 //! The mean of resampled tasks never lies outside their range, so for very few tasks a bootstrap is
 //! too narrow: it contained the true mean in 44–80 of 100 cases for two tasks, 71–85 for three.
