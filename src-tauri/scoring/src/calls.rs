@@ -1,7 +1,7 @@
-//! **Pure.** Tool calls that should have happened.
+//! **Pure.** Missing tool calls: expected, but never made.
 
-/// Expected tool calls that never happened, each once, in the order they were expected. A call that
-/// failed did happen.
+/// Returns the expected tool calls that were never made, each once, in the expected order. A failed
+/// call counts as made.
 pub fn missing_calls(expected: &[String], called: &[String]) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     for name in expected {

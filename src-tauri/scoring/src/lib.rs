@@ -1,4 +1,5 @@
-//! **Pure.** Compares answers and counts what happened in a run.
+//! **Pure.** Compares answers with expected outputs, scores them, and aggregates scores and
+//! statistics over runs.
 
 pub mod align;
 pub mod azure;

@@ -1,25 +1,25 @@
-//! **Pure.** How far two raters of the same runs agree: what a mean of rounds and what a person
-//! says come to in one of three words, the table of both, and what the agreement is worth in plain
-//! words.
+//! **Pure.** Agreement between two raters of the same runs: maps judge means, automatic scores and
+//! human reviews to three verdicts, counts them in a table, and puts the agreement (Cohen's κ) into
+//! plain words.
 use crate::judges::{Judge, reaches};
 use crate::stats::{Confusion, Interval, Kappa, Level, Weights};
 
-/// What somebody says of a run.
+/// Verdict of a rater on a run, on a scale of three.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Says {
     /// Right.
     Right,
-    /// Neither: right in part, unsure, or as many rounds for it as against it.
+    /// Neither: partly right, unsure, or the judge's rounds are evenly split.
     Between,
     /// Wrong.
     Wrong,
 }
 
 impl Says {
-    /// All of them, in order: a near miss is a neighbour.
+    /// All verdicts in order; adjacent ones count as near misses in weighted κ.
     pub const ALL: [Says; 3] = [Says::Right, Says::Between, Says::Wrong];
 
-    /// In a word.
+    /// Returns the verdict as display text.
     pub fn word(self) -> &'static str {
         match self {
             Says::Right => "right",
@@ -28,10 +28,12 @@ impl Says {
         }
     }
 
-    /// What the mean of the rounds of a judge comes to: right where it passes, wrong where it does
-    /// not, and neither exactly halfway, unless halfway passes. Where a suite says from where on it
-    /// passes, that holds, and nothing is in between. Of a judge that only a suite knows, more has
-    /// to be for it than against.
+    /// Returns the verdict for the mean of a judge's rounds.
+    ///
+    /// With a pass threshold from the suite (`least`), the mean is right if it reaches the
+    /// threshold and wrong otherwise, never in between. Without one, a mean that the judge passes
+    /// is right, a mean of exactly 0.5 that does not pass is in between, and anything else is
+    /// wrong. A judge that is not built in (`None`) passes above 0.5.
     pub fn of_judge(judge: Option<&Judge>, mean: f64, least: Option<f64>) -> Self {
         let passes = || judge.map_or(mean > 0.5, |judge| judge.passes(mean));
         if least.map_or_else(passes, |least| reaches(mean, least)) {
@@ -43,8 +45,8 @@ impl Says {
         }
     }
 
-    /// What an automatic score comes to: right where it passes, wrong below the half, and in
-    /// between what is right for the better part, as it is shown in lists.
+    /// Returns the verdict for an automatic score: right if it passed, wrong below 0.5, otherwise
+    /// in between. Lists use the same bands.
     pub fn of_scorer(score: f64, passed: bool) -> Self {
         match (passed, score) {
             (true, _) => Says::Right,
@@ -53,8 +55,8 @@ impl Says {
         }
     }
 
-    /// What a score that a person gave without a word comes to: only all is right, and only nothing
-    /// is wrong.
+    /// Returns the verdict for a human review that has a score but no explicit verdict: right only
+    /// at 1 or more, wrong only at 0 or less.
     pub fn of_score(score: f64) -> Self {
         if score >= 1.0 {
             Says::Right
@@ -70,7 +72,7 @@ impl Says {
     }
 }
 
-/// The level of a scale that a score from 0 to 1 is nearest to.
+/// Returns the level of a scale that is nearest to a score from 0 to 1.
 pub fn level(score: f64, levels: usize) -> usize {
     let top = levels.saturating_sub(1);
     #[expect(
@@ -83,46 +85,48 @@ pub fn level(score: f64, levels: usize) -> usize {
     at.min(top)
 }
 
-/// What two raters said of the same runs, counted.
+/// Counts of the verdicts that two raters gave the same runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// By what the first said, and the second.
+    /// Counts by verdict of the first rater, then of the second.
     said: [[u64; 3]; 3],
-    /// The same by level, where both have the same scale of three or more; empty elsewhere.
+    /// Counts by level, if both raters use the same scale of at least three levels; otherwise
+    /// empty.
     levels: Vec<Vec<u64>>,
 }
 
-/// What a tally comes to.
+/// Agreement statistics computed from a [`Tally`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Agreed {
-    /// What can be said, in order; `in between` only where somebody said it.
+    /// Verdicts that label the table, in order; `Between` only if a rater used it.
     pub said: Vec<Says>,
-    /// A row for what the first said, in it a count for what the second said.
+    /// Counts: one row per verdict of the first rater, one column per verdict of the second.
     pub table: Vec<Vec<u64>>,
-    /// Runs with a verdict of both.
+    /// Number of runs that both raters rated.
     pub n: u64,
-    /// Of these, how many have the same.
+    /// Number of runs on which both verdicts are equal.
     pub same: u64,
-    /// Cohen's κ: what is in between agrees only with what is in between.
+    /// Cohen's κ; in between agrees only with in between.
     pub kappa: Option<Kappa>,
-    /// The same with near misses counted in part (linear weights): by levels of their scale, or by
-    /// the three words.
+    /// Cohen's κ with linear weights, in which near misses count in part: by the levels of a common
+    /// scale, else by the three verdicts.
     pub weighted: Option<Kappa>,
-    /// What κ is worth.
+    /// Agreement in plain words.
     pub words: String,
-    /// There are too few runs to tell.
+    /// True if there are too few runs for a conclusion.
     pub few: bool,
 }
 
 impl Tally {
-    /// For raters with one scale of so many levels; 0 when they have none in common.
+    /// Creates an empty count for raters that share a scale of `levels` levels; 0 if they share
+    /// none.
     pub fn new(levels: usize) -> Self {
         let levels = if levels < 3 { 0 } else { levels };
         Self { levels: vec![vec![0; levels]; levels], ..Self::default() }
     }
 
-    /// A run of which one said this and the other that; scores only matter where the scale is the
-    /// same.
+    /// Adds a run with the verdict and score of each rater. The scores matter only if the raters
+    /// share a scale.
     pub fn add(&mut self, first: (Says, f64), second: (Says, f64)) {
         self.said[first.0.at()][second.0.at()] += 1;
         let size = self.levels.len();
@@ -135,7 +139,7 @@ impl Tally {
         }
     }
 
-    /// What it comes to.
+    /// Computes the agreement statistics.
     pub fn agreed(&self) -> Agreed {
         let between = Says::Between.at();
         let any = self.said[between]
@@ -162,11 +166,11 @@ impl Tally {
     }
 }
 
-/// Fewer runs than these tell nothing.
+/// Minimum number of runs for a conclusion.
 const FEW: u64 = 10;
 
-/// What an agreement is worth. Where chance would do as well as far as anybody can tell, no better
-/// word is used.
+/// Describes an agreement in plain words. If the interval does not exclude chance, no better word
+/// is used.
 pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> String {
     if n < FEW {
         return "too few to tell".to_owned();
@@ -178,7 +182,7 @@ pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> Strin
         return "full agreement".to_owned();
     }
     if interval.is_some_and(|interval| interval.low <= 0.0) || kappa <= 0.0 {
-        // Without a single run that is the same, there is no interval either.
+        // If no run has the same verdict from both, there is no interval either.
         return if interval.map_or(kappa < 0.0, |interval| interval.high < 0.0) {
             "worse than chance".to_owned()
         } else {
@@ -193,8 +197,8 @@ pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> Strin
         _ => "very good",
     };
     let (most, least) = interval.map_or((kappa, kappa), |interval| (interval.high, interval.low));
-    // An interval over more than half of what is possible says little more than that it is not
-    // chance.
+    // An interval wider than 0.5 tells little more than that the agreement is not chance, so its
+    // lower end is named too.
     if most - least > 0.5 {
         format!("{}, but it may be {}", word(kappa), word(least))
     } else {
@@ -228,7 +232,7 @@ mod tests {
         {
             assert_eq!(Says::of_judge(Some(sopr), mean, None), says, "{mean}");
         }
-        // As the suite has it, which is as scores and the page of the run have it.
+        // With a threshold of the suite, as in scores and on the run page.
         let relevance = named("relevance").unwrap();
         for (mean, least, says) in [
             (0.5, None, Right),
@@ -248,7 +252,7 @@ mod tests {
 
     #[test]
     fn kappa_of_the_textbook_is_found_and_the_table_has_no_row_that_nobody_used() {
-        // 40 of 50 the same, where 0.6 * 0.6 + 0.4 * 0.4 would be by chance.
+        // 40 of 50 agree; the expected agreement by chance is 0.6 * 0.6 + 0.4 * 0.4.
         let agreed =
             agreed(&[(Right, Right, 25), (Right, Wrong, 5), (Wrong, Right, 5), (Wrong, Wrong, 15)]);
         assert_eq!((agreed.n, agreed.same), (50, 40));

@@ -1,6 +1,7 @@
-//! **Pure.** How a score is written, the same wherever people read it.
+//! **Pure.** Formats scores and numbers, identically in all output.
 
-/// `0.87`: halves are rounded up, as on screen, and nothing is 1 or 0 that is not.
+/// Formats a score with two places, halves rounded up as in the page: `0.87`. A score that only
+/// rounds to 1 or 0 is written `>0.99` or `<0.01`.
 pub fn score(value: f64) -> String {
     match places(value).as_str() {
         "1.00" if value < 1.0 => ">0.99".to_owned(),
@@ -9,8 +10,8 @@ pub fn score(value: f64) -> String {
     }
 }
 
-/// Returns a number with so many places. What is rounded to nothing has no sign: `0.000`, never
-/// `-0.000`.
+/// Formats a number with this many decimal places. A number that rounds to zero has no sign:
+/// `0.000`, never `-0.000`.
 pub fn fixed(value: f64, places: usize) -> String {
     let text = format!("{value:.places$}");
     match text.strip_prefix('-') {
@@ -19,15 +20,15 @@ pub fn fixed(value: f64, places: usize) -> String {
     }
 }
 
-/// Returns a number with all its digits. Nothing has no sign: `0`, never `-0`.
+/// Formats a number with all its digits. Zero has no sign: `0`, never `-0`.
 pub fn exact(value: f64) -> String {
-    // Zero of either sign and zero is zero without one.
+    // Adding zero turns `-0.0` into `0.0`.
     (value + 0.0).to_string()
 }
 
-/// Two places, with halves rounded up: the end of an interval.
+/// Formats a number with two places, halves rounded up. Used for the ends of intervals.
 pub fn places(value: f64) -> String {
-    // Halves of a hundredth that a number can hold are eighths.
+    // Only multiples of an eighth can be exact halves of a hundredth in binary.
     let half = if (value * 8.0).fract() == 0.0 { 1e-9 } else { 0.0 };
     fixed(value + half, 2)
 }

@@ -1,5 +1,5 @@
-//! **Pure.** What differs inside two steps that stand in one row, part by part. Texts in words,
-//! values by their rows; however long they are, what comes out is short enough to be shown.
+//! **Pure.** Compares two aligned steps part by part: texts word by word, other values as
+//! structures. The output is bounded in size, however long the parts are.
 use super::digest::day;
 use super::form::{self, Own};
 use crate::diff::{self, Options, Piece, PieceKind};
@@ -9,53 +9,53 @@ use touchstone_formats::json;
 use touchstone_formats::run::{Part, Run};
 use touchstone_formats::value::Value;
 
-/// Work for one part, in steps of some nanoseconds.
+/// Work budget for one part, in steps of some nanoseconds each.
 const WORK: u64 = 20_000_000;
-/// What is kept of a stretch that is equal, at its beginning and at its end.
+/// Bytes of a long equal stretch that are kept at its beginning and at its end.
 const EQUAL: usize = 1_500;
-/// What all pieces of two steps may hold.
+/// Byte limit for all pieces of two steps together.
 const MOST: usize = 192 << 10;
 
-/// Texts with fewer letters are woven into each other whatever they share, and shared stretches
-/// with fewer say nothing.
+/// Two thresholds in letters. If either text has fewer than `SHORT`, the two are interleaved
+/// regardless of overlap; equal stretches with fewer than `SHARED` do not count as overlap.
 const SHORT: usize = 60;
 const SHARED: usize = 8;
 
-/// A part of either step, or of both.
+/// Comparison of one part of a step, present in either step or in both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// What it is within the step.
+    /// Label of the part within the step.
     pub label: String,
-    /// How the two relate.
+    /// Relation of the two parts.
     pub change: Change,
-    /// In one line, when both are values.
+    /// One-line summary of the differences, unless both values are texts.
     pub summary: Option<String>,
-    /// The text of both; nothing when they are equal.
+    /// Text of both parts in pieces; empty if they are equal.
     pub pieces: Vec<Piece>,
-    /// False when parts of the text are left out.
+    /// False if some of the text is left out.
     pub whole: bool,
-    /// Too long to look at closely.
+    /// True if the parts were too long for an exact comparison.
     pub coarse: bool,
 }
 
-/// How two parts relate.
+/// Relation of two parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Equal.
     Same,
-    /// Written otherwise, and meant the same.
+    /// Written differently with the same meaning.
     Alike,
-    /// Something else.
+    /// Different in meaning.
     Changed,
-    /// Only on the left.
+    /// Present only on the left.
     Missing,
-    /// Only on the right.
+    /// Present only on the right.
     Extra,
 }
 
-/// Compares a step of one run with a step of another; nothing when a run has no such step. Parts
-/// come in the order of the left step; those that only the right has stand behind the part that
-/// they follow there.
+/// Compares a step of one run with a step of another; empty if either run has no such step. Parts
+/// are in the order of the left step. Parts that only the right step has follow the part that they
+/// follow there.
 pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference> {
     let days = [day(left.0), day(right.0)];
     let (Some(left), Some(right)) = (left.0.steps.get(left.1), right.0.steps.get(right.1)) else {
@@ -80,7 +80,7 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
     found
 }
 
-/// Parts of the same label belong together, the first with the first.
+/// Pairs parts by label: the first with the first, the second with the second.
 fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Option<&'s Part>)> {
     let mut taken = vec![false; right.len()];
     let mut places: HashMap<&str, VecDeque<usize>> = HashMap::with_capacity(right.len());
@@ -139,8 +139,8 @@ fn compare(left: &Part, right: &Part, owns: [Own<'_>; 2]) -> Difference {
     Difference { change, summary, pieces, coarse: coarse || text.coarse, ..same }
 }
 
-/// Two texts that share little but signs and short words are better read one after the other than
-/// woven into each other.
+/// Returns true if interleaving two texts is readable. Texts that share little but punctuation and
+/// short words are better shown one after the other.
 fn is_readable(pieces: &[Piece], sides: [&str; 2]) -> bool {
     let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
     let shorter = sides.into_iter().map(letters).min().unwrap_or(0);
@@ -170,7 +170,7 @@ fn alone(part: &Part, change: Change, kind: PieceKind) -> Difference {
     }
 }
 
-/// A text as it is, anything else as indented JSON.
+/// Returns a text unchanged, any other value as indented JSON.
 fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Text(text) => Cow::Borrowed(text),
@@ -178,8 +178,8 @@ fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Leaves out the middle of long equal stretches and what there is no room for. True when
-/// everything is still there.
+/// Leaves out the middle of long equal stretches and all that exceeds the remaining room. Returns
+/// true if nothing was left out.
 fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
     let mut whole = true;
     let last = pieces.len().saturating_sub(1);

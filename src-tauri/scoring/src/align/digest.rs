@@ -1,5 +1,5 @@
-//! **Pure.** What aligning needs of a step: what was done, what came of it, and the words that say
-//! how alike two are. Made once for each run; the run itself is not looked at again.
+//! **Pure.** Digests of steps for alignment: hashes of the action and its result, and the words
+//! from which similarity is computed. Built once per run; alignment never reads the run itself.
 use super::form::{self, Own, hash_of};
 use super::words::{ALL, Words};
 use std::borrow::Cow;
@@ -9,51 +9,52 @@ use touchstone_formats::json;
 use touchstone_formats::run::{Language, Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
-/// A step that does nothing but call something weighs so much more than its words alone.
+/// Base weight of each part, added to its number of words.
 const FRAME: u32 = 4;
-/// One part of a call counts at most for this many words.
+/// Maximum number of words by which one part can weigh.
 const MOST_OF_A_PART: usize = 64;
-/// Parts of a step that are looked at one by one, and what the others are called together.
+/// Maximum number of parts that are compared one by one; the rest is combined under the label
+/// `REST`.
 const MOST_PARTS: usize = 64;
 const REST: u64 = u64::MAX;
 
-/// A step, as far as aligning needs it.
+/// Digest of a step for alignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Digest {
     pub(crate) role: Role,
-    /// Name of the tool, artifact or unknown item.
+    /// Hash of the name of the tool, artifact or unknown item.
     pub(crate) name: Option<u64>,
-    /// What was done, to the letter.
+    /// Hash of the exact action.
     pub(crate) done: u64,
-    /// What was done, whatever its wording.
+    /// Hash of the action regardless of wording.
     pub(crate) meant: u64,
-    /// What came of it.
+    /// Result of the step.
     pub(crate) result: Outcome,
-    /// The parts of what was done, by label; of very many, the last one stands for all that are not
-    /// looked at one by one.
+    /// Parts of the action, sorted by label; in a step with very many parts, the last entry
+    /// combines all that are not compared one by one.
     pub(crate) fields: Vec<Field>,
-    /// The answer that a conclusion gives.
+    /// Hash of the answer in a conclusion.
     pub(crate) answer: Option<u64>,
 }
 
-/// What a step is, to whoever compares runs.
+/// Role of a step in the comparison of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Role {
-    /// Instructions of the system.
+    /// System instructions.
     System,
-    /// The first thing that the person said.
+    /// First message of the user.
     Prompt,
-    /// What the person, or a nudge, said later.
+    /// Later message of the user, or an automatic nudge.
     Person,
-    /// What the model says before it does something.
+    /// Message of the model before it does something.
     Narration,
-    /// What the model says when it does nothing more.
+    /// Final message of the model, after which it does nothing more.
     Conclusion,
-    /// A call of a tool.
+    /// Tool call.
     Call,
     /// A program.
     Program,
-    /// Something that was stored.
+    /// Stored artifact.
     Artifact,
     /// A system error.
     Error,
@@ -61,27 +62,27 @@ pub(crate) enum Role {
     Unknown,
 }
 
-/// What came of a step.
+/// Hashes of the result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Outcome {
-    /// To the letter.
+    /// Hash of the exact result.
     pub(crate) exact: u64,
-    /// Without what only holds for one run.
+    /// Hash of the result without details that hold only for one run.
     pub(crate) meant: u64,
-    /// What a table holds.
+    /// Hash of a table's contents, if the result has a table.
     pub(crate) table: Option<u64>,
 }
 
-/// A part of what was done.
+/// Part of an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
-    /// Which of those of its name.
+    /// Hash of the label, and of its occurrence index among equal labels.
     label: u64,
     meant: u64,
     words: Words,
 }
 
-/// The steps of a run, digested.
+/// Returns one digest per step of a run.
 pub fn digests(run: &Run) -> Vec<Digest> {
     let day = day(run);
     let roles = roles(&run.steps);
@@ -102,7 +103,7 @@ pub fn digests(run: &Run) -> Vec<Digest> {
     digests
 }
 
-/// The day on which a run began, when it says.
+/// Returns the day on which a run began, if the transcript has it.
 pub(crate) fn day(run: &Run) -> Option<&str> {
     let started =
         run.facts.iter().find(|(key, _)| key == "run.started").and_then(|(_, value)| value.text());
@@ -115,8 +116,8 @@ fn is_day(text: &str) -> bool {
         .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
 }
 
-/// What each step is. A message is a conclusion when nothing is done after it before the person
-/// speaks again.
+/// Returns the role of each step. A message is a conclusion if no action follows before the next
+/// user message.
 fn roles(steps: &[Step]) -> Vec<Role> {
     let first = steps.iter().position(|step| step.kind == StepKind::User);
     let mut acts = false;
@@ -165,7 +166,7 @@ fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
         }
         *twins += 1;
     }
-    // The order of arguments says nothing.
+    // The order of arguments does not matter.
     if matches!(role, Role::Call | Role::Unknown) {
         done.sort_unstable();
         fields.sort_by_key(|field: &Field| field.label);
@@ -184,7 +185,8 @@ fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
     }
 }
 
-/// Messages of one side are compared with each other, whatever they are for.
+/// Returns a class for hashing. All messages of one side share a class, so that they can be equal
+/// across roles.
 fn kind(role: Role) -> u8 {
     match role {
         Role::System => 0,
@@ -198,7 +200,7 @@ fn kind(role: Role) -> u8 {
     }
 }
 
-/// The parts that came of a step.
+/// Returns the indexes of the parts that are the result of a step.
 fn outcome(step: &Step, role: Role) -> Vec<usize> {
     let named = |names: &[&str]| {
         let is = |part: &Part| names.contains(&part.label.as_str());
@@ -210,7 +212,7 @@ fn outcome(step: &Step, role: Role) -> Vec<usize> {
             .collect::<Vec<_>>()
     };
     match role {
-        // A parameter may be called so too; what came back stands last.
+        // A parameter may have such a name too; the result is the last part.
         Role::Call if step.failed.is_some() => {
             named(&["result", "error"]).pop().into_iter().collect()
         }
@@ -221,7 +223,7 @@ fn outcome(step: &Step, role: Role) -> Vec<usize> {
     }
 }
 
-/// What stands beside a message is not part of it.
+/// Returns false for parts beside a message, such as metadata.
 fn is_said(part: &Part, role: Role) -> bool {
     match role {
         Role::Narration | Role::Conclusion => matches!(part.label.as_str(), "message" | "thinking"),
@@ -230,14 +232,15 @@ fn is_said(part: &Part, role: Role) -> bool {
     }
 }
 
-/// What some programs note beside a call, after what came of it.
+/// Returns true for timing metadata that some systems append after the result of a call.
 fn is_clock(part: &Part) -> bool {
     const CLOCKS: [&str; 6] =
         ["timestamp", "started_at", "finished_at", "created_at", "duration", "duration_ms"];
     CLOCKS.contains(&part.label.as_str())
 }
 
-/// What a model thinks, and how it plans a program that it then writes, is not what it does.
+/// Returns false for thinking, and for the plan of a program whose code is present: neither is an
+/// action.
 fn counts(part: &Part, step: &Step, role: Role) -> bool {
     match role {
         Role::Narration | Role::Conclusion => part.label == "message",
@@ -261,9 +264,8 @@ fn field(part: &Part, twins: usize, own: Own<'_>) -> Field {
     }
 }
 
-/// In the order of the labels. Calls are compared with each other pair by pair, so of very many
-/// arguments only some are compared by their words; the others are one part more, whose words they
-/// are.
+/// Sorts the parts by label, and combines all beyond `MOST_PARTS` into a single one whose words are
+/// the hashes of the combined parts. Bounds the cost of comparing calls pairwise.
 fn folded(mut fields: Vec<Field>) -> Vec<Field> {
     fields.sort_by_key(|field| field.label);
     if fields.len() > MOST_PARTS {
@@ -298,18 +300,17 @@ fn meaning(value: &Value) -> u64 {
 }
 
 impl Digest {
-    /// True when both did the same and the same came of it, to the letter.
+    /// Returns true if both did exactly the same with exactly the same result.
     pub(crate) fn equals(&self, other: &Self) -> bool {
         self.done == other.done && self.result.exact == other.result.exact
     }
 
-    /// One hash of all of it.
+    /// Returns a hash of action and result.
     pub(crate) fn whole(&self) -> u64 {
         hash_of((self.done, self.result.exact))
     }
 
-    /// How alike what both did is, part by part, in thousandths; long parts count for more than
-    /// short ones.
+    /// Returns the similarity of the two actions in thousandths: part by part, weighted by length.
     pub(crate) fn alike(&self, other: &Self) -> u32 {
         if self.meant == other.meant {
             return ALL;

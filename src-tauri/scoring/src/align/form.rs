@@ -1,38 +1,36 @@
-//! **Pure.** Values and texts without what says nothing: the order of keys, how a number is
-//! written, spaces in SQL, the time of the run, ids of calls. Two that have the same form mean the
-//! same.
+//! **Pure.** Hashes of values and texts in normal form, without irrelevant detail: key order,
+//! number notation, whitespace in SQL, times of the run, call ids. Equal forms mean the same.
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher as _};
 use touchstone_formats::run::Language;
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
 
-/// A table must hold this many different values before two calls that return it are taken to ask
-/// for the same.
+/// Minimum number of different values in a table for it to be evidence that two calls that return
+/// it requested the same.
 const SUBSTANCE: usize = 6;
 
-/// What a run says that only holds for itself.
+/// Details that hold only for one run.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Own<'a> {
-    /// The day on which it began, as `2026-01-31`.
+    /// Day on which the run began, as in `2026-01-31`.
     pub(crate) day: Option<&'a str>,
-    /// The id of the call at hand.
+    /// Id of the call.
     pub(crate) call: Option<&'a str>,
 }
 
-/// The hash of anything.
 pub(crate) fn hash_of(thing: impl std::hash::Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     thing.hash(&mut hasher);
     hasher.finish()
 }
 
-/// The hash of a value exactly as it is, but for the order of keys.
+/// Returns the hash of a value exactly as it is, except for the order of keys.
 pub(crate) fn exact(value: &Value) -> u64 {
     walk(value, &|text| hash_of(text), &|number| hash_of(number))
 }
 
-/// The hash of what a value means.
+/// Returns the hash of a value's meaning: in normal form, by language.
 pub(crate) fn meaning(value: &Value, language: Language, own: Own<'_>) -> u64 {
     match (value, language) {
         (Value::Text(text), Language::Sql) => hash_of(sql(&timeless(text, own))),
@@ -46,8 +44,8 @@ pub(crate) fn meaning(value: &Value, language: Language, own: Own<'_>) -> u64 {
     }
 }
 
-/// The hash of what a table holds, whatever its columns are called and however its rows are
-/// ordered; none for what is no table, or holds so little that two may be equal by chance.
+/// Returns the hash of a table's contents, regardless of column names and row order. `None` for
+/// anything but a table, and for tables with so few values that two may be equal by chance.
 pub(crate) fn table(value: &Value) -> Option<u64> {
     let rows = match value {
         Value::Map(entries) => {
@@ -103,8 +101,8 @@ fn walk(value: &Value, text: &dyn Fn(&str) -> u64, number: &dyn Fn(&str) -> u64)
     }
 }
 
-/// A number as it compares: `1.50` is `1.5`. One with more digits than a float holds stays as it
-/// is.
+/// Returns a number in normal form: `1.50` becomes `1.5`. A number with more digits than a float
+/// can hold stays unchanged.
 fn number(text: &str) -> String {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     match text.parse::<f64>() {
@@ -113,7 +111,7 @@ fn number(text: &str) -> String {
     }
 }
 
-/// Words with one space between them.
+/// Collapses whitespace to single spaces.
 pub(crate) fn spaceless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
@@ -125,8 +123,7 @@ pub(crate) fn spaceless(text: &str) -> String {
     out
 }
 
-/// SQL without comments, with small letters outside quotes and one space between all words and
-/// signs.
+/// Returns SQL without comments, in lower case outside quotes, with one space between tokens.
 pub(crate) fn sql(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -169,8 +166,8 @@ fn push(out: &mut String, token: &str, small: bool) {
     if small { out.extend(token.chars().flat_map(char::to_lowercase)) } else { out.push_str(token) }
 }
 
-/// A text without the id of its call, times of the day on which the run began, names of temporary
-/// files and addresses in memory: they differ when nothing else does.
+/// Replaces details that differ between otherwise equal runs: the call id, timestamps on the day on
+/// which the run began, names of temporary files, memory addresses.
 pub(crate) fn timeless<'t>(text: &'t str, own: Own<'_>) -> Cow<'t, str> {
     let mut out = Cow::Borrowed(text);
     if let Some(id) = own.call.filter(|id| id.len() >= 6 && text.contains(id)) {
@@ -188,8 +185,8 @@ pub(crate) fn timeless<'t>(text: &'t str, own: Own<'_>) -> Cow<'t, str> {
     })
 }
 
-/// Leaves out each `mark` with so much behind it as `length` says; it stays where that says
-/// nothing.
+/// Replaces each `mark`, together with as many bytes after it as `length` returns. Where `length`
+/// returns `None`, the mark stays.
 fn without<'t>(
     text: Cow<'t, str>,
     mark: &str,
@@ -211,7 +208,7 @@ fn without<'t>(
     Cow::Owned(out)
 }
 
-/// What follows a time of day (`T10:00:00.123Z`, ` 10:00+01:00`).
+/// Returns the rest of the text after a time of day (`T10:00:00.123Z`, ` 10:00+01:00`).
 fn time(text: &str) -> &str {
     let Some(clock) = text.strip_prefix(['T', ' ']) else { return text };
     let clock_length =

@@ -1,9 +1,8 @@
-//! **Pure.** The best way through a grid: of all pairs in order the ones that are worth most
-//! together (Needleman and Wunsch), within a band around the diagonal when the whole grid is too
-//! large.
+//! **Pure.** Finds the ordered set of pairs with the greatest total worth (Needleman-Wunsch),
+//! limited to a band around the diagonal if the whole grid is too large.
 use std::ops::Range;
 
-/// A stretch of one run against a stretch of another.
+/// A range of steps of one run against a range of another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Area {
     pub(crate) a: Range<usize>,
@@ -11,17 +10,17 @@ pub(crate) struct Area {
 }
 
 impl Area {
-    /// How many pairs there are to be weighed.
+    /// Returns the number of possible pairs.
     pub(crate) fn cells(&self) -> usize {
         self.a.len().saturating_mul(self.b.len())
     }
 
-    /// True when there is nothing to be paired.
+    /// Returns true if no pair is possible.
     pub(crate) fn is_empty(&self) -> bool {
         self.a.is_empty() || self.b.is_empty()
     }
 
-    /// What lies before and behind a pair.
+    /// Returns the areas before and after a pair.
     pub(crate) fn cut(&self, a: usize, b: usize) -> [Self; 2] {
         [
             Self { a: self.a.start..a, b: self.b.start..b },
@@ -37,8 +36,8 @@ enum Way {
     SkipB,
 }
 
-/// The pairs that are worth most together, and whether all were weighed. Of what is worth the same,
-/// the earlier.
+/// Returns the pairs with the greatest total worth, and true if the whole grid was considered (at
+/// most `most` cells). Ties go to the earlier pair.
 pub(crate) fn best(
     area: &Area,
     most: usize,
@@ -97,7 +96,7 @@ fn trace(area: &Area, band: &Band, ways: &[Vec<Way>]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Which columns are looked at in each row.
+/// The columns that are considered in each row.
 struct Band {
     rows: usize,
     columns: usize,
@@ -108,7 +107,7 @@ struct Band {
 impl Band {
     fn new(rows: usize, columns: usize, most: usize) -> Self {
         let whole = rows.saturating_mul(columns) <= most;
-        // Wide enough that each row touches the next.
+        // The bands of consecutive rows must overlap.
         let reach = if whole { columns } else { (most / rows / 2).max(columns / rows + 1) };
         Self { rows, columns, reach, whole }
     }

@@ -1,48 +1,47 @@
-//! **Pure.** What two steps that stand in one row have to do with each other, and whether it is
-//! there that the runs part.
+//! **Pure.** Relation of two steps in one row, and whether the runs diverge there.
 use super::digest::{Digest, Role};
 use super::words::ALL;
 
-/// Two things that were said with fewer words in common say something else.
+/// Minimum similarity of two messages on the same subject.
 const SAME_TOPIC: u32 = 200;
-/// Two calls with fewer words in common do not ask for the same, even if the same comes back.
+/// Minimum similarity of two calls that count as the same request if their results are equal.
 const SAME_REQUEST: u32 = 300;
 
-/// How much more alike a later call must be to be taken instead of an earlier one.
+/// Step to which similarities of calls are rounded down, so that a later call must be clearly more
+/// similar to be preferred to an earlier one.
 const STEP: u32 = 100;
 
-/// Calls with fewer words in common have them by chance.
+/// Similarity of calls below which common words are chance.
 const NOISE: u32 = 250;
 
-/// How a step of a run stands to the step of the first run in the same row, from nothing apart to
-/// far apart.
+/// Relation of a step to the step of the first run in the same row, from equal to far apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
-    /// The same was done and the same came of it, to the letter.
+    /// Same action and same result, exactly.
     Same,
-    /// The same but for words that do not matter: instructions of the system, what is said on the
-    /// way to a call, spaces in SQL, the time of the run.
+    /// Same except for irrelevant wording: system instructions, narration before a call, whitespace
+    /// in SQL, times of the run.
     Reworded,
-    /// The same tool was asked in another way, and the same came of it.
+    /// Same tool, called differently, with the same result.
     SameResult,
-    /// The same was done, and something else came of it.
+    /// Same action with a different result.
     OtherResult,
-    /// The same tool with other arguments, or another message on the same subject.
+    /// Same tool with other arguments, or another message on the same subject.
     Similar,
-    /// Something else.
+    /// Different action.
     Different,
     /// This run has no such step.
     Absent,
 }
 
-/// How two steps stand to each other. The same whichever comes first.
+/// Returns the relation of two steps. Symmetric.
 pub(crate) fn relate(a: &Digest, b: &Digest) -> Kind {
     if a.equals(b) {
         return Kind::Same;
     }
     match (a.role, b.role) {
         (Role::Narration | Role::Conclusion, Role::Narration | Role::Conclusion) => said(a, b),
-        // Instructions hold the time and the tools of their run.
+        // System instructions contain the time and the tools of their run.
         (Role::System, Role::System) => Kind::Reworded,
         (Role::Prompt | Role::Person, Role::Prompt | Role::Person) if a.meant == b.meant => {
             Kind::Reworded
@@ -60,7 +59,7 @@ fn said(a: &Digest, b: &Digest) -> Kind {
         _ if a.meant == b.meant => Kind::Reworded,
         (true, true) if answers && a.answer == b.answer => Kind::Reworded,
         (true, true) => topic(a, b),
-        // What matters of a message on the way is what it leads to, and that has a row of its own.
+        // A message before a call matters only by the call, which has its own row.
         (false, false) => Kind::Reworded,
         _ => Kind::Different,
     }
@@ -81,8 +80,8 @@ fn done(a: &Digest, b: &Digest, role: Role) -> Kind {
     }
 }
 
-/// True when the runs part here: something else was done. What a run was given, what it says on the
-/// way and what comes of the same call are no parting.
+/// Returns true if the runs diverge here, that is, did different things. Inputs of a run, narration
+/// and results of the same call are no divergence.
 pub(crate) fn parts(kind: Kind, a: &Digest, b: Option<&Digest>) -> bool {
     let given = |role| matches!(role, Role::System | Role::Prompt | Role::Narration);
     match kind {
@@ -93,8 +92,8 @@ pub(crate) fn parts(kind: Kind, a: &Digest, b: Option<&Digest>) -> bool {
     }
 }
 
-/// How much it is worth to have two steps in one row; nothing when they have too little in common.
-/// The more a step does, the more. `asked` says how alike the two calls are, or those that two
+/// Returns the worth of two steps in one row; 0 if they have too little in common. Steps that do
+/// more are worth more. `asked` returns the similarity of the two calls, or of the calls that two
 /// messages lead to.
 pub(crate) fn worth(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
     let weight = weight(a.role).min(weight(b.role));
@@ -113,7 +112,7 @@ fn likeness(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
     match (a.role, b.role) {
         (Call, Call) | (Program, Program) if same_name => asked(),
         (Call | Program, Call | Program) => enough(a.alike(b), 500) / 2,
-        // A message on the way belongs to what follows it.
+        // A message before a call belongs to that call.
         (Narration, Narration) => 50 + a.alike(b) / 2 + asked() * 9 / 20,
         (Narration, Conclusion) | (Conclusion, Narration) => enough(a.alike(b), 300) / 2,
         (Conclusion, Conclusion) | (Prompt | Person, Prompt | Person) | (System, System) => {
@@ -133,9 +132,9 @@ fn likeness(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
     }
 }
 
-/// How alike two calls of one tool are; what came of them says something too. In coarse steps, and
-/// nothing below the first ones: of two calls that are about as alike, the first attempt is meant
-/// and not its repetition.
+/// Returns the similarity of two calls of the same tool, including their results. It is rounded
+/// down to coarse steps, and noise counts as nothing, so that between about equally similar calls
+/// the first attempt is preferred to its repetition.
 pub(crate) fn asked(a: &Digest, b: &Digest) -> u32 {
     let result = a.result.meant == b.result.meant
         || (a.result.table.is_some() && a.result.table == b.result.table);

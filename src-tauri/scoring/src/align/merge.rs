@@ -1,13 +1,13 @@
-//! **Pure.** Rows for two and more runs: each run is paired with the first one, and what only the
-//! others did is paired among them. In every run's column the steps stand in their order, each
-//! once.
+//! **Pure.** Builds the rows for two or more runs. Each run is paired with the first one; steps
+//! that the first run lacks are paired among the others. In each column the steps keep their order
+//! and occur once.
 use super::digest::Digest;
 use super::pair::pair;
 
-/// A row: the step of each run that has one.
+/// A row: the step index of each run, `None` if the run has no step in this row.
 pub(crate) type Cells = Vec<Option<usize>>;
 
-/// The rows of some runs, and whether something was too long to be weighed whole.
+/// Returns the rows for some runs, and true if some area was too large to be weighed completely.
 pub(crate) fn rows(runs: &[&[Digest]]) -> (Vec<Cells>, bool) {
     let Some((first, others)) = runs.split_first() else { return (Vec::new(), false) };
     let mut table = Table {
@@ -30,9 +30,9 @@ fn cells(runs: usize, run: usize, step: usize) -> Cells {
 
 struct Table<'d> {
     runs: Vec<Vec<&'d Digest>>,
-    /// A row for each step of the first run.
+    /// One row for each step of the first run.
     own: Vec<Cells>,
-    /// Rows without the first run, before each of its steps and after the last.
+    /// Rows without the first run: before each of its steps, and after the last.
     between: Vec<Vec<Cells>>,
     coarse: bool,
 }
@@ -44,8 +44,8 @@ impl Table<'_> {
         let mut from = 0;
         for (own, step) in pairing.pairs.into_iter().chain([(self.own.len(), self.runs[run].len())])
         {
-            // What the first run alone did comes first, so steps without a partner stand right
-            // before the next pair.
+            // Steps that only the first run has come first, so steps without a partner are placed
+            // directly before the next pair.
             self.insert(own, run, from..step);
             if let Some(row) = self.own.get_mut(own) {
                 row[run] = Some(step);
@@ -80,7 +80,7 @@ impl Table<'_> {
         self.between[gap] = merged;
     }
 
-    /// The step that stands for a row.
+    /// Returns the digest that represents a row: the step of the first run that has one.
     fn told(&self, row: &Cells) -> Option<&Digest> {
         let (run, step) = row.iter().enumerate().find_map(|(run, step)| Some((run, (*step)?)))?;
         self.runs[run].get(step).copied()

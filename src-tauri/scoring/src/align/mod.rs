@@ -1,13 +1,12 @@
-//! **Pure.** Two and more runs side by side: which step of one belongs to which of another, and
-//! where they part.
+//! **Pure.** Aligns two or more runs: matches corresponding steps and finds where the runs diverge.
 //!
 //! ```text
 //! Run → digests ─┐
 //! Run → digests ─┼─ pairs with the first → rows → kinds → first divergence, folds
 //! Run → digests ─┘
 //! ```
-//! Owns what counts as the same; how it is shown is decided elsewhere. Ids of calls and times of
-//! the run never count.
+//! Defines which steps count as equal; display is decided elsewhere. Call ids and times of the run
+//! never count.
 mod differences;
 mod digest;
 mod form;
@@ -26,39 +25,40 @@ pub use kind::Kind;
 use digest::Role;
 use std::ops::Range;
 
-/// Runs side by side.
+/// Aligned runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Alignment {
-    /// In the order of every run.
+    /// Rows; in each column, steps are in the order of the run.
     pub rows: Vec<Row>,
-    /// The first row in which not all did the same; what comes of the same call is no such thing.
+    /// Index of the first row in which the runs did different things. Different results of the same
+    /// call are no divergence.
     pub first_divergence: Option<usize>,
-    /// The first row in which all did the same and not the same came of it.
+    /// Index of the first row in which all runs did the same with different results.
     pub first_other_result: Option<usize>,
-    /// The row of the first prompt, when they were not all asked the same.
+    /// Row of the first prompt, if the prompts differ.
     pub other_prompt: Option<usize>,
-    /// Stretches of rows that are the same to the letter, of two rows and more.
+    /// Ranges of at least two consecutive rows that are exactly the same.
     pub folds: Vec<Range<usize>>,
-    /// For each run where it parts from the first one; none for the first.
+    /// For each run, the row in which it diverges from the first run; `None` for the first run.
     pub parts: Vec<Option<usize>>,
-    /// True when the runs are so long that only what is near was compared.
+    /// True if the runs are so long that only nearby steps were compared.
     pub coarse: bool,
 }
 
-/// Steps that belong together.
+/// A row of corresponding steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// For each run its step, as an index; none when it has none here.
+    /// Step index of each run; `None` if the run has no step in this row.
     pub steps: Vec<Option<usize>>,
-    /// How each stands to the first one in this row.
+    /// Relation of each run's step to that of the first run.
     pub kinds: Vec<Kind>,
-    /// The furthest apart of these.
+    /// Greatest of these differences.
     pub kind: Kind,
-    /// True when the runs part here.
+    /// True if the runs diverge in this row.
     pub diverges: bool,
 }
 
-/// Aligns runs with the first of them. The same runs always give the same rows.
+/// Aligns runs with the first of them. Deterministic.
 pub fn align(runs: &[&[Digest]]) -> Alignment {
     let (cells, coarse) = merge::rows(runs);
     let mut alignment = Alignment { parts: vec![None; runs.len()], coarse, ..Alignment::default() };
@@ -107,12 +107,12 @@ fn row(runs: &[&[Digest]], steps: Vec<Option<usize>>) -> Row {
     Row { steps, kinds, kind, diverges }
 }
 
-/// The step of a run in a row.
+/// Returns the step of a run in a row.
 fn told<'d>(runs: &[&'d [Digest]], steps: &[Option<usize>], run: usize) -> Option<&'d Digest> {
     runs.get(run)?.get((*steps.get(run)?)?)
 }
 
-/// True when a run parts from the first one in a row.
+/// Returns true if a run diverges from the first run in this row.
 fn parts(runs: &[&[Digest]], row: &Row, run: usize) -> bool {
     match (told(runs, &row.steps, 0), told(runs, &row.steps, run)) {
         (Some(first), Some(other)) => pair::judge(first, other).1,

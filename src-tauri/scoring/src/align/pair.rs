@@ -1,6 +1,6 @@
-//! **Pure.** Which step of one run belongs to which of another: the pairing, in order, that is
-//! worth most. Bounded: what is too long to be weighed whole is cut where both did the same, and
-//! what is still too long is weighed near the diagonal only.
+//! **Pure.** Pairs the steps of two runs, in order, for the greatest total worth. Bounded: an area
+//! that is too large is cut at calls that both runs made, and a part that is still too large is
+//! weighed only near the diagonal.
 use super::digest::{Digest, Role};
 use super::form::hash_of;
 use super::grid::{self, Area};
@@ -8,28 +8,28 @@ use super::kind;
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-/// So many pairs are weighed without a thought.
+/// Number of cells up to which an area is weighed without being cut.
 const SMALL: usize = 90_000;
-/// And never more than about so many, in all.
+/// Approximate limit for the number of cells weighed in total.
 pub(crate) const MOST: usize = 1_000_000;
-/// Leftovers of more pairs than this are put together in one go.
+/// Number of cells above which leftover steps are paired by position.
 const FEW: usize = 10_000;
 
-/// What belongs together.
+/// Paired steps of two runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Pairing {
-    /// Steps that stand in one row, in order.
+    /// Step indexes that belong in one row, in order.
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// True when not everything could be weighed.
+    /// True if some area was too large to be weighed completely.
     pub(crate) coarse: bool,
 }
 
-/// Pairs the steps of two runs. The other way round it gives the same pairs the other way round.
+/// Pairs the steps of two runs. Symmetric: swapped arguments give the same pairs, swapped.
 pub(crate) fn pair(a: &[&Digest], b: &[&Digest]) -> Pairing {
     let order = |run: &[&Digest]| {
         hash_of(run.iter().map(|digest| (digest.whole(), digest.role)).collect::<Vec<_>>())
     };
-    // What is worth the same must not depend on who comes first.
+    // Ties must not be resolved by the order of the arguments.
     if order(a) <= order(b) {
         return Pairer::new(a, b).pair();
     }
@@ -43,13 +43,13 @@ pub(crate) fn pair(a: &[&Digest], b: &[&Digest]) -> Pairing {
 struct Pairer<'d> {
     a: &'d [&'d Digest],
     b: &'d [&'d Digest],
-    /// The call that a message on the way leads to.
+    /// For each narration message, the call that it leads to, in each run.
     leads: [Vec<Option<usize>>; 2],
-    /// How alike the call that was looked at last is to each of the others: the message before it
-    /// asks again.
+    /// Cached similarities of one call of `a` to all of `b`; the message before the call needs them
+    /// again.
     asked: RefCell<(usize, Vec<Option<u32>>)>,
     pairs: Vec<(usize, usize)>,
-    /// What is still to be weighed.
+    /// Areas still to be weighed.
     open: Vec<Area>,
 }
 
@@ -79,8 +79,8 @@ impl<'d> Pairer<'d> {
         Pairing { pairs: self.pairs, coarse }
     }
 
-    /// Takes off what is equal at both ends, and cuts what is left where both did the same thing
-    /// once.
+    /// Pairs equal steps at both ends of an area, and cuts the remainder at calls that each run
+    /// made exactly once.
     fn cut(&mut self, mut area: Area) {
         let mut todo = vec![];
         loop {
@@ -124,8 +124,8 @@ impl<'d> Pairer<'d> {
         area
     }
 
-    /// Calls that both made, each once, with the same result or else with any: the longest row of
-    /// them that is in order for both.
+    /// Returns the calls that both runs made exactly once, with the same result or, if there are
+    /// none, with any result: the longest sequence that is in order in both.
     fn anchors(&self, area: &Area) -> Vec<(usize, usize)> {
         let anchors = self.once(area, Digest::whole);
         if anchors.is_empty() { self.once(area, |digest| digest.meant) } else { anchors }
@@ -146,12 +146,12 @@ impl<'d> Pairer<'d> {
         rising(&both)
     }
 
-    /// Weighs what is open. True when some of it was too long to be weighed whole.
+    /// Weighs the open areas. Returns true if some area was too large to be weighed completely.
     fn weigh(&mut self) -> bool {
         let cells: usize = self.open.iter().map(Area::cells).sum();
         let mut coarse = false;
         for area in std::mem::take(&mut self.open) {
-            // Each gets its share of what may be weighed; at least a line of it.
+            // Each area gets its share of the cell limit.
             let share =
                 if cells <= MOST { usize::MAX } else { area.cells().saturating_mul(MOST) / cells };
             let worth = |a: usize, b: usize| self.worth(a, b);
@@ -178,8 +178,8 @@ impl<'d> Pairer<'d> {
         *known.1[b].get_or_insert_with(|| kind::asked(self.a[a], self.b[b]))
     }
 
-    /// What stands unpaired between two pairs is put side by side where it is of one kind: there
-    /// the runs did different things.
+    /// Pairs steps of one class that are unpaired between two pairs: in this gap the runs did
+    /// different things.
     fn leftovers(&self) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         let mut from = (0, 0);
@@ -204,7 +204,7 @@ fn is_act(digest: &Digest) -> bool {
     matches!(digest.role, Role::Call | Role::Program)
 }
 
-/// Steps of one class may stand side by side, however different they are.
+/// Returns the class of a step. Steps of one class may share a row, however different they are.
 fn class(digest: &Digest) -> Role {
     if is_act(digest) { Role::Call } else { digest.role }
 }
@@ -223,10 +223,11 @@ fn leads(run: &[&Digest]) -> Vec<Option<usize>> {
     leads
 }
 
-/// The longest part of pairs, sorted by the first, in which the second rises too.
+/// Returns the longest subsequence of pairs (sorted by the first index) in which the second index
+/// increases.
 fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // For each length, the pair that ends the row of that length earliest; and for each pair the
-    // one before it.
+    // For each length, the pair with the smallest end that ends a sequence of that length; and for
+    // each pair its predecessor.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, pair) in pairs.iter().enumerate() {
@@ -244,7 +245,7 @@ fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     row
 }
 
-/// How two paired steps stand to each other, and whether the runs part there.
+/// Returns the relation of two paired steps, and whether the runs diverge there.
 pub(crate) fn judge(a: &Digest, b: &Digest) -> (kind::Kind, bool) {
     let kind = kind::relate(a, b);
     (kind, kind::parts(kind, a, Some(b)))

@@ -1,4 +1,4 @@
-//! Rules of aligning runs.
+//! Alignment rules.
 use super::*;
 use proptest::prelude::*;
 use std::fmt::Write as _;
@@ -6,8 +6,9 @@ use touchstone_formats::json;
 use touchstone_formats::run::{Answer, Language, Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
-/// A run, one step a line: `u` person, `s` system, `a` assistant, `t name | sql | result` call, `p
-/// code | output` program, `e` error, `= value` the answer. A result is JSON when it can be.
+/// Builds a run from text, one step per line: `u` user, `s` system, `a` assistant, `t name | sql |
+/// result` call, `p code | output` program, `e` error, `= value` the answer. A result is parsed as
+/// JSON if possible.
 fn run(text: &str) -> Run {
     let mut run = Run::default();
     for (at, line) in text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
@@ -61,7 +62,7 @@ fn aligned(runs: &[&str]) -> Alignment {
     align(&digests.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
-/// The rows as text: steps, kind, `<` where the runs part.
+/// Renders the rows as text: steps, kind, `<` where the runs diverge.
 fn shown(runs: &[&str]) -> String {
     let alignment = aligned(runs);
     let mut out = String::new();
@@ -253,7 +254,7 @@ fn long_runs_are_aligned_within_bounds_and_say_when_they_are_coarse() {
 const WORD: &str = "(one|two|three|four|five)";
 const WORDS: &str = "(one|two|three|four|five)( (one|two|three|four|five)){0,4}";
 
-/// Runs over few words, so that they have much in common.
+/// Runs over a small vocabulary, so that they have much in common.
 fn any_run() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         2 => WORDS.prop_map(|text| format!("a {text}")),
@@ -269,7 +270,7 @@ fn pairs(alignment: &Alignment, left: usize, right: usize) -> Vec<(usize, usize)
     alignment.rows.iter().filter_map(|row| Some((row.steps[left]?, row.steps[right]?))).collect()
 }
 
-/// The worth of the best pairing, found by trying all.
+/// Returns the worth of the best pairing, by brute force.
 fn best(a: &[Digest], b: &[Digest]) -> u32 {
     let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) else {
         return 0;
@@ -335,8 +336,7 @@ proptest! {
     #[test]
     fn no_other_order_of_pairs_is_worth_more(left in any_run(), right in any_run()) {
         let digest = |text: &str| {
-            // Without prompts, which are aligned in any case, and with a bound on what all ways may
-            // take.
+            // Without prompts, which are always paired, and short enough for brute force.
             digests(&run(&text.lines().filter(|line| !line.starts_with(['u', 'a'])).take(7).collect::<Vec<_>>().join("\n")))
         };
         let (a, b) = (digest(&left), digest(&right));
@@ -357,7 +357,7 @@ proptest! {
     }
 }
 
-/// A call with these arguments.
+/// Builds a call with these arguments.
 fn call(arguments: impl Iterator<Item = (String, String)>) -> Run {
     let parts = arguments.map(|(label, text)| part(&label, &text)).collect();
     let step = Step {
@@ -387,7 +387,7 @@ fn of_very_many_arguments_few_are_looked_at_one_by_one_and_the_others_still_coun
         near > 900 && near < 1000 && half < near && half > apart && apart < 100,
         "{near} {half} {apart}"
     );
-    // The same name over and over: the first goes with the first.
+    // Equal names: parts are paired in order.
     let twins = |text: &'static str| {
         digests(&call((0..8_000).map(move |_| ("a".to_owned(), text.to_owned())))).remove(0)
     };

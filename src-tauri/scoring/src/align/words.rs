@@ -1,29 +1,29 @@
-//! **Pure.** How alike two texts are, by the words they share. A text is read once; two are
-//! compared in a few hundred steps, however long they are.
+//! **Pure.** Similarity of two texts by shared words. A text is read once; comparing two takes a
+//! few hundred steps, however long they are.
 use std::collections::HashSet;
 
-/// What is looked at of a text. Beyond it, texts that differ are alike by how they begin.
+/// Number of bytes of a text that are read. Texts that differ only beyond it count as equal.
 const MAX_TEXT: usize = 64 << 10;
-/// How many words are kept of one: the smallest by hash, which stand for all of them.
+/// Maximum number of word hashes kept per text: the smallest ones, as a fair sample of all.
 const MOST: usize = 256;
-/// Everything alike.
+/// Similarity of equal texts, in thousandths.
 pub(crate) const ALL: u32 = 1000;
 
-/// The words of a text, as hashes in order.
+/// Hashes of the words of a text, sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     hashes: Box<[u32]>,
-    /// True when there were more.
+    /// True if there were more words than are kept.
     cut: bool,
 }
 
 impl Words {
-    /// Each word by itself: for what is said, where the order of words says little.
+    /// Collects single words: for prose, in which word order matters little.
     pub(crate) fn said(text: &str) -> Self {
         Self::collect(text, false)
     }
 
-    /// Each word, and each with the next: for what is written to be run.
+    /// Collects words and pairs of adjacent words: for code and queries.
     pub(crate) fn written(text: &str) -> Self {
         Self::collect(text, true)
     }
@@ -41,7 +41,7 @@ impl Words {
         Self::kept(seen.into_iter().collect())
     }
 
-    /// Things that are words here, by their hashes.
+    /// Creates words from arbitrary hashes.
     #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
     pub(crate) fn of(things: Vec<u64>) -> Self {
         Self::kept(things.into_iter().map(|hash| mixed(hash as u32)).collect())
@@ -55,19 +55,19 @@ impl Words {
         Self { hashes: hashes.into(), cut }
     }
 
-    /// How many there are, as far as they are kept.
+    /// Returns the number of words kept.
     pub(crate) fn count(&self) -> usize {
         self.hashes.len()
     }
 
-    /// The share of words that both have among those that either has, in thousandths. Two texts
-    /// without words are alike.
+    /// Returns the share of common words among all words of both (Jaccard), in thousandths. Two
+    /// texts without words are equal.
     pub(crate) fn alike(&self, other: &Self) -> u32 {
         let most = if self.cut || other.cut { MOST } else { usize::MAX };
         let (left, right) = (&self.hashes, &other.hashes);
         let (mut at, mut there) = (0, 0);
         let (mut both, mut all) = (0, 0);
-        // Without branches that depend on the words: this is where aligning spends its time.
+        // Branch-free on the words: alignment spends most of its time in this loop.
         while at < left.len() && there < right.len() && all < most {
             let (a, b) = (left[at], right[there]);
             both += usize::from(a == b);
@@ -84,8 +84,8 @@ impl Words {
     }
 }
 
-/// Letters, digits and underscores that stand together; where words are not parted by spaces, each
-/// sign.
+/// Splits a text into runs of letters, digits and underscores; in scripts without spaces between
+/// words, into single characters.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -107,12 +107,12 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Signs that are words by themselves: Chinese, Japanese and their like.
+/// Returns true for characters that are words by themselves: Chinese, Japanese and similar.
 fn stands_alone(c: char) -> bool {
     matches!(c, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// FNV-1a of the word in small letters.
+/// FNV-1a of the lower-case word.
 fn hash(word: &str) -> u32 {
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     if word.is_ascii() {
@@ -121,7 +121,7 @@ fn hash(word: &str) -> u32 {
     word.to_lowercase().bytes().fold(0x811C_9DC5, step)
 }
 
-/// Spread evenly, so that the smallest ones are a fair sample.
+/// Mixes a hash, so that the smallest hashes are a fair sample.
 fn mixed(mut hash: u32) -> u32 {
     hash ^= hash >> 16;
     hash = hash.wrapping_mul(0x7FEB_352D);
@@ -162,7 +162,7 @@ mod tests {
             |from: u32| (from..from + 4_000).map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
         let (a, b) = (Words::said(&text(10_000)), Words::said(&text(12_000)));
         assert_eq!(a.count(), MOST);
-        // Half of 4,000 are shared, so a third of all.
+        // Half of 4,000 words are shared, which is a third of all different words.
         assert!((200..470).contains(&a.alike(&b)), "{}", a.alike(&b));
         assert_eq!(a.alike(&a), ALL);
     }

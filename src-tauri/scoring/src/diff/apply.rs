@@ -1,30 +1,30 @@
-//! **Pure.** A difference put onto one side gives the other, to the letter.
+//! **Pure.** Reconstructs one side exactly from the other side and the difference.
 use super::{Diff, Field, Leaf, List, Node, Sides};
 use touchstone_formats::value::Value;
 
-/// Which side is made.
+/// Side of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The expected one.
+    /// Expected side.
     Expected,
-    /// The actual one.
+    /// Actual side.
     Actual,
 }
 
-/// The actual value, from the expected one and what differs. None when this difference is not of
-/// that value.
+/// Returns the actual value, from the expected one and the difference. `None` if the difference
+/// does not belong to that value.
 pub fn apply(expected: &Value, diff: &Diff<'_>) -> Option<Value> {
     node(expected, &diff.root, Side::Actual)
 }
 
-/// The expected value, from the actual one and what differs. None when this difference is not of
-/// that value.
+/// Returns the expected value, from the actual one and the difference. `None` if the difference
+/// does not belong to that value.
 pub fn revert(actual: &Value, diff: &Diff<'_>) -> Option<Value> {
     node(actual, &diff.root, Side::Expected)
 }
 
 impl Node<'_> {
-    /// One of the two values, whole.
+    /// Returns the complete value of one side.
     pub fn side(&self, side: Side) -> Value {
         match self {
             Node::Same(value) => value.as_ref().clone(),
@@ -41,7 +41,7 @@ impl Node<'_> {
 }
 
 impl Sides<'_> {
-    /// The value of one side, if it has one.
+    /// Returns the value of one side, if present.
     pub fn side(&self, side: Side) -> Option<Value> {
         match (self, side) {
             (Sides::Both(node), _) => Some(node.side(side)),
@@ -54,7 +54,7 @@ impl Sides<'_> {
 }
 
 impl Leaf<'_> {
-    /// The value of one side.
+    /// Returns the value of one side.
     pub fn side(&self, side: Side) -> &Value {
         match side {
             Side::Expected => &self.expected,
@@ -64,7 +64,7 @@ impl Leaf<'_> {
 }
 
 impl Field<'_> {
-    /// Its place in one of the objects.
+    /// Returns the position of the field in one of the objects.
     pub fn place(&self, side: Side) -> Option<usize> {
         if side == Side::Expected { self.from } else { self.to }
     }
@@ -79,7 +79,7 @@ impl Field<'_> {
 }
 
 impl super::Row<'_> {
-    /// Its place in one of the lists.
+    /// Returns the position of the row in one of the lists.
     pub fn place(&self, side: Side) -> Option<usize> {
         if side == Side::Expected { self.from } else { self.to }
     }
@@ -91,7 +91,7 @@ fn in_order<T>(placed: impl Iterator<Item = (usize, T)>) -> Vec<T> {
     all.into_iter().map(|(_, one)| one).collect()
 }
 
-/// The other side of a value; what did not change is taken from the value itself.
+/// Converts a value to the other side; unchanged parts are taken from the value itself.
 fn node(value: &Value, node: &Node<'_>, wanted: Side) -> Option<Value> {
     let given = if wanted == Side::Actual { Side::Expected } else { Side::Actual };
     match (node, value) {

@@ -1,11 +1,11 @@
-//! **Pure.** How much work may still be done. It stands where other programs look at a clock, so
-//! that the same two values always give the same result.
+//! **Pure.** Work budget for a comparison. Work is counted instead of timed, so that the same two
+//! values always give the same result.
 
-/// Work that is left, in steps of some nanoseconds.
+/// Remaining work, in steps of some nanoseconds each.
 #[derive(Debug)]
 pub(super) struct Budget {
     left: u64,
-    /// True once something was too much work.
+    /// True once something exceeded the budget.
     pub(super) coarse: bool,
 }
 
@@ -14,8 +14,8 @@ impl Budget {
         Self { left, coarse: false }
     }
 
-    /// Takes work that is done only when there is enough left. False: do less, and the result is
-    /// coarse.
+    /// Takes work only if enough is left. If it returns false, the caller must do less, and the
+    /// result is marked as coarse.
     pub(super) fn afford(&mut self, work: u64) -> bool {
         if work > self.left {
             self.coarse = true;
@@ -25,13 +25,13 @@ impl Budget {
         true
     }
 
-    /// Takes work that is done in any case, because it grows no faster than what is compared.
+    /// Takes work that is always done, because it is linear in the size of the input.
     pub(super) fn spend(&mut self, work: u64) {
         self.left = self.left.saturating_sub(work);
     }
 }
 
-/// A number of things as steps of work.
+/// Returns a count as a number of work steps.
 pub(super) fn steps(things: usize) -> u64 {
     things as u64
 }

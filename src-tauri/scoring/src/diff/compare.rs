@@ -1,4 +1,4 @@
-//! **Pure.** Goes through two values side by side and builds the tree.
+//! **Pure.** Walks two values side by side and builds the tree of differences.
 use super::align::{align, arrange};
 use super::budget::{Budget, steps};
 use super::{
@@ -7,11 +7,11 @@ use super::{
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
-/// Values inside each other that are followed. Readers follow 64.
+/// Maximum nesting depth that is compared. Readers accept 64.
 const DEPTH: usize = 128;
-/// What stands for a value that is nested deeper.
+/// Placeholder for a value that is nested deeper.
 const TOO_DEEP: &str = "(nested too deep to be compared)";
-/// A name of a row is not longer than this, in characters.
+/// Maximum length of a row's name, in characters.
 const NAME: usize = 40;
 
 pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Diff<'a> {
@@ -32,7 +32,7 @@ struct Comparing<'o> {
     key: Key,
 }
 
-/// Whether the key that was asked for is in the rows of any list.
+/// Result of looking for the configured key in the rows of any list.
 #[derive(Clone, Copy, PartialEq)]
 enum Key {
     NotSought,
@@ -63,7 +63,8 @@ impl Comparing<'_> {
         }
     }
 
-    /// What is the same to the letter need not be taken apart, unless a part of it does not count.
+    /// Returns true if two values are exactly equal and need no further comparison; with ignored
+    /// fields, they are always compared further.
     fn is_same(&self, expected: &Value, actual: &Value) -> bool {
         self.options.ignore.is_empty() && expected == actual
     }
@@ -86,7 +87,7 @@ impl Comparing<'_> {
             let ignored = key
                 .text()
                 .is_some_and(|key| self.options.ignore.iter().any(|ignored| ignored == key));
-            // Who expects an empty object expects that there is nothing.
+            // An expected empty object means that nothing is expected in it.
             let allowed = left.is_none()
                 && !expected.is_empty()
                 && self.options.extra_fields == ExtraFields::Allowed;
@@ -133,7 +134,7 @@ impl Comparing<'_> {
 }
 
 impl super::align::Aligned {
-    /// What a row is called by its key.
+    /// Returns the name of a row by its key.
     fn name(&self, row: &Value) -> Option<String> {
         let super::Alignment::Key { fields, .. } = &self.alignment else { return None };
         let values: Option<Vec<&Value>> = fields.iter().map(|field| row.get(field)).collect();
@@ -151,7 +152,7 @@ impl super::align::Aligned {
     }
 }
 
-/// The beginning of a name.
+/// Truncates a name.
 fn cut(name: &str) -> String {
     match name.char_indices().nth(NAME) {
         Some((at, _)) => format!("{}…", &name[..at]),
@@ -159,7 +160,8 @@ fn cut(name: &str) -> String {
     }
 }
 
-/// True for a value that is nested deeper than is followed. Does not follow it down itself.
+/// Returns true if a value is nested more deeply than the limit. Not recursive, so deep values
+/// cannot overflow the stack.
 fn is_deep(value: &Value) -> bool {
     let mut level: Vec<&Value> = vec![value];
     for _ in 0..DEPTH {
@@ -181,7 +183,7 @@ fn is_deep(value: &Value) -> bool {
     true
 }
 
-/// True when both are the same to the letter, at any depth.
+/// Returns true if both values are exactly equal, at any depth. Not recursive.
 fn is_identical(a: &Value, b: &Value) -> bool {
     let mut open = vec![(a, b)];
     while let Some((a, b)) = open.pop() {
@@ -200,7 +202,7 @@ fn is_identical(a: &Value, b: &Value) -> bool {
     true
 }
 
-/// What cannot be followed is compared to the letter and not shown.
+/// Compares values that are nested too deeply: only for exact equality, without showing them.
 fn too_deep<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Diff<'a> {
     let shown = |value: &'a Value| {
         if is_deep(value) { Cow::Owned(Value::from(TOO_DEEP)) } else { Cow::Borrowed(value) }

@@ -1,4 +1,4 @@
-//! **Pure.** How much of a value is right, counted.
+//! **Pure.** Counts right, wrong, missing and extra values in a comparison.
 use super::{Counts, DateRemark, Field, Leaf, List, Node, Options, Remark, RowCounts, Sides};
 use touchstone_formats::value::Value;
 
@@ -8,7 +8,7 @@ pub(super) fn of(root: &Node<'_>, options: &Options) -> Counts {
     counting.counts
 }
 
-/// What a node is part of.
+/// Context of a node.
 #[derive(Clone, Copy, PartialEq)]
 enum Inside {
     Nothing,
@@ -61,7 +61,7 @@ impl Counting<'_> {
             all.within_tolerance += usize::from(leaf.remark == Some(Remark::WithinTolerance));
             return;
         }
-        // One thing instead of another: one is changed, what else was there is missing or extra.
+        // One value in place of another: one leaf is changed, and any others are missing or extra.
         all.expected += counts.0;
         all.actual += counts.1;
         let changed = counts.0.min(counts.1).min(1);
@@ -129,7 +129,7 @@ impl Counting<'_> {
         self.counts.extra += leaves;
     }
 
-    /// Values that are not made of others, without those that count for nothing.
+    /// Returns the number of leaves in a value, without ignored fields.
     fn leaves(&self, value: &Value) -> usize {
         match value {
             Value::List(items) if !items.is_empty() => {
@@ -169,7 +169,7 @@ impl Counting<'_> {
     }
 }
 
-/// Lists that are not inside a row of another one.
+/// Calls `each` for each list that is not inside a row of another list.
 fn each_list(value: &Value, each: &mut impl FnMut(&[Value])) {
     match value {
         Value::List(items) => each(items),
@@ -178,9 +178,8 @@ fn each_list(value: &Value, each: &mut impl FnMut(&[Value])) {
     }
 }
 
-/// Nothing expected and nothing counted is nothing.
 impl RowCounts {
-    /// True when there is no list to count rows of.
+    /// Returns true if there is no list whose rows could be counted.
     pub fn is_none(&self) -> bool {
         self.lists == 0
     }

@@ -1,13 +1,14 @@
-//! **Pure.** Texts that are dates: the same day in another notation is told apart from another day.
+//! **Pure.** Compares texts that are dates: distinguishes the same day in another notation from
+//! another day.
 use super::DateRemark;
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime::BrokenDownTime;
 use std::borrow::Cow;
 
-/// Longer texts are not dates.
+/// Length beyond which a text is not considered a date.
 const LONGEST: usize = 48;
-/// Ways to write a day that mean one day only.
+/// Unambiguous date formats.
 const DAYS: [&str; 9] = [
     "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%B %d %Y", "%b %d %Y", "%d %B %Y", "%d %b %Y", "%d-%B-%Y",
     "%d-%b-%Y",
@@ -15,20 +16,20 @@ const DAYS: [&str; 9] = [
 const TIMES: [&str; 5] = ["%H:%M:%S%.f", "%I:%M:%S %p", "%I:%M %p", "%H:%M", "%I %p"];
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// A day, perhaps with a time.
+/// A day, optionally with a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct When {
     day: Date,
-    /// The day, if day and month are read the other way round and that is another one.
+    /// Alternative reading with day and month swapped, if it is valid and different.
     other: Option<Date>,
-    /// True for `1/2/2024`, where only the writer knows which is the month.
+    /// True for `1/2/2024`, where only the writer knows which part is the month.
     slashes: bool,
     time: Option<Time>,
-    /// Seconds that its clock is ahead of UTC; a time without a zone is taken as UTC.
+    /// Offset from UTC in seconds; a time without a zone is taken as UTC.
     ahead: i64,
 }
 
-/// What is to be said of two texts that are not the same; none unless both are dates.
+/// Returns a remark on two different texts; `None` unless both are dates.
 pub(super) fn remark(expected: &str, actual: &str) -> Option<DateRemark> {
     let (expected, actual) = (read(expected)?, read(actual)?);
     if expected.slashes != actual.slashes || expected.day != actual.day {
@@ -40,7 +41,7 @@ pub(super) fn remark(expected: &str, actual: &str) -> Option<DateRemark> {
         }
         if expected.day != actual.day {
             let apart = actual.day.duration_since(expected.day).as_hours() / 24;
-            // The same moment may be on two days, seen from two zones.
+            // The same moment may fall on two days in different zones.
             let same = moment(expected).zip(moment(actual)).is_some_and(|(a, b)| a == b);
             return Some(if same { DateRemark::OtherNotation } else { DateRemark::Days(apart) });
         }
@@ -54,7 +55,7 @@ pub(super) fn remark(expected: &str, actual: &str) -> Option<DateRemark> {
     })
 }
 
-/// The moment in UTC; none without a time.
+/// Returns the moment in UTC; `None` without a time.
 fn moment(when: When) -> Option<DateTime> {
     when.day.to_datetime(when.time?).checked_sub(SignedDuration::from_secs(when.ahead)).ok()
 }
@@ -94,7 +95,7 @@ fn read(text: &str) -> Option<When> {
     Some(when)
 }
 
-/// Without what changes nothing: commas, the ends of `1st` and `2nd`, and dots after short months.
+/// Removes insignificant detail: commas, and ordinal suffixes as in `1st` and `2nd`.
 fn simple(text: &str) -> Cow<'_, str> {
     let text = if text.contains(',') {
         Cow::Owned(text.replace(", ", " ").replace(',', " "))
@@ -123,7 +124,7 @@ fn without_weekday(text: &str) -> &str {
     if is_weekday { rest.trim_start() } else { text }
 }
 
-/// `1/2/2024`, month first where both are possible.
+/// Parses `1/2/2024`, month first if both readings are valid.
 fn slashed(text: &str) -> Option<(When, usize)> {
     let month_first = day("%m/%d/%Y", text);
     let day_first = day("%d/%m/%Y", text);
@@ -135,7 +136,7 @@ fn slashed(text: &str) -> Option<(When, usize)> {
 fn day(format: &str, text: &str) -> Option<(Date, usize)> {
     let (read, length) = prefix(format, text)?;
     let day = read.to_date().ok()?;
-    // Two digits are no year.
+    // A year has four digits.
     let ends = text.as_bytes().get(length).is_none_or(|next| !next.is_ascii_digit());
     ((1000..=9999).contains(&day.year()) && ends).then_some((day, length))
 }
@@ -144,7 +145,7 @@ fn prefix(format: &str, text: &str) -> Option<(BrokenDownTime, usize)> {
     BrokenDownTime::parse_prefix(format, text).ok()
 }
 
-/// Seconds ahead of UTC.
+/// Parses a zone into seconds ahead of UTC.
 fn zone(text: &str) -> Option<i64> {
     if matches!(text, "" | "Z" | "z" | "UTC" | "GMT") {
         return Some(0);

@@ -1,36 +1,37 @@
-//! **Pure.** The differences of two values one by one: what, where, and in which row.
+//! **Pure.** Lists the differences of two values one by one: kind, path and row.
 use super::{Diff, Leaf, List, Node, Sides};
 use touchstone_formats::value::Value;
 
-/// What stands behind the name of a list for its items.
+/// Suffix of a list's name that denotes its items.
 pub(super) const ITEMS: &str = "[]";
 
-/// One difference.
+/// A single difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference<'a> {
-    /// The row of the outermost list it is in, by its place among [`List::rows`].
+    /// Row of the outermost list that contains it, as an index into [`List::rows`].
     pub row: Option<usize>,
-    /// Fields that lead to it from its row where the whole is a list, else from the whole:
-    /// `plan.name`, and `tags[]` for an item of a list inside. Empty for the row or the whole
+    /// Fields that lead to it, from its row if the whole is a list, otherwise from the whole:
+    /// `plan.name`, or `tags[]` for an item of an inner list. Empty for the row or the whole
     /// itself.
     pub path: String,
-    /// What it is.
+    /// Kind of the difference.
     pub kind: DifferenceKind<'a>,
 }
 
-/// What differs.
+/// Kind of a difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DifferenceKind<'a> {
-    /// Another value.
+    /// Changed value.
     Changed(&'a Leaf<'a>),
-    /// Expected, and not there.
+    /// Expected, but missing.
     Missing(&'a Value),
-    /// There, and not expected.
+    /// Present, but not expected.
     Extra(&'a Value),
 }
 
 impl Diff<'_> {
-    /// Every difference that counts, in order. Moved rows are none; see [`super::Row::moved`].
+    /// Returns all differences that count, in order. Moved rows are not included; see
+    /// [`super::Row::moved`].
     pub fn differences(&self) -> Vec<Difference<'_>> {
         let mut found = Vec::new();
         each(&self.root, &mut |row, path, kind| {
@@ -40,15 +41,15 @@ impl Diff<'_> {
     }
 }
 
-/// What is done with a difference: its row, its path, and what it is.
+/// Callback for a difference: receives its row, its path and its kind.
 pub(super) type Each<'e, 'a> = &'e mut dyn FnMut(Option<usize>, &str, DifferenceKind<'a>);
 
-/// Goes through the differences of a value.
+/// Visits the differences of a value.
 fn each<'a>(node: &'a Node<'a>, each: Each<'_, 'a>) {
     walk(node, None, &mut String::new(), each);
 }
 
-/// Goes through the differences of a list, by its rows.
+/// Visits the differences of a list.
 pub(super) fn each_of_list<'a>(list: &'a List<'a>, each: Each<'_, 'a>) {
     rows(list, None, &mut String::new(), each);
 }
@@ -76,7 +77,7 @@ fn walk<'a>(node: &'a Node<'a>, row: Option<usize>, path: &mut String, each: Eac
 fn rows<'a>(list: &'a List<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
     for (at, inner) in list.rows.iter().enumerate() {
         let length = path.len();
-        // Rows inside a row are part of it, and what leads to a list leads to its rows.
+        // Rows inside a row are part of it; the path to an inner list leads to its rows.
         if row.is_some() || length > 0 {
             path.push_str(ITEMS);
         }

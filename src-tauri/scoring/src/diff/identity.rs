@@ -1,5 +1,5 @@
-//! **Pure.** What makes two values the same before they are looked at closely: the same number
-//! however it is written, the same fields in any order. Rows find each other by it.
+//! **Pure.** Equality of values for alignment: numbers are equal regardless of notation, objects
+//! regardless of field order. Rows are paired by it before they are compared in detail.
 use super::leaf::means_same;
 use super::number::Number;
 use foldhash::fast::{FixedState, FoldHasher};
@@ -8,21 +8,21 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash, Hasher};
 use touchstone_formats::value::Value;
 
-/// What a key of a row or an object is. `143` and `"143"` are one key.
+/// Identity of a row key or an object key. `143` and `"143"` are the same key.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Identity<'a> {
-    /// Nothing.
+    /// Null.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, in the one form of its name.
+    /// A number in canonical notation.
     Number(Cow<'a, str>),
     /// Text.
     Text(&'a str),
 }
 
 impl<'a> Identity<'a> {
-    /// None for lists and objects.
+    /// Returns the identity of a value; `None` for lists and objects.
     pub(super) fn of(value: &'a Value) -> Option<Self> {
         Some(match value {
             Value::Null => Identity::Null,
@@ -40,16 +40,15 @@ impl<'a> Identity<'a> {
     }
 }
 
-/// A whole number that is its own name.
+/// Returns true for a whole number in canonical notation.
 pub(super) fn is_whole(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let plain = digits.len() <= 38 && digits.iter().all(u8::is_ascii_digit);
     plain && digits.first().is_some_and(|first| *first != b'0' || text == "0")
 }
 
-/// A number for a value; values that are the same have the same, and nearly always others have
-/// others. Of one value it is always the same, so that rows find each other in the same way every
-/// time.
+/// Returns a hash of a value. Equal values have equal hashes, and different values nearly always
+/// have different ones. The hash is deterministic, so that alignment is reproducible.
 pub(super) fn hash(value: &Value) -> u64 {
     let mut hasher = hasher();
     feed(value, &mut hasher);
@@ -60,7 +59,7 @@ pub(super) fn hasher() -> FoldHasher<'static> {
     FixedState::with_seed(0).build_hasher()
 }
 
-/// The same of a value that is this number.
+/// Returns the [`hash`] of a value that is this number.
 pub(super) fn hash_of_number(number: &Number<'_>) -> u64 {
     let mut hasher = hasher();
     (2_u8, number).hash(&mut hasher);
@@ -99,7 +98,8 @@ fn feed(value: &Value, hasher: &mut FoldHasher<'static>) {
     }
 }
 
-/// True when both mean the same: numbers as numbers, fields in any order. No tolerance, no dates.
+/// Returns true if both values mean the same: numbers by value, fields in any order. Without
+/// tolerance or date comparison.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::List(a), Value::List(b)) => {
@@ -115,11 +115,11 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What a key is looked up by. Lists and objects can be keys, too.
+/// Lookup form of a key. Lists and objects can be keys too.
 #[derive(PartialEq, Eq, Hash)]
 enum Sought<'a> {
     Scalar(Identity<'a>),
-    /// By its hash, so that what is found has to be looked at.
+    /// Hash of a list or object; a match must be verified.
     Other(u64),
 }
 
@@ -129,10 +129,10 @@ impl<'a> Sought<'a> {
     }
 }
 
-/// For each entry of an object, the entry of another one with the same key. The second of a key
-/// goes with the second.
+/// Returns, for each entry of an object, the index of the entry of another object with the same
+/// key. Duplicate keys are paired in order.
 pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<usize>> {
-    // Keys are nearly always in the same order, so each search begins where the last one ended.
+    // Keys are nearly always in the same order, so each search begins after the last match.
     let mut taken = vec![false; b.len()];
     let mut next = 0;
     let mut index: Option<HashMap<Sought<'_>, Vec<usize>>> = None;

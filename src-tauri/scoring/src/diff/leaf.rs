@@ -1,5 +1,5 @@
-//! **Pure.** Two values that are compared as wholes: numbers as numbers, texts as texts, and what
-//! is to be said of them.
+//! **Pure.** Compares two values as wholes: numbers by value, texts literally, with a remark on
+//! their difference.
 use super::number::Number;
 use super::text::{Text, text};
 use super::{DateRemark, Dates, Leaf, Options, Remark, dates};
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use touchstone_formats::value::Value;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// Compares two values that are not both lists or both objects, and are not written the same.
+/// Compares two values that are not both lists or both objects, and are not exactly equal.
 pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Leaf<'a> {
     let type_differs = std::mem::discriminant(expected) != std::mem::discriminant(actual);
     let mut leaf = Leaf {
@@ -35,8 +35,8 @@ pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Opti
 }
 
 impl Leaf<'_> {
-    /// What changed inside, for two texts that are not equal; nothing for anything else. The budget
-    /// is as in [`Options::budget`].
+    /// Returns the changes inside two different texts; empty for anything else. The budget is as in
+    /// [`Options::budget`].
     pub fn pieces(&self, budget: u64) -> Text {
         match (self.expected.text(), self.actual.text()) {
             (Some(expected), Some(actual)) if !self.equal => text(expected, actual, budget),
@@ -45,8 +45,8 @@ impl Leaf<'_> {
     }
 }
 
-/// True when two values that are not made of others mean the same. A text means the number or the
-/// yes or no that it spells.
+/// Returns true if two scalar values mean the same. A text equals the number or boolean that it
+/// spells.
 pub(super) fn means_same(a: &Value, b: &Value) -> bool {
     if a == b {
         return true;
@@ -61,7 +61,7 @@ pub(super) fn means_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The number that a value is or spells.
+/// Returns the number that a value is or spells.
 pub(super) fn number(value: &Value) -> Option<Number<'_>> {
     match value {
         Value::Number(text) => Number::read(text),

@@ -1,10 +1,10 @@
-//! **Pure.** What differs between an expected value and an actual one. Values are aligned first
-//! (rows by key, by likeness or by place; moves stay moves) and compared then, each kind by its own
-//! rules. What comes out is a tree of plain values ([`Diff`]); how it looks is in `table`, `side`,
-//! `plain`, `summary` and `tree_value`.
+//! **Pure.** Compares an expected value with an actual one. Values are first aligned (rows by key,
+//! similarity or position; moves are kept as moves), then compared by the rules of their types. The
+//! result is a tree of plain values ([`Diff`]); `table`, `side`, `plain`, `summary` and
+//! `tree_value` render it.
 //!
-//! There is no clock here: work is counted, and when [`Options::budget`] is spent the rest is
-//! compared coarsely and says so.
+//! No clock is used: work is counted, and once [`Options::budget`] is spent, the rest is compared
+//! coarsely and marked as such.
 mod align;
 mod apply;
 mod budget;

@@ -1,29 +1,29 @@
-//! **Pure.** Numbers as they are written, compared without losing a digit.
+//! **Pure.** Numbers as written, compared without losing a digit.
 use super::Tolerance;
 use std::borrow::Cow;
 
-/// A number of any size. Two are equal when they are the same number, however they are written.
+/// A number of any size. Equality is by value, regardless of notation.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Number<'a> {
-    /// `.nan`, which here is equal to itself: both sides say the same.
+    /// `.nan`, which here equals itself, because both sides have the same value.
     Nan,
     /// `.inf`, `-.inf`
     Infinite { negative: bool },
-    /// Anything else: digits without zeros at either end, times ten to the exponent. Zero has no
-    /// digits.
+    /// Any other number: digits without leading or trailing zeros, times ten to the exponent. Zero
+    /// has no digits.
     Decimal { negative: bool, digits: Cow<'a, str>, exponent: i64 },
 }
 
-/// Exponents beyond this are not followed, so that sums of them fit.
+/// Exponents beyond this are not parsed, so that sums of exponents do not overflow.
 const MOST_EXPONENT: i64 = 1 << 40;
-/// Longer whole numbers are written with an exponent when they become a name.
+/// Length beyond which a name is written with an exponent.
 const LONGEST_NAME: usize = 40;
-/// Numbers that take more digits beside each other are subtracted as floats; then one of them is
-/// next to nothing beside the other.
+/// Difference in magnitude, in digits, beyond which two numbers are subtracted as floats; then one
+/// of them is negligible.
 const MOST_DIGITS: i64 = 4096;
 
 impl<'a> Number<'a> {
-    /// The number a YAML or JSON reader would see; none for anything else.
+    /// Parses a number like a YAML or JSON reader; `None` for anything else.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix("0x") {
             return of_radix(digits, 16);
@@ -50,13 +50,13 @@ impl<'a> Number<'a> {
         Some(decimal(negative, whole, fraction, exponent))
     }
 
-    /// The number that a text is. Stricter than [`Number::read`], so that `007` and `0x1F` stay
-    /// texts.
+    /// Parses the number that a text spells. Stricter than [`Number::read`], so that `007` and
+    /// `0x1F` stay texts.
     pub(crate) fn of_text(text: &'a str) -> Option<Self> {
         is_plain(text).then(|| Self::read(text)).flatten()
     }
 
-    /// The same words for the same number: `143` for `143`, `143.0` and `1.43e2`, `0.5` for `.50`.
+    /// Returns the canonical notation: `143` for `143`, `143.0` and `1.43e2`; `0.5` for `.50`.
     pub(crate) fn name(&self) -> Cow<'a, str> {
         match self {
             Number::Nan => Cow::Borrowed(".nan"),
@@ -81,7 +81,7 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The nearest float, to say how near two numbers are.
+    /// Returns the nearest float, for estimating how close two numbers are.
     pub(crate) fn float(&self) -> f64 {
         match self {
             Number::Nan => f64::NAN,
@@ -96,13 +96,13 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// How far it is from this number up to another, rounded only after it is known exactly: long
-    /// numbers that are the same float are not the same number.
+    /// Returns `other - self`, rounded only after exact subtraction: long numbers with the same
+    /// float are not equal.
     pub(crate) fn distance(&self, other: &Number<'_>) -> f64 {
         self.subtracted(other).unwrap_or_else(|| other.float() - self.float())
     }
 
-    /// None where floats lose nothing that counts, or there are too many digits.
+    /// Subtracts exactly. `None` if floats lose nothing relevant, or there are too many digits.
     fn subtracted(&self, other: &Number<'_>) -> Option<f64> {
         let sign = |number: &Number<'_>| matches!(number, Number::Decimal { negative: true, .. });
         let at = self.exponent().min(other.exponent());
@@ -125,14 +125,15 @@ impl<'a> Number<'a> {
         Some(if up { size } else { -size })
     }
 
-    /// Its digits in units of ten to an exponent that is not above its own.
+    /// Returns the digits in units of ten to the power `at`, which must not exceed the own
+    /// exponent.
     fn units(&self, at: i64) -> Option<String> {
         let Number::Decimal { digits, exponent, .. } = self else { return None };
         let zeros = exponent.checked_sub(at).filter(|zeros| *zeros <= MOST_DIGITS)?;
         Some(format!("{digits}{}", "0".repeat(usize::try_from(zeros).ok()?)))
     }
 
-    /// True when the actual number is as near to this one as a tolerance asks.
+    /// Returns true if the actual number is within a tolerance of this one.
     pub(super) fn is_near(&self, actual: &Number<'_>, tolerance: Tolerance) -> bool {
         if self == actual {
             return true;
@@ -150,8 +151,8 @@ impl<'a> Number<'a> {
             || tolerance.relative.is_some_and(|most| within(most, self))
     }
 
-    /// `|self - actual| <= share * |of|`, as written in decimals: 84.2 is within 0.1 of 84.1. None
-    /// when that takes more digits than fit, and a float has to do.
+    /// Evaluates `|self - actual| <= share * |of|` in decimals: 84.2 is within 0.1 of 84.1. `None`
+    /// if that takes more digits than fit; the caller then uses floats.
     fn exactly_within(&self, actual: &Number<'_>, share: f64, of: &Number<'_>) -> Option<bool> {
         let written = share.to_string();
         let share = Number::read(&written)?;
@@ -172,7 +173,8 @@ impl<'a> Number<'a> {
         }
     }
 
-    /// The number in units of ten to an exponent that is not above its own.
+    /// Returns the number in units of ten to the power `at`, which must not exceed the own
+    /// exponent.
     fn scaled(&self, at: i64) -> Option<i128> {
         let Number::Decimal { negative, digits, exponent } = self else { return None };
         let digits: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
@@ -181,8 +183,8 @@ impl<'a> Number<'a> {
     }
 }
 
-/// The float nearest to a short number: both of its parts are floats to the last digit, so only
-/// their quotient is rounded.
+/// Returns the nearest float of a short number. Both parts are exact as floats, so only one
+/// operation rounds.
 fn exact(digits: &str, exponent: i64) -> Option<f64> {
     const TENS: [f64; 16] =
         [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
@@ -218,8 +220,7 @@ fn of_radix<'a>(digits: &str, radix: u32) -> Option<Number<'a>> {
     })
 }
 
-/// Brings digits into the one form of their number. Nothing is copied unless there are digits on
-/// both sides of the point.
+/// Creates a number in canonical form. Copies only if there are digits on both sides of the point.
 fn decimal<'a>(negative: bool, whole: &'a str, fraction: &'a str, exponent: i64) -> Number<'a> {
     let whole = whole.trim_start_matches('0');
     let fraction = fraction.trim_end_matches('0');
@@ -238,7 +239,7 @@ fn decimal<'a>(negative: bool, whole: &'a str, fraction: &'a str, exponent: i64)
     Number::Decimal { negative, digits, exponent }
 }
 
-/// A number as JSON writes it: no zeros in front, digits on both sides of the point.
+/// Returns true for JSON notation: no leading zeros, digits on both sides of the point.
 fn is_plain(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let digits = unsigned.iter().take_while(|byte| byte.is_ascii_digit()).count();

@@ -1,30 +1,29 @@
-//! **Pure.** What counts as a difference, and how long to look for one.
+//! **Pure.** Comparison options: rules for differences, and the work budget.
 
-/// How two values are compared. The default finds every difference of value, takes moved rows as
-/// moved, and looks for as long as a person waits.
+/// Comparison options. By default every difference in value is found, moved rows count as moved,
+/// and the work budget is about as long as a user is willing to wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Fields that tell which row is which. None: they are found, see [`super::Alignment`].
+    /// Fields that identify rows. `None` infers them, see [`super::Alignment`].
     pub key: Option<Vec<String>>,
-    /// Fields whose numbers are what is compared, so that they tell no row from another.
+    /// Fields whose numbers are compared and therefore never identify a row.
     pub measured: Measured,
-    /// Numbers that are this near count as equal.
+    /// Tolerance within which numbers count as equal.
     pub tolerance: Option<Tolerance>,
-    /// True when it does not matter in which order rows stand.
+    /// True if the order of rows does not matter.
     pub ignore_order: bool,
-    /// True when rows find each other by what they hold alone: where a row stands says nothing
-    /// about which it is.
+    /// True if rows are paired only by their contents, never by position.
     pub places_say_nothing: bool,
-    /// Fields that are shown and never count, at any depth.
+    /// Fields that are shown but never count, at any depth.
     pub ignore: Vec<String>,
-    /// What a field means that nobody expected.
+    /// Treatment of fields that were not expected.
     pub extra_fields: ExtraFields,
-    /// What the same day means that is written otherwise.
+    /// Treatment of equal dates in different notation.
     pub dates: Dates,
-    /// True when the first value is nothing that was expected, only another one: nothing is right
-    /// or wrong then.
+    /// True if the first value is merely another actual value, not an expected one: then nothing is
+    /// right or wrong.
     pub between: bool,
-    /// Steps of work after which the rest is compared coarsely. A step takes some nanoseconds.
+    /// Work steps after which the rest is compared coarsely. A step takes some nanoseconds.
     pub budget: u64,
 }
 
@@ -45,45 +44,45 @@ impl Default for Options {
     }
 }
 
-/// Numbers that a row cannot be found by unless its key is named, because they may be what is wrong
-/// in it.
+/// Numeric fields that identify no row unless they are named as the key, because their values may
+/// be wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Measured {
-    /// None: any whole numbers may tell which row is which.
+    /// None: any whole number may identify a row.
     #[default]
     Nothing,
-    /// Those of these fields.
+    /// Numbers in these fields.
     Fields(Vec<String>),
-    /// The last field that has a number in any row: it is what the rows are about, and a year
-    /// before it may name one.
+    /// The last field that has a number in any row: it is the measured value, whereas an earlier
+    /// number such as a year may identify a row.
     Numbers,
 }
 
-/// How far a number may be off. Either limit is enough when both are given.
+/// Maximum deviation of a number. If both limits are set, either is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Tolerance {
-    /// In the unit of the number.
+    /// Absolute deviation, in the unit of the number.
     pub absolute: Option<f64>,
-    /// As a share of the expected number: `0.01` is one percent.
+    /// Deviation as a share of the expected number: `0.01` is one percent.
     pub relative: Option<f64>,
 }
 
-/// What a field means that nobody expected, in an object that was expected.
+/// Treatment of an unexpected field in an expected object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ExtraFields {
-    /// It is a difference.
+    /// Counts as a difference.
     #[default]
     Wrong,
-    /// It is shown, and counts for nothing.
+    /// Shown, but does not count.
     Allowed,
 }
 
-/// What the same date means that is written otherwise.
+/// Treatment of equal dates in different notation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Dates {
-    /// The same value, in another notation.
+    /// Equal.
     #[default]
     ByMeaning,
-    /// A changed text. What it means is still said.
+    /// Different texts; the remark still says that the dates are equal.
     AsWritten,
 }

@@ -1,46 +1,46 @@
-//! **Pure.** A comparison as lines for a terminal: each line in pieces that say what they are, so
-//! that the caller may colour them.
+//! **Pure.** Renders a comparison as lines for a terminal, split into styled spans that the caller
+//! may colour.
 use super::shown::{Kind, counted};
 use super::side::{Columns, Shown};
 use super::table::{Table, TableCell, TableRow};
 use super::{Diff, PieceKind, words};
 use std::borrow::Cow;
 
-/// A cell is not wider than this, in characters.
+/// Maximum width of a cell, in characters.
 const WIDEST: usize = 60;
-/// More columns than this are no table anybody reads; the lines are shown instead.
+/// Number of columns above which lines are rendered instead of a table.
 const MOST_COLUMNS: usize = 12;
-/// Equal lines around a difference.
+/// Number of equal lines shown around a difference.
 const AROUND: usize = 3;
-/// More lines are not shown.
+/// Maximum number of lines.
 const MOST_LINES: usize = 2_000;
 
-/// A piece of a line.
+/// Styled part of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
-    /// What it is.
+    /// Style of the part.
     pub style: Style,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
-/// What a piece of a line is.
+/// Style of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
-    /// As everything.
+    /// Normal text.
     Plain,
-    /// Less important: heads, what is equal.
+    /// Less important text: headings, equal parts.
     Faint,
-    /// Expected, and not there.
+    /// Expected, but missing.
     Missing,
-    /// There, and not expected.
+    /// Present, but not expected.
     Extra,
-    /// The same in another form, or in another place.
+    /// Equal in another notation, or moved.
     Alike,
 }
 
-/// The comparison as lines, without its summary. `visible` makes a text of one line that steers no
-/// terminal.
+/// Renders a comparison as lines, without its summary. `visible` must return text on one line
+/// without terminal control sequences.
 pub fn plain(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     match Table::of(diff) {
         _ if diff.root.kind() == Kind::Same => Vec::new(),
@@ -57,7 +57,7 @@ fn span(style: Style, text: impl Into<String>) -> Span {
     Span { style, text: text.into() }
 }
 
-/// Rows that are not equal, under each other.
+/// Renders the rows that are not equal as a table.
 fn of_table(table: &Table<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     let heads = ["", "row"].into_iter().map(str::to_owned);
     let heads: Vec<String> =
@@ -144,7 +144,7 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Cells under each other, two blanks between them.
+/// Pads cells to columns, two spaces apart.
 fn aligned(rows: &[Vec<Vec<Span>>]) -> Vec<Vec<Span>> {
     let width = |cell: &[Span]| cell.iter().map(|span| span.text.chars().count()).sum::<usize>();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -167,8 +167,7 @@ fn aligned(rows: &[Vec<Vec<Span>>]) -> Vec<Vec<Span>> {
     rows.iter().map(line).collect()
 }
 
-/// Lines of both sides one after the other, as other programs show differences: `-` expected, `+`
-/// actual.
+/// Renders both sides as a unified diff: `-` expected, `+` actual.
 fn of_lines(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     let columns = Columns::of(diff);
     let mut lines: Vec<Vec<Span>> = Vec::new();

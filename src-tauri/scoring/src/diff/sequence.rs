@@ -1,18 +1,18 @@
-//! **Pure.** What two sequences have in common, in order. Small stretches are compared exactly
-//! (Myers, from `similar`); in long ones, what occurs once on both sides is matched first, so that
-//! the rest falls apart into small stretches.
+//! **Pure.** Finds the common items of two sequences, in order. Small ranges are compared exactly
+//! (Myers, from `similar`). In long ones, items that occur once on both sides are matched first,
+//! which splits the rest into small ranges.
 use super::budget::{Budget, steps};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-/// Two stretches of together so many items are compared exactly at once.
+/// Combined size up to which two ranges are compared exactly at once.
 const SMALL: usize = 400;
-/// And so many when nothing occurs once in them.
+/// Combined size up to which ranges without unique items are compared exactly.
 const MOST: usize = 12_000;
 
-/// Numbers for things, so that equal things have equal numbers.
+/// Maps items to numbers, equal items to equal numbers.
 pub(super) fn numbered<'a, T: Hash + Eq>(a: &'a [T], b: &'a [T]) -> (Vec<u32>, Vec<u32>) {
     let mut known: HashMap<&'a T, u32> = HashMap::with_capacity(a.len());
     let mut number = |thing: &'a T| {
@@ -23,8 +23,8 @@ pub(super) fn numbered<'a, T: Hash + Eq>(a: &'a [T], b: &'a [T]) -> (Vec<u32>, V
     (a, b.iter().map(&mut number).collect())
 }
 
-/// Places of equal items, rising on both sides: as many as there can be, or nearly so where that
-/// would take too long.
+/// Returns the index pairs of equal items, increasing on both sides: as many as possible, or nearly
+/// so if that would take too long.
 pub(super) fn common(a: &[u32], b: &[u32], budget: &mut Budget) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open = vec![(0..a.len(), 0..b.len())];
@@ -62,7 +62,7 @@ pub(super) fn common(a: &[u32], b: &[u32], budget: &mut Budget) -> Vec<(usize, u
     found
 }
 
-/// Takes what is equal at both ends.
+/// Matches equal items at both ends.
 fn trim(
     a: &[u32],
     b: &[u32],
@@ -99,7 +99,7 @@ fn exactly(
     }
 }
 
-/// Places of what occurs once on both sides, in the order of the left side.
+/// Returns the index pairs of items that occur once on both sides, in the order of the left side.
 fn once(a: &[u32], b: &[u32], left: &Range<usize>, right: &Range<usize>) -> Vec<(usize, usize)> {
     let mut places: HashMap<u32, (usize, usize, usize)> = HashMap::new();
     for at in left.clone() {
@@ -119,7 +119,7 @@ fn once(a: &[u32], b: &[u32], left: &Range<usize>, right: &Range<usize>) -> Vec<
         .collect()
 }
 
-/// Places of equal items, the first with the first, the second with the second.
+/// Returns the index pairs of equal items: the first with the first, the second with the second.
 fn in_turn(a: &[u32], b: &[u32], left: &Range<usize>, right: &Range<usize>) -> Vec<(usize, usize)> {
     let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
     for at in right.clone().rev() {
@@ -128,9 +128,10 @@ fn in_turn(a: &[u32], b: &[u32], left: &Range<usize>, right: &Range<usize>) -> V
     left.clone().filter_map(|at| Some((at, places.get_mut(&a[at])?.pop()?))).collect()
 }
 
-/// The longest part of some pairs that rises on both sides. The pairs rise on the left already.
+/// Returns the longest subsequence of pairs that increases on both sides. The pairs must be
+/// increasing on the left.
 pub(super) fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
-    // The lowest ends of rising parts by their length, and for each pair the one before it.
+    // For each length, the pair with the smallest end; and for each pair its predecessor.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (at, (_, place)) in pairs.iter().enumerate() {

@@ -1,10 +1,10 @@
-//! **Pure.** How people write how far a number may be off.
+//! **Pure.** Parses tolerances.
 use super::Tolerance;
 use touchstone_formats::value::Value;
 
 impl Tolerance {
-    /// A number is an absolute one; `1%` and `{relative: 0.01}` are shares of the expected number.
-    /// None for anything else.
+    /// Parses a tolerance: a number is absolute; `1%` and `{relative: 0.01}` are shares of the
+    /// expected number. `None` for anything else.
     pub(crate) fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Map(entries) => {
@@ -37,7 +37,8 @@ fn number(value: &Value) -> Option<f64> {
 impl std::str::FromStr for Tolerance {
     type Err = String;
 
-    /// As it is typed: `0.5` is absolute, `1%` is a share of the expected number.
+    /// Parses a tolerance from the command line: `0.5` is absolute, `1%` is a share of the expected
+    /// number.
     fn from_str(text: &str) -> Result<Self, String> {
         let (digits, share) = text
             .trim()

@@ -1,17 +1,17 @@
-//! **Pure.** Values and remarks in few words, for people.
+//! **Pure.** Short display texts for values and remarks.
 use super::{DateRemark, Leaf, Remark};
 use std::borrow::Cow;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// How two things relate, where they are shown.
+/// Relation of two values, for display.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Equal.
     Same,
-    /// The same value, written otherwise.
+    /// Equal in another notation.
     Alike,
-    /// Another value.
+    /// Different values.
     Changed,
     /// Only on the expected side.
     Missing,
@@ -19,7 +19,7 @@ pub enum Kind {
     Extra,
 }
 
-/// A value as text: texts and numbers as they are, the rest as JSON.
+/// Returns a value as text: texts and numbers as they are, the rest as JSON.
 pub fn words(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Text(text) | Value::Number(text) => Cow::Borrowed(text),
@@ -29,7 +29,7 @@ pub fn words(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// So many of something: `1 row`, `3 rows`.
+/// Formats a count with its noun: `1 row`, `3 rows`.
 pub(super) fn counted(count: usize, thing: &str) -> String {
     if count == 1 {
         return format!("1 {thing}");
@@ -40,7 +40,7 @@ pub(super) fn counted(count: usize, thing: &str) -> String {
     }
 }
 
-/// A value in at most so many characters, on one line.
+/// Describes a value on one line; texts and numbers are cut to at most this many characters.
 pub(super) fn brief(value: &Value, most: usize) -> String {
     match value {
         Value::List(items) if items.is_empty() => "an empty list".to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn brief(value: &Value, most: usize) -> String {
     }
 }
 
-/// The beginning of a text, on one line.
+/// Returns the beginning of a text, on one line.
 pub(super) fn cut(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut blank = false;
@@ -69,7 +69,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     out
 }
 
-/// What kind of thing a value is.
+/// Returns the name of a value's type.
 pub(super) fn kind_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -82,12 +82,12 @@ pub(super) fn kind_name(value: &Value) -> &'static str {
 }
 
 impl Leaf<'_> {
-    /// How the two relate.
+    /// Returns the relation of the two values.
     pub fn kind(&self) -> Kind {
         if self.equal { Kind::Alike } else { Kind::Changed }
     }
 
-    /// What is to be said of the two in a few words: `text instead of number`, `same day, other
+    /// Returns a short remark on the two values: `text instead of number`, `same day, other
     /// notation`.
     pub fn note(&self) -> Option<String> {
         if self.type_differs {
@@ -102,7 +102,7 @@ impl Leaf<'_> {
                 kind_name(&self.expected)
             ));
         }
-        // Of `84.10` and `84.1` nothing is to be said.
+        // `84.10` and `84.1` need no remark.
         Some(match self.remark? {
             Remark::WithinTolerance => "within tolerance".to_owned(),
             Remark::SameNumber => "the same number, written otherwise".to_owned(),

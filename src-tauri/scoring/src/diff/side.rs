@@ -1,6 +1,5 @@
-//! **Pure.** A comparison as two columns of YAML, line by line. Lines that belong together stand
-//! beside each other, so a row that moved stands beside the one it belongs to, under its two
-//! places.
+//! **Pure.** Renders a comparison as two columns of YAML, line by line. Corresponding lines are
+//! side by side, also those of a row that moved, under a line with its two positions.
 use super::budget::Budget;
 use super::shown::Kind;
 use super::text::{Stretch, each_stretch};
@@ -10,20 +9,20 @@ use std::ops::Range;
 use touchstone_formats::value::Value;
 use touchstone_formats::yaml;
 
-/// More lines are not written.
+/// Maximum number of lines.
 const MOST_LINES: usize = 400_000;
-/// Work for the lines of changed texts, and for the words of one line.
+/// Work budgets: for the lines of all changed texts, and for the words of one line.
 const WORK: u64 = 30_000_000;
 const WORK_OF_A_LINE: u64 = 1_000_000;
 
-/// Two columns of lines.
+/// Lines of both sides, in two columns.
 #[derive(Debug, Default)]
 pub struct Columns {
     text: String,
     lines: Vec<Entry>,
-    /// There were more lines than are written.
+    /// True if there were more lines than the limit.
     pub cut: bool,
-    /// Some texts were too long to find out which of their lines belong together.
+    /// True if some texts were too long for their lines to be aligned well.
     pub coarse: bool,
 }
 
@@ -32,41 +31,41 @@ struct Entry {
     kind: Kind,
     left: Option<Range<usize>>,
     right: Option<Range<usize>>,
-    /// How many lines stand above on each side.
+    /// Number of lines above, on each side.
     above: (u32, u32),
 }
 
 /// A pair of lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line<'a> {
-    /// How they relate.
+    /// Relation of the two lines.
     pub kind: Kind,
-    /// The expected one.
+    /// Expected line.
     pub left: Option<LineSide<'a>>,
-    /// The actual one.
+    /// Actual line.
     pub right: Option<LineSide<'a>>,
 }
 
 /// A line of one side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineSide<'a> {
-    /// Its number, from 1.
+    /// Line number, from 1.
     pub number: u32,
     /// Its text.
     pub text: &'a str,
 }
 
-/// What is shown when equal stretches are folded.
+/// Item of a view in which equal ranges are folded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
-    /// A line.
+    /// A line, by index.
     Line(usize),
-    /// Equal lines in its place.
+    /// A folded range of equal lines.
     Folded(Range<usize>),
 }
 
 impl Columns {
-    /// Writes both sides.
+    /// Renders both sides of a comparison.
     pub fn of(diff: &Diff<'_>) -> Self {
         let mut columns = Columns::default();
         let mut budget = Budget::of(WORK);
@@ -86,7 +85,7 @@ impl Columns {
         columns
     }
 
-    /// Writes a value as one side of nothing.
+    /// Renders a single value as one side, with nothing on the other.
     pub fn alone(value: &Value, kind: Kind) -> Self {
         let mut columns = Columns::default();
         let text = value.text().map_or_else(|| Cow::Owned(yaml::write(value)), Cow::Borrowed);
@@ -96,22 +95,22 @@ impl Columns {
         columns
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub fn len(&self) -> usize {
         self.lines.len()
     }
 
-    /// True when there is none.
+    /// Returns true if there are no lines.
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// How the sides of a line relate.
+    /// Returns the relation of the two sides of a line.
     pub fn kind(&self, at: usize) -> Kind {
         self.lines.get(at).map_or(Kind::Same, |line| line.kind)
     }
 
-    /// A pair of lines.
+    /// Returns a pair of lines.
     pub fn line(&self, at: usize) -> Option<Line<'_>> {
         let entry = self.lines.get(at)?;
         let side = |range: &Option<Range<usize>>, above: u32| {
@@ -125,7 +124,7 @@ impl Columns {
         })
     }
 
-    /// Stretches of equal lines, folded but for some lines around each difference.
+    /// Folds ranges of equal lines, except for `around` lines next to each difference.
     pub fn folded(&self, around: usize) -> Vec<Shown> {
         let mut shown = Vec::new();
         let mut at = 0;
@@ -140,7 +139,7 @@ impl Columns {
                 .unwrap_or(self.lines.len());
             let first = if at == 0 { at } else { at + around };
             let last = if end == self.lines.len() { end } else { end.saturating_sub(around) };
-            // A fold of one line hides nothing.
+            // Folding a single line would hide nothing.
             if first + 1 < last {
                 shown.extend((at..first).map(Shown::Line));
                 shown.push(Shown::Folded(first..last));
@@ -177,7 +176,7 @@ impl Columns {
 }
 
 impl Line<'_> {
-    /// The two lines in pieces: those of the left are all but the added ones.
+    /// Returns the two lines in pieces; the left line is all pieces but the added ones.
     pub fn pieces(&self) -> Vec<Piece> {
         let whole =
             |kind: PieceKind, side: &LineSide<'_>| vec![Piece { kind, text: side.text.to_owned() }];
@@ -193,11 +192,11 @@ impl Line<'_> {
     }
 }
 
-/// Lines that are not placed yet.
+/// A pair of lines, not yet part of the columns.
 struct Pair {
     kind: Kind,
     left: Option<String>,
-    /// None also when the line is the same as the left one.
+    /// `None` also if the line equals the left one.
     right: Option<String>,
 }
 
@@ -205,7 +204,7 @@ fn pair(kind: Kind, left: Option<&str>, right: Option<&str>) -> Pair {
     Pair { kind, left: left.map(str::to_owned), right: right.map(str::to_owned) }
 }
 
-/// Texts that are not part of anything are shown as they are, without the quotes of YAML.
+/// Returns top-level texts literally, without YAML quoting.
 fn whole_text(node: &Node<'_>, budget: &mut Budget) -> Option<Vec<Pair>> {
     match node {
         Node::Same(value) => Some(one(value.text()?, Kind::Same)),
@@ -223,7 +222,7 @@ fn block(node: &Node<'_>, budget: &mut Budget) -> Vec<Pair> {
     }
 }
 
-/// Lines of one side only, or of both when they are the same.
+/// Returns lines of one side only, or of both if they are equal.
 fn one(text: &str, kind: Kind) -> Vec<Pair> {
     let line = |line| {
         if kind == Kind::Extra {
@@ -235,7 +234,7 @@ fn one(text: &str, kind: Kind) -> Vec<Pair> {
     text.lines().map(line).collect()
 }
 
-/// Lines of two texts, aligned.
+/// Returns the aligned lines of two values.
 fn two(leaf: &Leaf<'_>, expected: &Value, actual: &Value, budget: &mut Budget) -> Vec<Pair> {
     lines(leaf, (&yaml::write(expected), &yaml::write(actual)), budget)
 }
@@ -282,14 +281,14 @@ fn of_field(field: &Field<'_>, budget: &mut Budget) -> Vec<Pair> {
             pairs
         }
     };
-    // What does not count is no difference.
+    // Fields that do not count are not marked as differences.
     for pair in pairs.iter_mut().filter(|pair| !field.counts && pair.kind != Kind::Same) {
         pair.kind = Kind::Alike;
     }
     pairs
 }
 
-/// The keys above a block. A key stands on a line of its own, unless there is nothing below it.
+/// Returns the key lines above a block. A key has its own line, unless there is nothing below it.
 fn heads(node: &Node<'_>, key: &Value, other_key: &Value) -> Vec<Pair> {
     let head = |side: Side, key: &Value| {
         let hollow = node.is_hollow(side);
@@ -341,11 +340,11 @@ fn of_row(row: &Row<'_>, budget: &mut Budget) -> Vec<Pair> {
     pairs
 }
 
-/// A line of a row: the first one on each side begins with a dash.
+/// Indents a line of a row; the first one on each side begins with a dash.
 fn dashed(mut pair: Pair, left: &mut bool, right: &mut bool) -> Pair {
     let dash = |first: &mut bool| if std::mem::take(first) { "- " } else { "  " };
     if pair.kind == Kind::Same && left != right {
-        // The same line, and yet the first on one side only.
+        // The lines are equal, but only one of them is the first on its side.
         pair.right.clone_from(&pair.left);
         pair.kind = Kind::Alike;
     }
@@ -362,7 +361,7 @@ fn dashed(mut pair: Pair, left: &mut bool, right: &mut bool) -> Pair {
 }
 
 impl Node<'_> {
-    /// True for a side without any entry or row.
+    /// Returns true if a side has no entries or rows.
     fn is_hollow(&self, side: Side) -> bool {
         match self {
             Node::Map(fields) => fields.iter().all(|field| field.place(side).is_none()),

@@ -1,5 +1,5 @@
-//! **Pure.** What differs, in one line that a person reads first. Everything is looked at once; the
-//! line is then written with as much detail as fits.
+//! **Pure.** Summarizes a comparison in one line. The differences are collected once; the line is
+//! then written with as much detail as fits.
 use super::differences::DifferenceKind;
 use super::shown::{self, brief, counted, cut, kind_name};
 use super::{Diff, Leaf, Node, PieceKind};
@@ -8,13 +8,13 @@ use touchstone_formats::value::Value;
 
 mod gathered;
 
-/// A line is not longer than this, in characters.
+/// Maximum length of the line, in characters.
 const LONGEST: usize = 160;
-/// Work for what changed in a long text.
+/// Work budget for the changes in a long text.
 const WORK: u64 = 20_000_000;
-/// A name of a field is not longer than this.
+/// Maximum length of a field path.
 const PATH: usize = 40;
-/// How many examples are given, and how long each value may be, from the most to the least.
+/// Number of examples and length of each value, from most to least detail.
 const DETAIL: [(usize, usize); 6] = [(3, 40), (3, 24), (2, 16), (1, 24), (1, 12), (0, 8)];
 
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ struct Detail {
     voice: &'static Voice,
 }
 
-/// What the two sides are to each other.
+/// Wording for the relation of the two sides.
 struct Voice {
     right: &'static str,
     changed: &'static str,
@@ -55,7 +55,7 @@ impl Voice {
     }
 }
 
-/// What a difference is.
+/// Kind of a difference.
 #[derive(Clone, Copy)]
 enum What {
     Changed,
@@ -64,7 +64,7 @@ enum What {
 }
 
 impl Diff<'_> {
-    /// What differs, in one line: `8 of 10 rows right, 1 missing (#143), 1 field differs:
+    /// Returns the differences in one line: `8 of 10 rows right, 1 missing (#143), 1 field differs:
     /// priority_score 84.1 → 81.9`.
     pub fn summary(&self) -> String {
         let told = Told::of(&self.root);
@@ -82,13 +82,13 @@ impl Diff<'_> {
         fits.unwrap_or_else(|| cut(&line(DETAIL[DETAIL.len() - 1]), room - 1)) + &coarse
     }
 
-    /// True when something of it was compared coarsely: the alignment, or the words of the text
-    /// that it is.
+    /// Returns true if any part was compared coarsely: the alignment, or the words of a top-level
+    /// text.
     pub fn is_coarse(&self) -> bool {
         self.coarse || is_coarse(&Told::of(&self.root))
     }
 
-    /// What is right and yet worth a word.
+    /// Returns remarks on values that are right but in another form.
     fn also(&self) -> String {
         if matches!(self.root, Node::Leaf(_)) {
             return String::new();
@@ -110,7 +110,7 @@ fn is_coarse(told: &Told<'_>) -> bool {
     matches!(told, Told::Leaf { words: Some((_, true)), .. })
 }
 
-/// What differs in a part of a value, in a few words.
+/// Summarizes the differences in a part of a value.
 pub(super) fn of_part(node: &Node<'_>, between: bool) -> String {
     write(&Told::of(node), Detail { examples: 1, width: 24, voice: Voice::of(between) })
 }
@@ -134,7 +134,7 @@ fn all_right(count: usize, noun: &str, voice: &Voice) -> String {
     }
 }
 
-/// `words` is how many words a text lost and gained.
+/// Describes a leaf. `words` is the number of words that a text lost and gained.
 fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> String {
     let note = leaf.note().map(|note| format!(" ({note})")).unwrap_or_default();
     let width = detail.width.max(8);
@@ -174,7 +174,7 @@ fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> St
     }
 }
 
-/// The part of two long values where they part.
+/// Returns the parts of two long values around their first difference.
 fn apart(expected: &str, actual: &str, width: usize) -> (String, String) {
     let same = expected.chars().zip(actual.chars()).take_while(|(a, b)| a == b).count();
     let before = same.saturating_sub(width / 2);
@@ -185,7 +185,7 @@ fn apart(expected: &str, actual: &str, width: usize) -> (String, String) {
     (part(expected), part(actual))
 }
 
-/// How many words a text lost and gained, and whether that was counted coarsely.
+/// Returns the number of words that a text lost and gained, and whether the count is coarse.
 fn words(leaf: &Leaf<'_>) -> ((usize, usize), bool) {
     let text = leaf.pieces(WORK);
     let count = |kind: PieceKind| {
@@ -276,12 +276,12 @@ fn of_rows(rows: &Rows<'_>, detail: Detail) -> String {
     parts.join(", ")
 }
 
-/// What differs inside rows that are on both sides.
+/// Describes the differences inside rows that are present on both sides.
 fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
     let all = groups.all;
     match &groups.groups[..] {
         [] => None,
-        // The items themselves.
+        // Changed items of the list itself.
         [only] if only.path.is_empty() => {
             let changed =
                 only.first.iter().take(detail.examples).map(|leaf| of_leaf(leaf, None, detail));
@@ -350,13 +350,13 @@ fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
     }
 }
 
-/// A changed value: `priority_score 84.1 → 81.9`. An item of a list without a name has none.
+/// Describes a changed value: `priority_score 84.1 → 81.9`. An unnamed list item has no name.
 fn of_changed(path: &str, leaf: &Leaf<'_>, detail: Detail) -> String {
     let name = if path.is_empty() { String::new() } else { format!("{} ", cut(path, PATH)) };
     name + &of_leaf(leaf, None, detail)
 }
 
-/// A list inside a row, which is its whole row when it has no name.
+/// Returns the name of a list inside a row; an unnamed list is the whole row.
 fn list_name(path: &str) -> String {
     if path.is_empty() { "a list inside".to_owned() } else { cut(path, PATH) }
 }
@@ -377,7 +377,7 @@ fn place(at: Option<usize>) -> String {
     at.map_or_else(String::new, |at| (at + 1).to_string())
 }
 
-/// The first few of many, between two signs; nothing when none is shown.
+/// Joins a few of many examples between two delimiters; empty if none is shown.
 fn few(open: &str, shown: &[String], all: usize, close: &str) -> String {
     if shown.is_empty() {
         return String::new();
@@ -386,7 +386,7 @@ fn few(open: &str, shown: &[String], all: usize, close: &str) -> String {
     format!("{open}{}{more}{close}", shown.join(", "))
 }
 
-/// What a difference is, among many.
+/// Returns the kind of a difference without its values.
 fn what(kind: &DifferenceKind<'_>) -> What {
     match kind {
         DifferenceKind::Changed(_) => What::Changed,

@@ -1,23 +1,23 @@
-//! **Pure.** A comparison of lists as a table: rows are items, columns are the fields of any of
-//! them.
+//! **Pure.** Renders a comparison of lists as a table: one row per item, one column per field of
+//! any item.
 use super::shown::Kind;
 use super::{Alignment, Diff, Field, List, Node, Row, Side, Sides};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
-/// Rows with more different fields than this are no table anybody reads; the rest of the fields is
-/// left out.
+/// Maximum number of columns; further fields are left out, because such a table is not readable
+/// anyway.
 const MOST_COLUMNS: usize = 500;
-/// The column of items that are not objects.
+/// Column name for items that are not objects.
 const ITSELF: &str = "value";
 
-/// A comparison of lists, row by row.
+/// Comparison of lists, row by row.
 #[derive(Debug)]
 pub struct Table<'a> {
-    /// The list it is about, when that is not the whole.
+    /// Name of the list, if it is not the whole value.
     pub of: Option<Cow<'a, str>>,
-    /// Its columns: expected ones in their order, extra ones after them.
+    /// Columns: expected ones in their order, then extra ones.
     pub columns: Vec<Column<'a>>,
     rows: Rows<'a>,
     between: bool,
@@ -29,14 +29,14 @@ pub struct Table<'a> {
 pub struct Column<'a> {
     /// Name of the field.
     pub name: Cow<'a, str>,
-    /// True when it holds numbers only.
+    /// True if it has only numbers.
     pub numeric: bool,
 }
 
 #[derive(Debug)]
 enum Rows<'a> {
     Compared(&'a List<'a>),
-    /// Both lists are the same.
+    /// Both lists are equal.
     Same(&'a [Value]),
 }
 
@@ -45,34 +45,34 @@ enum Rows<'a> {
 pub struct TableRow<'a> {
     /// Missing, extra, changed, alike or the same.
     pub kind: Kind,
-    /// Its key, or `row 3`.
+    /// Key of the row, or `row 3`.
     pub label: Cow<'a, str>,
-    /// Its place on the expected side, from 0.
+    /// Index on the expected side.
     pub from: Option<usize>,
-    /// Its place on the actual side, from 0.
+    /// Index on the actual side.
     pub to: Option<usize>,
-    /// It stands in another order.
+    /// True if the row moved.
     pub moved: bool,
-    /// One for each column; none where neither side has the field.
+    /// One cell per column; `None` if neither side has the field.
     pub cells: Vec<Option<TableCell<'a>>>,
 }
 
 /// A field of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableCell<'a> {
-    /// How its values relate.
+    /// Relation of the two values.
     pub kind: Kind,
     /// The expected value.
     pub left: Option<Cow<'a, Value>>,
-    /// The actual value; none when it is the same as the expected one, or not there.
+    /// Actual value; `None` if it equals the expected one or is absent.
     pub right: Option<Cow<'a, Value>>,
-    /// What is to be said of it.
+    /// Short remark on the difference.
     pub note: Option<String>,
 }
 
 impl<'a> Table<'a> {
-    /// The table of a comparison of two lists, or of two objects that hold exactly one list. None
-    /// for anything else.
+    /// Creates the table for two lists, or two objects that contain exactly one list. `None` for
+    /// anything else.
     pub fn of(diff: &'a Diff<'a>) -> Option<Self> {
         let (of, rows) = match &diff.root {
             Node::Map(fields) => only(fields.iter().filter_map(|field| match &field.sides {
@@ -93,7 +93,7 @@ impl<'a> Table<'a> {
         Some(table)
     }
 
-    /// How rows found each other; none when both lists are the same.
+    /// Returns the method by which rows were paired; `None` if both lists are equal.
     pub fn alignment(&self) -> Option<&'a Alignment> {
         match self.rows {
             Rows::Compared(list) => Some(&list.alignment),
@@ -101,7 +101,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         match self.rows {
             Rows::Compared(list) => list.rows.len(),
@@ -109,12 +109,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// True when neither side has a row.
+    /// Returns true if neither side has a row.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How a row relates, without looking at its cells.
+    /// Returns true if a row is unchanged and unmoved, without building its cells.
     pub fn is_same(&self, at: usize) -> bool {
         match self.rows {
             Rows::Compared(list) => {
@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// A row.
+    /// Returns a row with its cells.
     pub fn row(&self, at: usize) -> Option<TableRow<'a>> {
         let mut cells = vec![None; self.columns.len()];
         match self.rows {
@@ -226,7 +226,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Columns as they are found, and whether they hold numbers; none as long as they hold nothing.
+/// Columns found so far, and whether they have only numbers; `None` while only nulls were seen.
 #[derive(Default)]
 struct Found<'a> {
     columns: Vec<(Cow<'a, str>, Option<bool>)>,
@@ -307,7 +307,7 @@ fn kind_of(sides: &Sides<'_>) -> Kind {
 }
 
 impl Node<'_> {
-    /// How the two values relate.
+    /// Returns the relation of the two values.
     pub fn kind(&self) -> Kind {
         match self {
             Node::Same(_) => Kind::Same,

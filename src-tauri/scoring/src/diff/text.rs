@@ -1,21 +1,21 @@
-//! **Pure.** What changed inside a text, in words. Long texts are compared line by line first, and
-//! word by word where lines changed.
+//! **Pure.** Compares two texts word by word. Long texts are compared line by line first, then word
+//! by word where lines changed.
 use super::budget::{Budget, steps};
 use super::sequence::{common, numbered};
 use super::{Piece, PieceKind};
 use std::ops::Range;
 
-/// Texts of together so many bytes are compared word by word at once.
+/// Combined length in bytes up to which texts are compared word by word at once.
 const SHORT: usize = 4_000;
-/// And so many where lines changed.
+/// Combined length in bytes up to which changed lines are compared word by word.
 const CHANGED: usize = 64_000;
 
-/// Two texts, piece by piece.
+/// Comparison of two texts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
-    /// The pieces, in order; removed ones stand before the added ones that take their place.
+    /// Pieces in order; removed ones precede the added ones that replace them.
     pub pieces: Vec<Piece>,
-    /// Too long to look at closely.
+    /// True if the texts were too long for an exact comparison.
     pub coarse: bool,
 }
 
@@ -50,15 +50,15 @@ pub(super) fn pieces(expected: &str, actual: &str, budget: &mut Budget) -> Vec<P
     out.pieces
 }
 
-/// A stretch of two sequences.
+/// A range of two sequences.
 pub(super) enum Stretch {
-    /// Equal; named by its place on the left.
+    /// Equal; range on the left.
     Same(Range<usize>),
-    /// Not equal; one of the two may be empty.
+    /// Different; one of the two may be empty.
     Changed(Range<usize>, Range<usize>),
 }
 
-/// Goes through two sequences, stretch by stretch.
+/// Visits two sequences range by range.
 pub(super) fn each_stretch(
     left: &[&str],
     right: &[&str],
@@ -89,8 +89,8 @@ fn by_words(expected: &str, actual: &str, budget: &mut Budget, out: &mut Pieces)
     let (left, right) = (words(expected), words(actual));
     let mut stretches = Vec::new();
     each_stretch(&left, &right, budget, |stretch, _| stretches.push(stretch));
-    // What is between two changes and says nothing belongs to them: one change of three words reads
-    // better than three of one.
+    // Whitespace between two changes is merged into them: one change of three words reads better
+    // than three changes of one.
     let mut removed = String::new();
     let mut added = String::new();
     for (at, stretch) in stretches.iter().enumerate() {
@@ -118,7 +118,7 @@ fn by_words(expected: &str, actual: &str, budget: &mut Budget, out: &mut Pieces)
     out.change(&mut removed, &mut added);
 }
 
-/// Pieces as they are found; neighbours of one kind are one piece.
+/// Collects pieces; adjacent pieces of one kind are merged.
 #[derive(Default)]
 struct Pieces {
     pieces: Vec<Piece>,
@@ -143,14 +143,14 @@ impl Pieces {
     }
 }
 
-/// Words, stretches of white space, and everything else letter by letter.
+/// Splits a text into words, stretches of whitespace, and single other characters.
 pub(super) fn words(text: &str) -> Vec<&str> {
     let mut words = Vec::new();
     each_word(text, |word| words.push(word));
     words
 }
 
-/// Goes through them without keeping them.
+/// Calls `each` for each word without collecting them.
 pub(super) fn each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     #[derive(PartialEq, Clone, Copy)]
     enum Kind {
@@ -164,11 +164,11 @@ pub(super) fn each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
         } else if (c.is_alphanumeric() || c == '_') && (c as u32) < 0x2e80 {
             Kind::Word
         } else {
-            // Also each letter of scripts that are written without spaces.
+            // Includes each character of scripts that are written without spaces.
             Kind::Other
         }
     };
-    // A point between digits is part of their number.
+    // A point between digits is part of the number.
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let is_point = |at: usize| bytes[at] == b'.' && at > 0 && is_digit(at - 1) && is_digit(at + 1);

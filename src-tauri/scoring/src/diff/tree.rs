@@ -1,105 +1,103 @@
-//! **Pure.** The tree that a comparison yields. It holds everything of both sides, so that nothing
-//! else is needed to show it; what it holds is borrowed until [`Diff::into_owned`].
+//! **Pure.** Result of a comparison as a tree. It contains both values completely, so that
+//! rendering needs nothing else; the values are borrowed until [`Diff::into_owned`].
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
-/// What differs between an expected value and an actual one.
+/// Differences between an expected value and an actual one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff<'a> {
     /// The two values, aligned.
     pub root: Node<'a>,
-    /// How much of it is right.
+    /// Counts of right and wrong values.
     pub counts: Counts,
-    /// Too large to look at everything closely: some rows may be aligned, and some texts compared,
-    /// worse than they could be.
+    /// True if the values were too large for an exact comparison: some rows may be aligned, and
+    /// some texts compared, less well than possible.
     pub coarse: bool,
-    /// The key that was asked for, when rows had to find each other without it because they lack
-    /// it.
+    /// Requested key, if rows lack it and were aligned without it.
     pub key_not_there: Option<Vec<String>>,
-    /// The first value is nothing that was expected, only another one.
+    /// True if the first value is merely another actual value, not an expected one.
     pub between: bool,
 }
 
-/// Two values that belong together.
+/// Two aligned values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node<'a> {
-    /// The same on both sides, to the letter.
+    /// Exactly equal on both sides.
     Same(Cow<'a, Value>),
-    /// Two values that are compared as wholes.
+    /// Two values compared as wholes.
     Leaf(Box<Leaf<'a>>),
-    /// Two objects, field by field: those of the expected one in its order, extra ones where they
-    /// stand.
+    /// Two objects, field by field: expected fields in their order, extra ones at their positions.
     Map(Vec<Field<'a>>),
-    /// Two lists, row by row: those of the expected one in its order, extra ones where they stand.
+    /// Two lists, row by row: expected rows in their order, extra ones at their positions.
     List(List<'a>),
 }
 
-/// Two values that are compared as wholes: numbers, texts, or values of different kinds.
+/// Two values compared as wholes: numbers, texts, or values of different types.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf<'a> {
-    /// What was expected.
+    /// Expected value.
     pub expected: Cow<'a, Value>,
-    /// What came.
+    /// Actual value.
     pub actual: Cow<'a, Value>,
-    /// True when both mean the same, though they are not written the same: `84.10` and `84.1`, or
-    /// `"84.1"` and `84.1`.
+    /// True if both mean the same in different notation: `84.10` and `84.1`, or `"84.1"` and
+    /// `84.1`.
     pub equal: bool,
-    /// True when one is a text and the other a number, and so on.
+    /// True if their types differ, such as text and number.
     pub type_differs: bool,
-    /// What else is to be said.
+    /// Remark on the difference.
     pub remark: Option<Remark>,
 }
 
-/// What can be said of two values that are not written the same.
+/// Remark on two values that are not exactly equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remark {
-    /// Two numbers that are near enough.
+    /// Two numbers within the tolerance.
     WithinTolerance,
-    /// Two texts that are the same number, such as `1.10` and `1.1`. They may be versions, so they
-    /// are not equal.
+    /// Two texts that spell the same number, such as `1.10` and `1.1`. They may be versions, so
+    /// they are not equal.
     SameNumber,
     /// Two texts that differ only in upper and lower case.
     OnlyCase,
-    /// Two texts that differ only in white space.
+    /// Two texts that differ only in whitespace.
     OnlySpaces,
-    /// Two texts that differ only in case and white space.
+    /// Two texts that differ only in case and whitespace.
     OnlyCaseAndSpaces,
-    /// Two texts that look the same: their letters are put together from other characters, such as
-    /// `é` from `e` and its accent.
+    /// Two texts that look the same but differ in Unicode normalization, such as `é` and `e` with a
+    /// combining accent.
     OnlyLetters,
     /// Two texts that are dates.
     Date(DateRemark),
 }
 
-/// What can be said of two dates that are not written the same.
+/// Remark on two dates that are not exactly equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DateRemark {
-    /// The same day or moment in another notation.
+    /// Equal day or moment in another notation.
     OtherNotation,
-    /// The same day, and only one of them says at what time.
+    /// Equal days; only one of the two has a time.
     OtherPrecision,
-    /// The same day if day and month are read the other way round.
+    /// Equal days if day and month are swapped.
     DayAndMonth,
-    /// Another day: so many days later than expected, earlier when below 0.
+    /// Another day: this many days later than expected, or earlier if negative.
     Days(i64),
-    /// The same day at another time: so many seconds later than expected, earlier when below 0.
+    /// Equal days at different times: this many seconds later than expected, earlier if negative.
     Seconds(i64),
 }
 
-/// A piece of two texts. All but the added ones are the expected text, all but the removed ones the
-/// actual text.
+/// A piece of two texts. All but the added pieces form the expected text, all but the removed ones
+/// the actual text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it stands.
+    /// Texts that contain it.
     pub kind: PieceKind,
-    /// What it says; never empty.
+    /// Its text; never empty.
     pub text: String,
 }
 
-/// Where a piece of text stands.
+/// Texts that contain a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PieceKind {
-    /// In both.
+    /// Both.
     Same,
     /// Only in the expected text.
     Removed,
@@ -110,141 +108,140 @@ pub enum PieceKind {
 /// A field of two objects.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field<'a> {
-    /// Its key: the expected one where there is one.
+    /// Key of the field; the expected one if present.
     pub key: Cow<'a, Value>,
-    /// The actual key, when it is written otherwise (`1` and `"1"`).
+    /// Actual key, if it is written differently (`1` and `"1"`).
     pub actual_key: Option<Cow<'a, Value>>,
-    /// Its place in the expected object, from 0.
+    /// Index in the expected object.
     pub from: Option<usize>,
-    /// Its place in the actual object, from 0.
+    /// Index in the actual object.
     pub to: Option<usize>,
-    /// False for a field that counts for nothing.
+    /// False for a field that does not count.
     pub counts: bool,
-    /// Its values.
+    /// Values of the field.
     pub sides: Sides<'a>,
 }
 
-/// What two lists hold, aligned.
+/// Two lists, aligned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List<'a> {
-    /// The rows.
+    /// Rows of both lists.
     pub rows: Vec<Row<'a>>,
-    /// How they were aligned.
+    /// Method by which they were aligned.
     pub alignment: Alignment,
 }
 
 /// A row of two lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<'a> {
-    /// Its place in the expected list, from 0.
+    /// Index in the expected list.
     pub from: Option<usize>,
-    /// Its place in the actual list, from 0.
+    /// Index in the actual list.
     pub to: Option<usize>,
-    /// True when it stands in another order than the rows that stayed. As few rows as possible are
-    /// moved.
+    /// True if its order differs from that of the rows that stayed. As few rows as possible are
+    /// marked as moved.
     pub moved: bool,
-    /// What it is called by its key: `#143`. None when rows have no key.
+    /// Name of the row by its key: `#143`. `None` if rows have no key.
     pub name: Option<String>,
-    /// Its values.
+    /// Values of the row.
     pub sides: Sides<'a>,
 }
 
-/// The values of a field or row.
+/// Values of a field or row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sides<'a> {
-    /// On both sides.
+    /// Present on both sides.
     Both(Node<'a>),
-    /// Expected, and not there.
+    /// Expected, but missing.
     Missing(Cow<'a, Value>),
-    /// There, and not expected.
+    /// Present, but not expected.
     Extra(Cow<'a, Value>),
 }
 
-/// How rows found each other.
+/// Method by which rows were paired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Alignment {
-    /// By what they are called.
+    /// By key.
     Key {
-        /// Fields that tell which row is which.
+        /// Fields that identify rows.
         fields: Vec<String>,
-        /// True when nobody said so and they were found: unique on both sides, and in use on both.
+        /// True if the key was inferred: unique and in use on both sides.
         inferred: bool,
     },
-    /// Equal rows first, the rest by likeness. `best` is true when no other pairing is more alike
-    /// as a whole, false when each row took the most alike that was left, because there are many.
+    /// Equal rows first, the rest by similarity. `best` is true if the total similarity is maximal,
+    /// false if pairs were taken greedily because there are many rows.
     Likeness {
-        /// See above.
+        /// True if the total similarity is maximal.
         best: bool,
     },
-    /// Equal items, and what stands between the same neighbours.
+    /// Equal items, and items between the same neighbours.
     Value,
-    /// By place, because nothing is alike.
+    /// By position, because nothing is similar.
     Place,
 }
 
-/// How much of a value is right, in leaves: values that are not made of others (an empty list or
-/// object is one, too). It holds that `expected = right + changed + missing` and `actual = right +
-/// changed + extra`.
+/// Counts of leaves, that is, values that contain no others (including empty lists and objects).
+/// Invariants: `expected = right + changed + missing` and `actual = right + changed + extra`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Leaves of the expected value.
     pub expected: usize,
     /// Leaves of the actual value.
     pub actual: usize,
-    /// Equal ones.
+    /// Equal leaves.
     pub right: usize,
-    /// Different ones.
+    /// Changed leaves.
     pub changed: usize,
-    /// Expected ones that are not there.
+    /// Expected leaves that are missing.
     pub missing: usize,
-    /// Ones that nobody expected.
+    /// Leaves that were not expected.
     pub extra: usize,
-    /// Of the extra ones, those in rows that were expected.
+    /// Extra leaves that are not part of an extra row; included in `extra`.
     pub extra_in_rows: usize,
-    /// Of the right ones, those of another type.
+    /// Right leaves of another type.
     pub other_type: usize,
-    /// Of the right ones, dates in another notation.
+    /// Right leaves that are dates in another notation.
     pub other_notation: usize,
-    /// Of the right ones, numbers that are only near.
+    /// Right leaves that are equal only within the tolerance.
     pub within_tolerance: usize,
-    /// Leaves that count for nothing, on either side.
+    /// Leaves that do not count, on either side.
     pub ignored: usize,
     /// Rows of the outermost lists; lists inside rows are part of their row.
     pub rows: RowCounts,
 }
 
-/// How many rows are right. It holds that `expected = equal + different + missing` and `actual =
-/// equal + different + extra`.
+/// Counts of rows. Invariants: `expected = equal + different + missing` and `actual = equal +
+/// different + extra`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowCounts {
-    /// Lists that were expected and came.
+    /// Lists that were present on both sides.
     pub lists: usize,
     /// Expected rows.
     pub expected: usize,
     /// Actual rows.
     pub actual: usize,
-    /// Equal rows, wherever they stand.
+    /// Equal rows at any position.
     pub equal: usize,
-    /// Equal rows in their place.
+    /// Equal rows in place.
     pub right: usize,
-    /// Rows with something different inside.
+    /// Rows with differences inside.
     pub different: usize,
-    /// Expected rows that are not there.
+    /// Expected rows that are missing.
     pub missing: usize,
-    /// Rows that nobody expected.
+    /// Rows that were not expected.
     pub extra: usize,
     /// Rows that moved, equal or not.
     pub moved: usize,
 }
 
 impl Diff<'_> {
-    /// The same, holding what it borrowed.
+    /// Converts borrowed values into owned ones.
     pub fn into_owned(self) -> Diff<'static> {
         Diff { root: self.root.into_owned(), ..self }
     }
 
-    /// True when nothing is wrong: all values are equal, and in order where order matters. Values
-    /// may be written otherwise.
+    /// Returns true if nothing is wrong: all values are equal, and in order where order matters.
+    /// Notation may differ.
     pub fn is_equal(&self) -> bool {
         self.root.is_equal() && !self.root.is_moved()
     }
@@ -278,7 +275,7 @@ impl Node<'_> {
         }
     }
 
-    /// True when nothing in it is wrong but, perhaps, where its rows stand.
+    /// Returns true if nothing in it is wrong, ignoring moved rows.
     pub fn is_equal(&self) -> bool {
         match self {
             Node::Same(_) => true,
@@ -288,7 +285,7 @@ impl Node<'_> {
         }
     }
 
-    /// True when a row stands in another place, at any depth.
+    /// Returns true if a row moved, at any depth.
     pub fn is_moved(&self) -> bool {
         match self {
             Node::Same(_) | Node::Leaf(_) => false,
@@ -311,12 +308,12 @@ impl Sides<'_> {
         }
     }
 
-    /// True when it is on both sides and equal.
+    /// Returns true if it is present on both sides and equal.
     pub fn is_equal(&self) -> bool {
         matches!(self, Sides::Both(node) if node.is_equal())
     }
 
-    /// True when something inside stands in another place.
+    /// Returns true if a row inside moved.
     pub fn is_moved(&self) -> bool {
         matches!(self, Sides::Both(node) if node.is_moved())
     }

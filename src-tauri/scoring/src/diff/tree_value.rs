@@ -1,13 +1,13 @@
-//! **Pure.** A comparison as a plain value, for programs.
+//! **Pure.** Converts a comparison into a plain value, for JSON output.
 use super::shown::Kind;
 use super::{Alignment, Counts, Diff, Field, Leaf, List, Node, Piece, PieceKind, Row, Sides};
 use touchstone_formats::value::Value;
 
-/// Work for what changed inside one text.
+/// Work budget for the changes inside one text.
 const WORK_OF_A_TEXT: u64 = 5_000_000;
 
 impl Diff<'_> {
-    /// All of it as a value: `summary`, `equal`, `coarse`, `counts` and the tree.
+    /// Returns the comparison as a value: `summary`, `equal`, `coarse`, `counts` and the tree.
     pub fn to_value(&self) -> Value {
         object(vec![
             ("summary", text(&self.summary())),
@@ -129,7 +129,7 @@ fn of_sides(sides: &Sides<'_>) -> Vec<(&'static str, Value)> {
 }
 
 impl Alignment {
-    /// How rows found each other, in a few words: `by ticket_id`.
+    /// Describes the method by which rows were paired: `by ticket_id`.
     pub fn words(&self) -> String {
         match self {
             Alignment::Key { fields, .. } => format!("by {}", fields.join(" and ")),

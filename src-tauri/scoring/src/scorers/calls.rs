@@ -1,5 +1,5 @@
-//! **Pure.** `tool_calls` and `api_calls`: whether the tools were called that had to be. They look
-//! at what was done, so they have a say without an answer, too. A call that failed did happen.
+//! **Pure.** `tool_calls` and `api_calls`: checks that the expected tools were called. Based on
+//! actions, so they score runs without an answer too. A failed call counts as made.
 use super::items::in_order;
 use super::read::list;
 use super::scorer::Scorer;
@@ -7,11 +7,11 @@ use super::words::{float, ratio, share};
 use super::{Case, Outcome, Scored};
 use std::collections::HashSet;
 
-/// Most names in a sentence.
+/// Maximum number of names in a sentence.
 const MOST: usize = 5;
 
-/// The share of the expected tools that were called; each counts once, however often it is expected
-/// or called.
+/// Returns the share of the expected tools that were called; each counts once, however often it is
+/// expected or called.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, noun: &str) -> Outcome {
     let expected = once(case.expected_calls.iter().map(String::as_str));
     if expected.is_empty() {
@@ -56,7 +56,7 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, noun: &str) -> Outcome {
     Outcome::Scored(verdict)
 }
 
-/// Each name once, in order of its first place.
+/// Returns each name once, in the order of first occurrence.
 fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     names.filter(|name| seen.insert(*name)).collect()

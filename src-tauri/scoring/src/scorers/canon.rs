@@ -1,18 +1,18 @@
-//! **Pure.** One text for every way to write the same value, so that values are compared, sorted
-//! and counted by it: numbers by value, keys in any order.
+//! **Pure.** Canonical text of a value, for comparing, sorting and counting: numbers by value, keys
+//! in any order.
 use crate::diff::Number;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// The text of a value. A text and a number are two values, even when they read the same.
+/// Returns the canonical text of a value. A text and a number differ, even if they read the same.
 pub(super) fn canonical(value: &Value) -> String {
     let mut out = String::new();
     put(&mut out, value);
     out
 }
 
-/// What an item of a list is: like [`canonical`], but `"143"` and `143` are one item, because
-/// models write names either way.
+/// Returns the identity of a list item: like [`canonical`], but `"143"` and `143` are the same
+/// item, because models write identifiers either way.
 pub(super) fn item(value: &Value) -> String {
     match value {
         Value::Text(text) if Number::of_text(text).is_some_and(|number| number.name() == *text) => {
@@ -49,7 +49,7 @@ fn put(out: &mut String, value: &Value) {
             }
             out.push('}');
         }
-        // Texts are quoted, so none of them reads like something else.
+        // Texts are quoted, so that they differ from everything else.
         plain => out.push_str(&json::write(plain, false)),
     }
 }

@@ -1,4 +1,4 @@
-//! **Pure.** Which scorers a task gets when its suite names none.
+//! **Pure.** Default scorers for tasks whose suite names none.
 use super::read::read;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use super::{fields, numeric};
@@ -7,18 +7,18 @@ use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk};
 use touchstone_formats::value::Value;
 
-/// The scorers of a task: those that its suite names; where it names none, the usual ones. Where
-/// none of those it names can be read, there are none: another scorer would be taken for what was
-/// asked for. The sentences say what is wrong with what it names.
+/// Returns the scorers of a task: those named by its suite, or the defaults if it names none. If
+/// none of the named ones can be read, there are none, because a default scorer would be mistaken
+/// for the requested one. The second value has the warnings about the named scorers.
 pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<String>) {
     let (scorers, warnings) = read(named);
     if named.is_empty() { (defaults(expected), warnings) } else { (scorers, warnings) }
 }
 
-/// How answers are compared to show why they have their score: as the first `fields` scorer does,
-/// which is the usual one, or where there is none, the first `numeric` one. Moved rows are shown,
-/// whether they count or not; which row belongs to which is as it was scored. `key` is what the
-/// suite says that tells rows apart.
+/// Returns the options for comparing answers in order to explain scores: those of the first
+/// `fields` scorer, else of the first `numeric` scorer; without any scorers, those of the default
+/// `fields`. Rows are paired as for the score, and moved rows are shown whether they count or not.
+/// `key` is the key field from the suite.
 pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
     let scorers = read(named).0;
     let by_fields = scorers.iter().find_map(|scorer| match &scorer.rule {
@@ -36,8 +36,8 @@ pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
     Options { ignore_order: false, ..by_fields.or_else(by_numbers).or(usual).unwrap_or_else(other) }
 }
 
-/// The usual scorers: `fields` for lists and objects, `numeric` for numbers, `text: f1` for texts,
-/// `exact` for yes, no and null. Nothing when nothing is expected.
+/// Returns the default scorers: `fields` for lists and objects, `numeric` for numbers, `text: f1`
+/// for texts, `exact` for booleans and null. Empty if nothing is expected.
 pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
     let scorer = match expected {
         None => return Vec::new(),
@@ -54,8 +54,8 @@ pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
     vec![scorer]
 }
 
-/// The scorers of queries of `StableToolBench`. Judges cost money, so what they say is waited for
-/// until somebody asks them; the first scorer has its say without them.
+/// Returns the scorers for queries of `StableToolBench`. Judges cost money, so they run only on
+/// request; the first scorer works without them.
 pub fn of_queries() -> Vec<Scorer> {
     let judge = |name: &str| {
         Scorer::plain(&format!("judge:{name}"), Rule::Judge { name: name.to_owned(), own: None })
@@ -69,9 +69,9 @@ pub fn of_queries() -> Vec<Scorer> {
     ]
 }
 
-/// The scorers that the published benchmark uses for the suites of its own layout: `kendall_tau`
-/// for ordered lists of names, `numeric` for single numbers, `exact` for everything else. They come
-/// before [`defaults`], and are named like any other.
+/// Returns the scorers that the published benchmark uses for suites in its own layout:
+/// `kendall_tau` for ordered lists of names, `numeric` for single numbers, `exact` for everything
+/// else. They take precedence over [`defaults`], and have regular names.
 pub fn published(expected: Option<&Value>) -> Vec<Scorer> {
     match expected {
         Some(Value::List(rows)) if !rows.is_empty() && rows.iter().all(is_name) => {
@@ -83,7 +83,7 @@ pub fn published(expected: Option<&Value>) -> Vec<Scorer> {
     }
 }
 
-/// A single scalar, or an object of one: such rows are told apart, not compared.
+/// Returns true for a scalar, or an object with a single scalar field: such rows are identifiers.
 fn is_name(row: &Value) -> bool {
     match row {
         Value::Map(entries) => {

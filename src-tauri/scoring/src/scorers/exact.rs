@@ -1,12 +1,12 @@
-//! **Pure.** `exact`: the same value or not.
+//! **Pure.** `exact`: equality of values.
 use super::canon::canonical;
 use super::scorer::Scorer;
 use super::{Case, Outcome, Scored, words};
 use crate::diff::{Dates, Options, diff};
 
-/// 1 when both are the same value, 0 otherwise. Numbers are compared by value (`84.10` is `84.1`),
-/// the keys of an object may stand in any order, and everything else has to be the same: the order
-/// of lists, the letters of texts, and the type, so that `"84.1"` is not `84.1`.
+/// Scores 1 if both values are equal, otherwise 0. Numbers are compared by value (`84.10` equals
+/// `84.1`) and object keys in any order. Everything else must be identical: the order of lists, the
+/// characters of texts, and types, so that `"84.1"` does not equal `84.1`.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     let Some(answer) = case.answer else { return super::no_answer() };

@@ -1,64 +1,65 @@
-//! **Pure.** What went wrong with a run, in one word.
+//! **Pure.** Classifies the failure of a run.
 
-/// What went wrong.
+/// Failure class of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
-    /// There is an answer, and it is wrong.
+    /// There is an answer, but it is wrong.
     WrongAnswer,
-    /// It ended without an answer, and nothing says why.
+    /// It ended without an answer, for no visible reason.
     NoAnswer,
-    /// An expected tool was never called, and there is no answer, or the calls are what was scored.
+    /// An expected tool was never called, and there is no answer or the calls were scored.
     MissingToolCall,
-    /// It ended without an answer, and the last call failed, or a tool never worked.
+    /// It ended without an answer, and the last call failed or some tool never succeeded.
     ToolError,
-    /// It ended without an answer, and the last message says that it cannot or will not.
+    /// It ended without an answer, and the last message says that the model cannot or will not
+    /// answer.
     GaveUp,
-    /// The provider or the program failed.
+    /// The provider or the system failed.
     SystemError,
     /// It took too long.
     Timeout,
 }
 
-/// How a run stopped.
+/// Way in which a run stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Stop {
-    /// By itself, with an answer.
+    /// Regularly, with an answer.
     Answered,
-    /// By itself, without one.
+    /// Regularly, without an answer.
     #[default]
     NoAnswer,
-    /// In a system error.
+    /// With a system error.
     Error,
 }
 
-/// What is known of the end of a run.
+/// Facts about the end of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ending<'a> {
-    /// How it stopped.
+    /// Way in which it stopped.
     pub stop: Stop,
-    /// Why, when it stopped in an error.
+    /// Error message, if it stopped with an error.
     pub reason: Option<&'a str>,
-    /// The last message of the assistant.
+    /// Last message of the assistant.
     pub said: &'a str,
-    /// True when the last message, if there is one, was scored as the answer
+    /// True if the last message, if present, was scored as the answer
     /// ([`super::Scorer::reads_texts`]).
     pub said_is_answer: bool,
-    /// Tools that have to be called.
+    /// Tools that must be called.
     pub expected_calls: &'a [String],
-    /// Tools that were called, in order, and whether the call failed.
+    /// Names of the called tools, in order, each with true if the call failed.
     pub calls: &'a [(String, bool)],
-    /// Whether the answer, or what was scored instead, is good enough; none when nobody knows.
+    /// True if the answer, or what was scored instead, passed; `None` without a verdict.
     pub passed: Option<bool>,
-    /// True when the calls were scored, and not the answer ([`super::Scorer::reads_calls`]).
+    /// True if the calls were scored instead of the answer ([`super::Scorer::reads_calls`]).
     pub of_calls: bool,
 }
 
-/// What went wrong; none when nothing did, or nobody knows.
+/// Returns the failure class; `None` if nothing failed, or it is unknown.
 ///
-/// A system error comes first, because nothing that comes of it says anything about the answer. An
-/// answer that is not good enough is wrong, whatever else happened; where calls are scored, nothing
-/// is said of the answer but that there is none. Without an answer, what can be seen (a tool that
-/// failed to the end) comes before what was said, and that before what did not happen.
+/// A system error comes first, because it makes any result meaningless. An answer that does not
+/// pass is wrong, whatever else happened; if calls were scored, the answer is only checked for
+/// presence. Without an answer, observable causes (a tool that never succeeded) come before
+/// statements of the model, and these before missing calls.
 pub fn failure_class(ending: &Ending<'_>) -> Option<Failure> {
     if ending.stop == Stop::Error {
         return Some(if ending.reason.is_some_and(is_timeout) {
@@ -91,7 +92,7 @@ pub fn failure_class(ending: &Ending<'_>) -> Option<Failure> {
     }
 }
 
-/// The last call failed, or a tool was called and never worked.
+/// Returns true if the last call failed, or a tool was called and never succeeded.
 fn tools_failed(calls: &[(String, bool)]) -> bool {
     let works = |name: &str| calls.iter().any(|(other, failed)| other == name && !failed);
     calls.last().is_some_and(|(_, failed)| *failed) || calls.iter().any(|(name, _)| !works(name))
@@ -118,8 +119,7 @@ fn is_timeout(reason: &str) -> bool {
         })
 }
 
-/// How people and models say that they will not: whatever follows, when it is one of [`ACTS`] or
-/// comes soon before one.
+/// Phrases for an inability. They count only if one of [`ACTS`] follows within a few words.
 const CANNOT: [&str; 22] = [
     "i cannot",
     "i can not",
@@ -145,7 +145,7 @@ const CANNOT: [&str; 22] = [
     "it is impossible to",
 ];
 
-/// What somebody was asked to do.
+/// Verbs for the requested action.
 const ACTS: [&str; 42] = [
     "access",
     "accomplish",
@@ -191,15 +191,15 @@ const ACTS: [&str; 42] = [
     "verify",
 ];
 
-/// Words of somebody who stops, whatever follows.
+/// Phrases for giving up that count regardless of the rest.
 const STOPS: [&str; 4] =
     ["give_up_and_restart", "i give up", "i have to give up", "i must give up"];
 
-/// How many words may stand before the act: `I cannot directly and reliably answer`.
+/// Maximum number of words before the verb: `I cannot directly and reliably answer`.
 const BETWEEN: usize = 3;
 
-/// True when a message says that there will be no answer: `I was unable to retrieve the tickets`.
-/// Only a few ways of saying so are known. Code and quotations do not count.
+/// Returns true if a message announces that there will be no answer: `I was unable to retrieve the
+/// tickets`. Only a few phrases are known. Code and quotations are ignored.
 pub fn gives_up(said: &str) -> bool {
     let said = spoken(said);
     let at_word = |at: usize| !said[..at].ends_with(char::is_alphanumeric);
@@ -208,20 +208,20 @@ pub fn gives_up(said: &str) -> bool {
         || CANNOT.iter().any(|words| {
             said.match_indices(words).any(|(at, words)| {
                 let rest = &said[at + words.len()..];
-                // The sentence ends where the words do, or goes on with what was asked.
+                // The phrase must consist of whole words, and an act must follow it.
                 at_word(at) && !rest.starts_with(char::is_alphanumeric) && has_act(rest)
             })
         })
 }
 
-/// True when one of the next few words of a sentence is an act.
+/// Returns true if one of the next few words in the sentence is an act.
 fn has_act(rest: &str) -> bool {
     let sentence = rest.split(['.', '!', '?', ';', '\n']).next().unwrap_or_default();
     let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.take(BETWEEN + 1).any(|word| ACTS.contains(&word))
 }
 
-/// What is said, in small letters, without code and quotations.
+/// Returns a message in lower case, without code and quotations.
 fn spoken(said: &str) -> String {
     let mut in_code = false;
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! **Pure.** `fields`: how much of a structured answer is right, field by field.
+//! **Pure.** `fields`: share of a structured answer that is right, field by field.
 use super::read::list;
 use super::scorer::{Fields, Scorer};
 use super::words::{self, decimals, float};
@@ -7,18 +7,18 @@ use crate::diff::{ExtraFields, Field, List, Node, Options, Sides, diff};
 use std::collections::BTreeSet;
 use touchstone_formats::value::Value;
 
-/// Most fields that a sentence names.
+/// Maximum number of fields named in a sentence.
 const BESIDE: usize = 3;
 
-/// `right / (expected + extra)`: the share of the expected fields that are right, where every extra
-/// row counts like an expected row that is wrong.
+/// Scores `right / (expected + extra)`: the share of the expected fields that are right, where
+/// every extra row counts like a wrong expected row.
 ///
-/// A field is a value that is not made of others, in a row found by its key. A row that is missing
-/// is wrong in all of its fields. A field that nobody expected costs nothing, unless `strict`; an
-/// object that was expected to be empty is one field, which is wrong when anything is in it. A row
-/// that nobody expected costs as many fields as the expected rows of its list have on average, or
-/// as it has, when it has fewer. The order of rows does not matter, unless `ordered`: then the
-/// place of each row is one more field. It passes when everything is right.
+/// A field is a scalar value in a row found by its key. All fields of a missing row are wrong. An
+/// unexpected field costs nothing, unless `strict`; an expected empty object counts as one field,
+/// which is wrong if anything is in it. An unexpected row costs as many fields as the expected rows
+/// of its list have on average, or its own number if that is smaller. The order of rows does not
+/// matter, unless `ordered`: then the position of each row is one more field. The answer passes if
+/// everything is right.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     let Some(answer) = case.answer else { return super::no_answer() };
@@ -28,7 +28,7 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome 
         Tally { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
     tally.node(&found.root);
     let (right, whole) = (float(tally.right), float(tally.expected));
-    // Where no field is left to be compared, the answer is right only when nothing differs.
+    // If no field is left to compare, the answer is right only if nothing differs.
     let nothing = if found.is_equal() { 1.0 } else { 0.0 };
     let over = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { nothing };
     let score = over(right, whole + tally.extra).clamp(0.0, 1.0);
@@ -55,7 +55,7 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome 
     Outcome::Scored(verdict)
 }
 
-/// How the two are compared.
+/// Returns the comparison options.
 pub(super) fn options(rule: &Fields, key: Option<&str>) -> Options {
     let named = || key.map(|key| vec![key.to_owned()]);
     Options {
@@ -76,12 +76,12 @@ struct Tally<'r> {
     expected: usize,
     changed: usize,
     extra: f64,
-    /// Fields that nobody expected and that cost nothing.
+    /// Unexpected fields that cost nothing.
     beside: BTreeSet<String>,
 }
 
 impl Tally<'_> {
-    /// What to say of fields that nobody expected.
+    /// Returns the remark on unexpected fields that were not counted.
     fn aside(&self) -> String {
         if self.beside.is_empty() {
             return String::new();
@@ -117,7 +117,7 @@ impl Tally<'_> {
         }
     }
 
-    /// An object that was expected to be empty is one field, right or wrong, however much came.
+    /// Counts an expected empty object as one field, right or wrong, however much is in it.
     fn nothing(&mut self, came: &[Field]) {
         let came = came.iter().filter(|field| field.counts).map(|field| match &field.sides {
             Sides::Extra(value) => self.weight(value),
@@ -170,13 +170,13 @@ impl Tally<'_> {
         self.extra += extra.into_iter().map(|fields| float(fields.max(1)).min(usual)).sum::<f64>();
     }
 
-    /// What a value counts: its fields, and the place of each row in it, where places count. As
-    /// much when it is there as when it is not.
+    /// Returns the weight of a value: its fields, plus the position of each row in it if positions
+    /// count. Missing values weigh the same as present ones.
     fn weight(&self, value: &Value) -> usize {
         self.leaves(value) + if self.rule.ordered { self.places(value) } else { 0 }
     }
 
-    /// Values that are not made of others, without those that count for nothing.
+    /// Returns the number of leaves, without ignored fields.
     fn leaves(&self, value: &Value) -> usize {
         match value {
             Value::List(items) if !items.is_empty() => {
@@ -189,13 +189,13 @@ impl Tally<'_> {
         }
     }
 
-    /// Rows of all lists inside.
+    /// Returns the number of rows in all lists inside.
     fn places(&self, value: &Value) -> usize {
         let rows: usize = value.items().iter().map(|row| 1 + self.places(row)).sum();
         rows + self.counted(value.entries()).map(|value| self.places(value)).sum::<usize>()
     }
 
-    /// The fields that are not ignored.
+    /// Returns the fields that are not ignored.
     fn counted<'v>(&self, entries: &'v [(Value, Value)]) -> impl Iterator<Item = &'v Value> {
         let is_ignored = |key: &Value| {
             key.text().is_some_and(|key| self.rule.ignore.iter().any(|other| other == key))
@@ -204,7 +204,7 @@ impl Tally<'_> {
     }
 }
 
-/// True when rows that both sides have stand in another order, in a list that is not inside a row.
+/// Returns true if common rows are in another order, in a list that is not inside a row.
 fn is_reordered(node: &Node) -> bool {
     match node {
         Node::List(list) => {

@@ -1,28 +1,30 @@
-//! **Pure.** What the items of two lists are, and where each stands.
+//! **Pure.** Items of two lists and their positions.
 use super::scorer::Items;
 use super::{Case, Outcome, Scored, canon, words};
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
-/// Two lists of items. An item is a scalar, or the first value of an object: lists of rows are told
-/// apart by it.
+/// Items of two lists. An item is a scalar, or the key field of an object (by default its first),
+/// which identifies a row.
 pub(super) struct Lists<'a> {
     pub expected: Vec<Item<'a>>,
     pub answer: Vec<Item<'a>>,
-    /// Set when objects of the answer begin with another field than those that were expected.
+    /// Names of the expected and the actual key field, if objects in the answer begin with another
+    /// field than expected.
     other_field: Option<(&'a str, &'a str)>,
 }
 
-/// An item, as it stands in a list.
+/// An item in a list.
 pub(super) struct Item<'a> {
-    /// The same for the same item.
+    /// Identity of the item; equal for equal items.
     pub id: String,
-    /// As it is written.
+    /// Value as written.
     pub value: &'a Value,
 }
 
 impl<'a> Lists<'a> {
-    /// The items of an answer and of what was expected; an outcome when one of the two is no list.
+    /// Returns the items of the expected output and the answer, or an outcome if either is not a
+    /// list.
     pub(super) fn of(scorer: &str, case: &Case<'a>, items: &'a Items) -> Result<Self, Outcome> {
         let Some(expected) = case.expected else { return Err(super::no_expected()) };
         let Value::List(expected_rows) = expected else {
@@ -46,7 +48,7 @@ impl<'a> Lists<'a> {
         })
     }
 
-    /// Items that both sides have, by the place of each: the n-th of the same go together.
+    /// Returns for each expected item its position in the answer; duplicates are paired in order.
     pub(super) fn pairs(&self) -> Vec<Option<usize>> {
         let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
         for (place, item) in self.answer.iter().enumerate().rev() {
@@ -55,7 +57,7 @@ impl<'a> Lists<'a> {
         self.expected.iter().map(|item| places.get_mut(&*item.id)?.pop()).collect()
     }
 
-    /// What to add to a reason when hardly anything was found.
+    /// Returns a remark to append to a reason if there are no common items.
     pub(super) fn doubt(&self, common: usize) -> String {
         match self.other_field {
             Some((expected, came)) if common == 0 => {
@@ -76,15 +78,16 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The field of a row that is its item.
+/// Returns the name of the field of a row that is its item.
 fn field_of<'a>(row: &'a Value, key: Option<&str>) -> Option<&'a Value> {
     let named = || row.entries().iter().find(|(name, _)| key.is_some() && name.text() == key);
     named().or_else(|| row.entries().first()).map(|(name, _)| name)
 }
 
-/// How many of a list of places can stay where they are: the longest run that rises.
+/// Returns the length of the longest increasing subsequence: the number of items that need not
+/// move.
 pub(super) fn in_order(places: impl IntoIterator<Item = usize>) -> usize {
-    // The last place of the best run of each length.
+    // Smallest last position of an increasing subsequence of each length.
     let mut ends: Vec<usize> = Vec::new();
     for place in places {
         let at = ends.partition_point(|end| *end < place);

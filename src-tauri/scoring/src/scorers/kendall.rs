@@ -1,22 +1,22 @@
-//! **Pure.** `kendall_tau`: how well the order of a list agrees with the expected one, as the
-//! published benchmark counts it.
+//! **Pure.** `kendall_tau`: agreement of the order of a list with the expected order, computed like
+//! the published benchmark.
 use super::items::{Item, Lists, in_order};
 use super::scorer::{Items, Scorer};
 use super::words::{count, decimals, few, float, share};
 use super::{Case, Outcome, Scored};
 use std::collections::{HashMap, HashSet};
 
-/// What each missing and each extra item costs.
+/// Cost of each missing and each extra item.
 const COST: f64 = 0.2;
-/// Scores above are 1.
+/// Scores above this count as 1.
 const NEARLY: f64 = 0.999;
 
-/// `max(0, τ-b) − 0.2` for each missing `− 0.2` for each extra item, within 0 to 1, and 1 above
-/// 0.999.
+/// Scores `max(0, τ-b)`, less 0.2 for each missing and each extra item, clamped to 0 to 1, and 1
+/// above 0.999.
 ///
-/// Only items that both lists have are ranked. An item that stands in a list more than once counts
-/// once, in its last place. Two lists with nothing or one thing in common have no order; then τ
-/// counts as 0, unless both hold the same: a list of one that is right is right.
+/// Only common items are ranked. A duplicate item counts once, at its last position. With fewer
+/// than two common items τ is undefined and counts as 0, unless both lists have the same items: a
+/// correct list of one item is right.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome {
     let lists = match Lists::of(scorer.name(), case, items) {
         Ok(lists) => lists,
@@ -69,12 +69,12 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome 
     Outcome::Scored(verdict)
 }
 
-/// The last place of each item.
+/// Returns the last position of each item.
 fn last_places<'i>(items: &'i [Item<'_>]) -> HashMap<&'i str, usize> {
     items.iter().enumerate().map(|(place, item)| (item.id.as_str(), place)).collect()
 }
 
-/// Items that are not among others, each once.
+/// Returns the items that are not among others, each once.
 fn without<'i, 'v>(items: &'i [Item<'v>], others: &HashMap<&str, usize>) -> Vec<&'i Item<'v>> {
     let mut seen = HashSet::new();
     items
@@ -83,7 +83,7 @@ fn without<'i, 'v>(items: &'i [Item<'v>], others: &HashMap<&str, usize>) -> Vec<
         .collect()
 }
 
-/// Kendall's τ-b of ranks that are all different, against their order; none below two.
+/// Returns Kendall's τ-b of distinct ranks against their order; `None` for fewer than two.
 fn tau(ranks: &[usize]) -> Option<f64> {
     let pairs = ranks.len() * ranks.len().saturating_sub(1) / 2;
     if pairs == 0 {
@@ -92,12 +92,12 @@ fn tau(ranks: &[usize]) -> Option<f64> {
     let mut sorted = ranks.to_vec();
     let discordant = inversions(&mut sorted, &mut Vec::new());
     let surplus = float(pairs - discordant) - float(discordant);
-    // Divided in two steps, as scipy does, so that the last digit is the same.
+    // Divided in two steps like scipy, so that even the last digit is equal.
     let root = float(pairs).sqrt();
     Some((surplus / root / root).clamp(-1.0, 1.0))
 }
 
-/// Sorts, and counts the pairs that stood the wrong way round.
+/// Sorts the ranks and returns the number of inversions.
 fn inversions(ranks: &mut [usize], spare: &mut Vec<usize>) -> usize {
     if ranks.len() < 2 {
         return 0;

@@ -1,4 +1,4 @@
-//! **Pure.** `prefix_list` and `similar_list`: lists whose order matters, place by place.
+//! **Pure.** `prefix_list` and `similar_list`: ordered lists, compared position by position.
 use super::items::Lists;
 use super::scorer::{Items, Scorer};
 use super::words::{count, decimals, few, float, share};
@@ -6,9 +6,9 @@ use super::{Case, Outcome, Scored};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 
-/// The share of the expected list that is right from its beginning on, up to the first item that is
-/// not. What comes after the expected list costs nothing: its prefix is right. When nothing is
-/// expected, only nothing is right.
+/// Scores the share of the expected list that is right from the beginning up to the first wrong
+/// item. Items beyond the end of the expected list cost nothing. If an empty list is expected, only
+/// an empty list is right.
 pub(super) fn prefix(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome {
     let lists = match Lists::of(scorer.name(), case, items) {
         Ok(lists) => lists,
@@ -51,9 +51,9 @@ pub(super) fn prefix(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome
     Outcome::Scored(verdict)
 }
 
-/// The mean over expected and extra items. An item in its place counts 1, less `1 / (cutoff + 1)`
-/// for each place that it is off, so that one that is more than `cutoff` places off counts 0. A
-/// missing item counts 0, and so does an extra one.
+/// Scores the mean over expected and extra items. An item counts 1, less `1 / (cutoff + 1)` for
+/// each position that it is off, so that an item more than `cutoff` positions off counts 0. Missing
+/// and extra items count 0.
 pub(super) fn similar(scorer: &Scorer, case: &Case<'_>, items: &Items, cutoff: u32) -> Outcome {
     let lists = match Lists::of(scorer.name(), case, items) {
         Ok(lists) => lists,

@@ -1,6 +1,6 @@
-//! **Pure.** Scorers: from an answer and what was expected to a number from 0 to 1, with its
-//! reason. Owns which scorers there are, how suites name them, and which are taken when a suite
-//! names none; each rule has a file of its own.
+//! **Pure.** Scorers: compute a score from 0 to 1 and its reason from an answer and the expected
+//! output. Owns the list of scorers, their names in suites, and the defaults for suites that name
+//! none; each rule has its own file.
 mod calls;
 mod canon;
 mod choose;
@@ -28,56 +28,56 @@ use scorer::Rule;
 use touchstone_formats::run::Told;
 use touchstone_formats::value::Value;
 
-/// What is scored.
+/// Input of a scorer: a run and its expectations.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Case<'a> {
-    /// What was expected; none when the suite has nothing.
+    /// Expected output; `None` if the suite has none.
     pub expected: Option<&'a Value>,
-    /// The answer; none when the run ended without one.
+    /// Answer; `None` if the run ended without one.
     pub answer: Option<&'a Value>,
-    /// The last message of the assistant, for scorers of texts when there is no answer.
+    /// Last message of the assistant, which text scorers use if there is no answer.
     pub said: &'a str,
-    /// Tools that have to be called.
+    /// Tools that must be called.
     pub expected_calls: &'a [String],
-    /// Tools that were called, in order, and whether the call failed.
+    /// Names of the called tools, in order, each with true if the call failed.
     pub calls: &'a [(String, bool)],
-    /// What the calls do not say; none when they say it all.
+    /// Facts that the calls do not contain; `None` if they are complete.
     pub told: Option<&'a Told>,
-    /// What a query of `StableToolBench` offers; none for other tasks.
+    /// APIs offered by a `StableToolBench` query; `None` for other tasks.
     pub offered: Option<&'a Offered>,
-    /// Key of the answer that tells its rows apart, when the suite names it.
+    /// Key field of the answer's rows, if the suite names it.
     pub key: Option<&'a str>,
 }
 
-/// What a scorer says.
+/// Score of a run with its reason.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Scored {
-    /// From 0 to 1; none when it has no say.
+    /// Score from 0 to 1; `None` if the scorer does not apply.
     pub score: Option<f64>,
-    /// Whether that is good enough.
+    /// True if the score passes.
     pub passed: Option<bool>,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub reason: String,
-    /// Numbers behind it, in order.
+    /// Underlying figures by name, in order.
     pub detail: Vec<(String, String)>,
 }
 
-/// What came of scoring.
+/// Result of scoring.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// A score.
     Scored(Scored),
-    /// There is nothing to compare with: which thing, as a sentence.
+    /// Nothing to compare with; a sentence says what is missing.
     NoExpected(String),
-    /// It takes a program or a model, and has to be asked for.
+    /// Scoring needs a program or a model, and must be requested.
     Needs(Need),
-    /// The scorer does not fit what was expected: why, as a sentence. That says nothing about the
-    /// run.
+    /// The scorer does not fit the expected output; a sentence says why. This is no statement about
+    /// the run.
     Unfit(String),
 }
 
-/// What a scorer says of a run that ended. Whether it ended, and how, is the business of whoever
-/// asks: a run in a system error is not scored. A run without an answer scores 0 here.
+/// Scores a run that ended. The caller checks that it ended regularly: a run with a system error is
+/// not scored. A run without an answer scores 0.
 pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
     match &scorer.rule {
         Rule::Exact => exact::score(scorer, case),

@@ -1,27 +1,27 @@
-//! **Pure.** `numeric`: how near numbers are.
+//! **Pure.** `numeric`: closeness of numbers.
 use super::scorer::{Numeric, Scorer};
 use super::words::{self, decimals, float, share};
 use super::{Case, Outcome, Scored};
 use crate::diff::{Alignment, List, Measured, Node, Number, Options, Sides, diff};
 use touchstone_formats::value::Value;
 
-/// What a number may be off when a suite says nothing: this share of the expected number.
+/// Default cutoff, as a share of the expected number.
 pub(super) const CUTOFF: f64 = 0.05;
-/// However near a number is, only the one that was expected is all right.
+/// Maximum score of a number that is close but not equal.
 const BELOW_ALL: f64 = 1.0 - f64::EPSILON / 2.0;
-/// How often the score halves on the way to the cutoff.
+/// Number of times the score halves on the way to the cutoff.
 const HALVES: f64 = 5.0;
 
-/// 1 for the expected number, 0 from `cutoff` on, and in between `(2^(−5e/cutoff) − 2^−5) / (1 −
-/// 2^−5)` for a number that is `e` off: it halves with about every fifth of the way. The cutoff is
-/// in the unit of the number, or with `relative` a share of it; without one it is 5 % of the
-/// expected number. It passes when every number is right.
+/// Scores 1 for the expected number, 0 from `cutoff` on, and in between `(2^(−5e/cutoff) − 2^−5) /
+/// (1 − 2^−5)` for an error of `e`: the score halves about every fifth of the way. The cutoff is in
+/// the unit of the number, or with `relative` a share of it; the default is 5 % of the expected
+/// number. The answer passes if every number is right.
 ///
-/// When a list or an object is expected, its numbers are compared field by field and the score is
-/// their mean: all of them, or those of `field`. Fields that tell rows apart, and others whose name
-/// ends in `id`, are names, not numbers; those of `field`, and the last number of a row, tell no
-/// rows apart unless `key` says so. A number that is missing counts 0, and so does each number of
-/// an extra row. A text that is nothing but a number is that number.
+/// If a list or an object is expected, its numbers are compared field by field and the score is
+/// their mean: over all numbers, or those in `field`. Fields that identify rows, and others whose
+/// name ends in `id`, are not compared. The fields in `field`, and the last number of a row, do not
+/// identify rows unless `key` names them. A missing number counts 0, and so does each number of an
+/// extra row. A text that is nothing but a number counts as that number.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Numeric) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     match (number(expected), expected) {
@@ -65,7 +65,7 @@ fn single(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, wanted: &Written<'_>
     Outcome::Scored(verdict)
 }
 
-/// How near a number is to the one that was expected.
+/// Closeness of a number to the expected one.
 struct Near {
     points: f64,
     right: bool,
@@ -85,7 +85,7 @@ impl Near {
         Self { points, right, off, cutoff, above: apart > 0.0 }
     }
 
-    /// `2.8 above (0.12 %)`
+    /// Describes the deviation: `2.8 above (0.12 %)`.
     fn words(&self, wanted: &Written<'_>) -> String {
         if !self.off.is_finite() {
             return "not near".to_owned();
@@ -99,7 +99,8 @@ impl Near {
     }
 }
 
-/// From 1 at 0 to 0 at 1 and beyond; anything that is no number is beyond.
+/// Maps the error as a share of the cutoff to a score: 1 at 0, falling to 0 at 1 and beyond,
+/// including NaN.
 fn decay(way: f64) -> f64 {
     if !(0.0..1.0).contains(&way) {
         return 0.0;
@@ -131,7 +132,7 @@ fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -
     mean(scorer, rule, &walk)
 }
 
-/// How lists and objects are compared.
+/// Returns the options for comparing lists and objects.
 pub(super) fn options(rule: &Numeric, key: Option<&str>) -> Options {
     let named = || key.map(|key| vec![key.to_owned()]);
     Options {
@@ -194,21 +195,21 @@ fn mean(scorer: &Scorer, rule: &Numeric, walk: &Walk<'_>) -> Outcome {
     })
 }
 
-/// An expected number with the one that stands in its place.
+/// An expected number and the actual number in its place.
 struct Pair<'a> {
     wanted: Written<'a>,
     came: Option<Written<'a>>,
     label: String,
 }
 
-/// Where in a value one is.
+/// Position in a value.
 #[derive(Clone, Copy, Default)]
 struct Place<'a> {
     field: Option<&'a str>,
     row: Option<&'a str>,
-    /// Fields by which the row was found that this is.
+    /// Key fields by which the current row was found.
     keys: &'a [String],
-    /// Inside a field that was asked for.
+    /// True inside a field that `field` names.
     asked: bool,
 }
 
@@ -216,7 +217,7 @@ struct Walk<'a> {
     rule: &'a Numeric,
     options: &'a Options,
     pairs: Vec<Pair<'a>>,
-    /// Numbers of rows that nobody expected.
+    /// Numbers in rows that were not expected.
     extra: usize,
 }
 
@@ -263,7 +264,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A list that is no list of rows: each number goes with the one in its place.
+    /// Compares a list of scalars by position.
     fn plain(&mut self, list: &'a List, place: &Place<'a>) {
         let (mut expected, mut actual) = (Vec::new(), Vec::new());
         for row in &list.rows {
@@ -288,7 +289,7 @@ impl<'a> Walk<'a> {
         self.extra += beyond.filter(|(_, value)| self.wanted(value, place).is_some()).count();
     }
 
-    /// Numbers of a value that both sides have, or only the expected one.
+    /// Collects the numbers of a value that is present on both sides, or expected only.
     fn value(&mut self, value: &'a Value, place: &Place<'a>, both: bool) {
         if let Some(wanted) = self.wanted(value, place) {
             let came = both.then(|| wanted.clone());
@@ -303,7 +304,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A field of an object; none when it says which object it is, unless it was asked for.
+    /// Enters a field of an object; `None` for an identifier, unless `field` names it.
     fn inside(&self, place: &Place<'a>, key: &'a Value) -> Option<Place<'a>> {
         let name = key.text();
         let asked = place.asked
@@ -324,7 +325,8 @@ impl<'a> Walk<'a> {
             || self.options.key.iter().flatten().any(|key| key == field)
     }
 
-    /// The number that is compared in a place; a text is one only where it was asked for.
+    /// Returns the number to compare at a position; a text counts as a number only where `field`
+    /// names it.
     fn wanted(&self, value: &'a Value, place: &Place<'a>) -> Option<Written<'a>> {
         let counts =
             place.asked || (self.rule.fields.is_empty() && matches!(value, Value::Number(_)));
@@ -338,7 +340,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A number as it was written.
+/// A number and its notation.
 #[derive(Clone)]
 struct Written<'a> {
     value: &'a Value,
@@ -355,7 +357,7 @@ impl<'a> Written<'a> {
     }
 }
 
-/// The number that a value is, when it is nothing else.
+/// Returns the number that a value is or spells.
 fn number(value: &Value) -> Option<Number<'_>> {
     match value {
         Value::Number(text) => Number::read(text),
@@ -364,7 +366,7 @@ fn number(value: &Value) -> Option<Number<'_>> {
     }
 }
 
-/// True for a row that is neither a list nor an object.
+/// Returns true for a row that is neither a list nor an object.
 fn is_plain(sides: &Sides) -> bool {
     let plain = |value: &Value| !matches!(value, Value::List(_) | Value::Map(_));
     match sides {
@@ -376,7 +378,7 @@ fn is_plain(sides: &Sides) -> bool {
     }
 }
 
-/// A number in a sentence: as many digits as tell something.
+/// Formats a number with a useful number of digits.
 fn figure(number: f64) -> String {
     let size = number.abs();
     match size {

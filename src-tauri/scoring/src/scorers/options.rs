@@ -1,9 +1,9 @@
-//! **Pure.** The options that stand after the name of a scorer.
+//! **Pure.** Parses the options after the name of a scorer.
 use crate::diff::Tolerance;
 use crate::judges::Scale;
 use touchstone_formats::value::Value;
 
-/// Other names of options: those of the graders that these rules come from, and plurals.
+/// Aliases of options: names in the graders that the rules come from, and plurals.
 const ALSO: [(&str, &str); 6] = [
     ("op", "operation"),
     ("fields", "field"),
@@ -13,15 +13,15 @@ const ALSO: [(&str, &str); 6] = [
     ("order", "ordered"),
 ];
 
-/// What a suite says after the name of a scorer.
+/// Options of a scorer in a suite.
 pub(super) struct Given<'a> {
     rule: &'static str,
     options: Vec<(&'a str, &'a Value)>,
 }
 
 impl<'a> Given<'a> {
-    /// From the word after a colon, and from what YAML has after the name: a word, a number, or a
-    /// map.
+    /// Collects the options from the word after a colon and from the YAML value after the name: a
+    /// word, a number, or a map.
     pub(super) fn new(
         rule: &'static str,
         (for_word, for_number): (&'static str, &'static str),
@@ -69,7 +69,7 @@ impl<'a> Given<'a> {
         Ok(given)
     }
 
-    /// The name of the rule.
+    /// Returns the name of the rule.
     pub(super) fn rule(&self) -> String {
         self.rule.to_owned()
     }
@@ -78,18 +78,18 @@ impl<'a> Given<'a> {
         self.options.iter().map(|(name, _)| *name)
     }
 
-    /// The options that are known, owned.
+    /// Returns the known options as owned values.
     pub(super) fn into_options(self, known: impl Fn(&str) -> bool) -> Vec<(String, Value)> {
         let kept = self.options.into_iter().filter(|(name, _)| *name == "threshold" || known(name));
         kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 
-    /// What stands there as it is.
+    /// Returns an option unparsed.
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
         self.options.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
     }
 
-    /// One word, or nothing.
+    /// Returns an option that must be a single word.
     pub(super) fn word(&self, name: &str) -> Result<Option<String>, String> {
         self.get(name)
             .map(|value| {
@@ -98,7 +98,7 @@ impl<'a> Given<'a> {
             .transpose()
     }
 
-    /// A word, or a list of them.
+    /// Returns an option that is a word or a list of words.
     pub(super) fn words(&self, name: &str) -> Result<Vec<String>, String> {
         let Some(value) = self.get(name) else { return Ok(Vec::new()) };
         let bad = || self.bad(name, &shown(value), "Write a word, or several as `[a, b]`.");
@@ -108,7 +108,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// `true` or `false`; nothing is false.
+    /// Returns a boolean option; absent is false.
     pub(super) fn flag(&self, name: &str) -> Result<bool, String> {
         match self.get(name) {
             None => Ok(false),
@@ -117,7 +117,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// A number from 0, or a percentage: then it is a share, and true comes with it.
+    /// Returns a non-negative number, and true if it was a percentage and is therefore a share.
     pub(super) fn distance(&self, name: &str) -> Result<(Option<f64>, bool), String> {
         let Some(value) = self.get(name) else { return Ok((None, false)) };
         let text = word(value).unwrap_or_default();
@@ -135,14 +135,14 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// How far numbers may be off.
+    /// Returns a tolerance for numbers.
     pub(super) fn tolerance(&self, name: &str) -> Result<Option<Tolerance>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let advice = "Write a number from 0, a share such as `1%`, or both as `{ absolute: 0.5, relative: 0.01 }`.";
         Tolerance::read(value).map(Some).ok_or_else(|| self.bad(name, &shown(value), advice))
     }
 
-    /// A whole number from 0.
+    /// Returns a non-negative whole number.
     pub(super) fn whole(&self, name: &str) -> Result<Option<u32>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let number = word(value).and_then(|text| text.parse().ok());
@@ -151,7 +151,7 @@ impl<'a> Given<'a> {
             .ok_or_else(|| self.bad(name, &shown(value), "Write a whole number from 0."))
     }
 
-    /// A number from 0 to 1.
+    /// Returns a number from 0 to 1.
     pub(super) fn share(&self, name: &str) -> Result<Option<f64>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let number = word(value)
@@ -160,7 +160,8 @@ impl<'a> Given<'a> {
         number.map(Some).ok_or_else(|| self.bad(name, &shown(value), "Write a number from 0 to 1."))
     }
 
-    /// A threshold as a score from 0 to 1: on the scale of a judge where it has one of its own.
+    /// Returns the threshold as a score from 0 to 1, converted from the scale of a judge that has
+    /// its own.
     pub(super) fn threshold(&self, scale: Option<Scale>) -> Result<Option<f64>, String> {
         let Some((scale, (worst, best))) = scale.and_then(|scale| Some((scale, scale.ends()?)))
         else {
@@ -173,7 +174,7 @@ impl<'a> Given<'a> {
         number.map(Some).ok_or_else(|| self.bad("threshold", &shown(value), &advice))
     }
 
-    /// A sentence for a value that cannot be read.
+    /// Returns the message for a value that cannot be parsed.
     pub(super) fn bad(&self, name: &str, value: &str, advice: &str) -> String {
         format!(
             "`{name}: {value}` of `{}` cannot be read, so the scorer is left out. {advice}",
@@ -190,7 +191,7 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// A value in a sentence about it.
+/// Formats a value for a message.
 fn shown(value: &Value) -> String {
     let text = word(value).unwrap_or_else(|| touchstone_formats::json::write(value, false));
     if text.chars().count() > 40 { text.chars().take(40).chain(['…']).collect() } else { text }

@@ -1,6 +1,6 @@
-//! **Pure.** The scorers of queries of `StableToolBench`: APIs that were called, `Finish`, and what
-//! the document falls back on without a judge. They look at what was done, so they have a say
-//! without an answer, too.
+//! **Pure.** Scorers for queries of `StableToolBench`: called APIs, `Finish`, and the heuristic
+//! that its documentation falls back to without a judge. Based on actions, so they score runs
+//! without an answer too.
 use super::scorer::Scorer;
 use super::words::{cut, decimals, ratio, share};
 use super::{Case, Outcome, Scored};
@@ -11,12 +11,12 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::value::Value;
 
-/// Most names in a sentence.
+/// Maximum number of names in a sentence.
 const MOST: usize = 5;
 const NO_QUERY: &str = "The task is not a query of StableToolBench.";
 const UNTOLD: &str = "The file does not say what was called.";
 
-/// The share of the gold APIs that were called.
+/// Scores the share of the gold APIs that were called.
 pub(super) fn api_calls(
     scorer: &Scorer,
     case: &Case<'_>,
@@ -79,7 +79,7 @@ pub(super) fn api_calls(
     Outcome::Scored(verdict)
 }
 
-/// Whether the answer was finished.
+/// Scores 1 if `Finish` was called as the rule requires, otherwise 0.
 pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outcome {
     if case.offered.is_none() {
         return Outcome::NoExpected(NO_QUERY.to_owned());
@@ -112,7 +112,7 @@ pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outc
     Outcome::Scored(verdict)
 }
 
-/// What the document falls back on without a judge.
+/// Scores the run by the heuristic that the documentation falls back to without a judge.
 pub(super) fn heuristic(scorer: &Scorer, case: &Case<'_>, seed: bool) -> Outcome {
     let Some(offered) = case.offered else { return Outcome::NoExpected(NO_QUERY.to_owned()) };
     if no_calls_are_told(case) {
@@ -156,12 +156,14 @@ fn as_the_original(case: &Case<'_>, offered: &Offered) -> f64 {
     literal(offered, case.calls.iter().map(|(name, _)| name.as_str()))
 }
 
-/// Whoever names APIs alone does not say whether `Finish` was among the calls.
+/// Returns true if the calls are unknown. A file that only lists APIs does not tell if `Finish` was
+/// called.
 fn no_calls_are_told(case: &Case<'_>) -> bool {
     case.told.is_some_and(|told| told.untold || (told.apis.is_some() && case.calls.is_empty()))
 }
 
-/// By what the last call of `Finish` handed over, whatever the answer is taken from.
+/// Returns the state of `Finish`, by the arguments of its last call, regardless of the source of
+/// the answer.
 fn finished(case: &Case<'_>) -> Finish {
     let returned = case.told.and_then(|told| told.gave_up).map(Returned::of);
     Finish::of(case.calls.iter().map(|(name, _)| (name.as_str(), returned)))
@@ -182,7 +184,7 @@ fn apis(pairs: &[Pair]) -> String {
     few(pairs.iter().map(|pair| format!("{} of {}", pair.api, pair.tool)))
 }
 
-/// A few of many, as code.
+/// Formats the first few names as code.
 fn few(names: impl ExactSizeIterator<Item = String>) -> String {
     let more = names.len().saturating_sub(MOST);
     let first: Vec<String> = names.take(MOST).map(|name| format!("`{name}`")).collect();

@@ -1,5 +1,5 @@
-//! **Pure.** The `scorers:` of a suite: `fields`, `text: f1`, `numeric: { cutoff: 5 }`. What cannot
-//! be read is left out with a sentence that says what to write; nothing is guessed.
+//! **Pure.** Parses the `scorers:` of a suite: `fields`, `text: f1`, `numeric: { cutoff: 5 }`.
+//! Invalid entries are skipped with a message that says what to write; nothing is guessed.
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
@@ -10,14 +10,14 @@ use std::sync::Arc;
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
-/// A rule as suites know it.
+/// A rule that suites can name.
 struct Known {
     name: &'static str,
     /// Names of its options, besides `threshold`.
     options: &'static [&'static str],
-    /// The option that a single word after the name is, and the one that a single number is.
+    /// Options that a bare word and a bare number after the name stand for.
     bare: (&'static str, &'static str),
-    /// What it is called, and what it is; a sentence when an option cannot be read.
+    /// Returns the display name and the rule, or a message if an option cannot be parsed.
     build: fn(&Given<'_>) -> Result<(String, Rule), String>,
 }
 
@@ -106,16 +106,16 @@ const KNOWN: [Known; 17] = [
     },
 ];
 
-/// What is wrong with a list of scorers.
+/// Problem in a list of scorers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Complaint {
-    /// One sentence.
+    /// Message, as a sentence.
     pub message: String,
-    /// True when a scorer is left out because of it; else something of it is passed over.
+    /// True if a scorer is skipped because of it; otherwise only a part is ignored.
     pub left_out: bool,
 }
 
-/// Collects complaints in the order of the list.
+/// Collects problems in the order of the list.
 #[derive(Default)]
 struct Complaints(Vec<Complaint>);
 
@@ -129,14 +129,14 @@ impl Complaints {
     }
 }
 
-/// Scorers of a suite, in its order, and what is wrong with the list, as sentences. The names of
-/// the scorers are all different.
+/// Parses the scorers of a suite, in order. Also returns the problems as sentences. The names of
+/// the scorers are unique.
 pub fn read(list: &[Value]) -> (Vec<Scorer>, Vec<String>) {
     let (scorers, complaints) = read_all(list);
     (scorers, complaints.into_iter().map(|complaint| complaint.message).collect())
 }
 
-/// What is wrong with a list of scorers, in its order.
+/// Returns the problems in a list of scorers, in order.
 pub fn complaints(list: &[Value]) -> Vec<Complaint> {
     read_all(list).1
 }
@@ -155,7 +155,8 @@ fn read_all(list: &[Value]) -> (Vec<Scorer>, Vec<Complaint>) {
     (scorers, complaints.0)
 }
 
-/// Names with their options: `fields`, `judge:relevance`, `text: f1`, or several keys of one map.
+/// Returns the names and options in an entry: `fields`, `judge:relevance`, `text: f1`, or several
+/// keys of one map.
 fn named<'a>(item: &'a Value, warnings: &mut Complaints) -> Vec<(String, Option<&'a Value>)> {
     match item {
         Value::Text(name) => vec![(name.trim().to_owned(), None)],
@@ -189,7 +190,7 @@ fn named<'a>(item: &'a Value, warnings: &mut Complaints) -> Vec<(String, Option<
     }
 }
 
-/// The rule before it that a key is probably an option of.
+/// Returns the preceding rule if a key is probably one of its options.
 fn option_of(before: &str, key: &str) -> Option<&'static str> {
     let is_rule = KNOWN.iter().any(|known| known.name == key);
     let known = KNOWN.iter().find(|known| known.name == before)?;
@@ -213,7 +214,7 @@ fn scorer(
     let given = Given::new(known.name, known.bare, word.as_ref(), options)?;
     let (shown, rule) = (known.build)(&given)?;
     let threshold = match &rule {
-        // It has a range of its own.
+        // Such a judge has its own range.
         Rule::Judge { own: Some(_), .. } => None,
         Rule::Judge { name, .. } => given.threshold(About::of(name).map(|about| about.scale))?,
         _ => given.threshold(None)?,
@@ -249,7 +250,7 @@ fn say_options(known: &Known) -> String {
     format!("It has {}.", list(known.options.iter().copied().chain(["threshold"])))
 }
 
-/// `a`, `b` and `c`, as code.
+/// Joins names as code: `a`, `b` and `c`.
 pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -258,9 +259,9 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// Adds a scorer under a name of its own, unless it is there.
+/// Adds a scorer under a unique name, unless an equal one exists.
 fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Complaints) {
-    // The same judge through another model is another.
+    // Judges with equal rules but different models are different scorers.
     let is_judge = matches!(scorer.rule, Rule::Judge { .. });
     let is_same = |other: &Scorer| {
         let options = !is_judge || other.options == scorer.options;
@@ -405,7 +406,7 @@ fn seed_heuristic(given: &Given<'_>) -> Result<(String, Rule), String> {
     Ok((compatible(given, seed), Rule::SeedHeuristic { seed }))
 }
 
-/// Whether it counts as the original does, with its faults.
+/// Returns true if the scorer must reproduce the original, including its errors.
 fn compat(given: &Given<'_>) -> Result<bool, String> {
     match given.word("compat")?.as_deref() {
         None => Ok(false),
@@ -463,7 +464,7 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
     Ok((format!("judge:{name}"), Rule::Judge { name, own: None }))
 }
 
-/// Whether it is said as it should be how often which model is asked.
+/// Checks the options for the model and the number of rounds.
 fn asking(given: &Given<'_>) -> Result<(), String> {
     given.word("model")?;
     match given.whole("rounds")? {
@@ -476,7 +477,7 @@ fn asking(given: &Given<'_>) -> Result<(), String> {
     }
 }
 
-/// A judge in words of the suite: `label_model: { name: tone, input: …, labels: [kind, rude],
+/// Builds a judge defined in the suite: `label_model: { name: tone, input: …, labels: [kind, rude],
 /// passing_labels: [kind] }`.
 fn own_judge(given: &Given<'_>) -> Result<(String, Rule), String> {
     asking(given)?;

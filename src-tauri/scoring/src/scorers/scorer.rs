@@ -1,4 +1,4 @@
-//! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
+//! **Pure.** A scorer as named by a suite: rule, options and display name.
 use crate::diff::{Dates, Tolerance};
 use crate::judges::{self, Rules, Seat};
 use crate::stabletoolbench::FinishRule;
@@ -11,13 +11,13 @@ use touchstone_formats::value::Value;
 pub struct Scorer {
     pub(super) name: String,
     pub(super) rule: Rule,
-    /// Scores from here on are good enough; none is what the rule says.
+    /// Minimum score for passing; `None` leaves it to the rule.
     pub(super) threshold: Option<f64>,
-    /// The options as they were read, in the order of their names.
+    /// Parsed options, sorted by name.
     pub(super) options: Vec<(String, Value)>,
 }
 
-/// Which way is better.
+/// Direction in which scores are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// 1 is best.
@@ -26,16 +26,16 @@ pub enum Better {
     Lower,
 }
 
-/// What a scorer takes that is not at hand here.
+/// External resource that a scorer needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Need {
-    /// A program in the sandbox: a module, as its path beside the suite.
+    /// A program in the sandbox: path of a module, relative to the suite.
     Program(String),
     /// A model: the name of the judge.
     Model(String),
 }
 
-/// How to score.
+/// Scoring rule with its parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Rule {
     Exact,
@@ -66,95 +66,96 @@ pub(super) enum Rule {
     Python {
         path: String,
     },
-    /// `own` when the suite made it up.
+    /// `own` is set for a judge defined in the suite.
     Judge {
         name: String,
         own: Option<Seat>,
     },
 }
 
-/// How `fields` compares.
+/// Parameters of `fields`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Fields {
-    /// Fields that tell rows apart; none is what the suite says, or they are found.
+    /// Fields that identify rows; if empty, the key of the suite is used, or the key is inferred.
     pub key: Vec<String>,
-    /// How far numbers may be off.
+    /// Tolerance for numbers.
     pub tolerance: Option<Tolerance>,
     /// Fields that never count.
     pub ignore: Vec<String>,
-    /// The order of rows counts, too.
+    /// True if the order of rows counts.
     pub ordered: bool,
-    /// Fields that nobody expected count against the answer.
+    /// True if unexpected fields count against the answer.
     pub strict: bool,
-    /// What the same date means that is written otherwise.
+    /// Treatment of equal dates in different notation.
     pub dates: Dates,
 }
 
-/// How `numeric` compares.
+/// Parameters of `numeric`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Numeric {
-    /// Numbers that are further off score 0; none is [`super::numeric::CUTOFF`] of the expected
+    /// Deviation from which numbers score 0; `None` is [`super::numeric::CUTOFF`] of the expected
     /// number.
     pub cutoff: Option<f64>,
-    /// The cutoff is a share of the expected number.
+    /// True if the cutoff is a share of the expected number.
     pub relative: bool,
-    /// Fields whose numbers are compared; none is all of them.
+    /// Fields whose numbers are compared; empty means all.
     pub fields: Vec<String>,
-    /// Fields that tell rows apart.
+    /// Fields that identify rows.
     pub key: Vec<String>,
 }
 
-/// What the items of a list are.
+/// Definition of the items of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Items {
-    /// The field of each object that is the item; none is the first one.
+    /// Field of each object that is the item; `None` is the first one.
     pub key: Option<String>,
 }
 
-/// How alike two texts are.
+/// Measure of the similarity of two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Likeness {
-    /// Letter by letter.
+    /// Character by character.
     Letters,
-    /// By a measure of words.
+    /// By a word metric.
     Words(Metric),
 }
 
 impl Scorer {
-    /// A rule without options.
+    /// Creates a scorer without options.
     pub(super) fn plain(name: &str, rule: Rule) -> Self {
         Self { name: name.to_owned(), rule, threshold: None, options: Vec::new() }
     }
 
-    /// As it is shown, and as suites write it: `fields`, `text: f1`. No two scorers of a task share
-    /// it.
+    /// Returns the name for display, as written in suites: `fields`, `text: f1`. Unique among the
+    /// scorers of a task.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Version of the rule. It grows whenever the same answer could get another score.
+    /// Returns the version of the rule. It is raised whenever the same answer may get another
+    /// score.
     pub fn version(&self) -> u32 {
         match self.rule {
-            // Names of functions became the APIs that are meant; very long texts have no score;
-            // rows find each other otherwise, and numbers that are written in other ways are read.
+            // Version 2: function names are resolved to the APIs they mean; very long texts have no
+            // score; rows are aligned differently, and more number notations are parsed.
             Rule::ApiCalls { .. }
             | Rule::Exact
             | Rule::Text {
                 likeness: Likeness::Letters | Likeness::Words(Metric::RougeL), ..
             } => 2,
-            // And an empty object expects nothing, rows weigh the same when they are missing, and
-            // near numbers are not equal ones.
+            // Version 3: also, an empty object expects nothing, missing rows weigh the same as
+            // present ones, and close numbers are not equal ones.
             Rule::Fields(_) | Rule::Numeric(_) => 3,
             _ => self.judge().map_or(1, |(judge, ..)| judge.version()),
         }
     }
 
-    /// Which way is better.
+    /// Returns the direction in which scores are better.
     pub fn better(&self) -> Better {
         Better::Higher
     }
 
-    /// Name, options and version in one text. Scores with the same one can be compared.
+    /// Returns name, options and version as a text. Scores with equal identities are comparable.
     pub fn identity(&self) -> String {
         let options = self
             .options
@@ -164,7 +165,7 @@ impl Scorer {
         format!("{} v{} {}", self.name, self.version(), json::write(&Value::Map(options), false))
     }
 
-    /// What it takes that is not at hand here; none when [`super::score`] is all there is to it.
+    /// Returns the external resource that it needs; `None` if [`super::score`] suffices.
     pub fn need(&self) -> Option<Need> {
         match &self.rule {
             Rule::Python { path } => Some(Need::Program(path.clone())),
@@ -173,13 +174,13 @@ impl Scorer {
         }
     }
 
-    /// Its options as they were read.
+    /// Returns the parsed options.
     pub fn options(&self) -> &[(String, Value)] {
         &self.options
     }
 
-    /// Whether a score that a program or a model gave is good enough: from the threshold on;
-    /// without one when it is 1, or what the judge takes for good enough.
+    /// Returns true if a score from a program or a model passes: from the threshold on; without
+    /// one, by the rule of the judge, or only at 1.
     pub fn passed(&self, score: f64) -> bool {
         match (self.threshold, self.seat()) {
             (Some(threshold), _) => judges::reaches(score, threshold),
@@ -188,8 +189,7 @@ impl Scorer {
         }
     }
 
-    /// In how many rounds a judge is to be asked, where the suite says; nothing for what is no
-    /// judge.
+    /// Returns the number of rounds of a judge, if the suite sets it; `None` for other scorers.
     pub fn rounds(&self) -> Option<u32> {
         self.judge()?;
         match self.options.iter().find(|(name, _)| name == "rounds") {
@@ -198,13 +198,13 @@ impl Scorer {
         }
     }
 
-    /// The score, from 0 to 1, from which on it is good enough, where the suite says.
+    /// Returns the minimum score for passing, from 0 to 1, if the suite sets it.
     pub fn threshold(&self) -> Option<f64> {
         self.threshold
     }
 
-    /// The judge that this is, the model that it names, and the rules it goes by; nothing when it
-    /// is no judge that there is.
+    /// Returns the judge, its configured model and its rules; `None` for other scorers and unknown
+    /// judges.
     pub fn judge(&self) -> Option<(Seat, Option<&str>, Rules)> {
         let option = |wanted: &str| {
             self.options.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.text())
@@ -222,24 +222,23 @@ impl Scorer {
         }
     }
 
-    /// From which score of a program or a model on it is good enough: the threshold, and without
-    /// one 1.
+    /// Returns the minimum passing score for a score from a program or a model: the threshold, by
+    /// default 1.
     pub fn passes_from(&self) -> f64 {
         self.threshold.unwrap_or(1.0)
     }
 
-    /// True for scorers of what was done on the way, which say nothing about the answer.
+    /// Returns true for scorers of calls, which do not depend on the answer.
     pub fn reads_calls(&self) -> bool {
         matches!(self.rule, Rule::ToolCalls | Rule::ApiCalls { .. } | Rule::Finish(_))
     }
 
-    /// True for scorers of texts, which take the last message when there is no answer.
+    /// Returns true for text scorers, which use the last message if there is no answer.
     pub fn reads_texts(&self) -> bool {
         matches!(self.rule, Rule::Text { .. } | Rule::StringCheck { .. })
     }
 
-    /// Whether a score is good enough. `all_right` is what counts when no threshold was given and
-    /// the rule has none.
+    /// Returns true if a score passes. `all_right` decides if there is no threshold.
     pub(super) fn passes(&self, score: f64, all_right: bool) -> bool {
         match self.threshold {
             Some(threshold) => score >= threshold,

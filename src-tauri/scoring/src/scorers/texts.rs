@@ -1,6 +1,5 @@
-//! **Pure.** `text`, `text_similarity` and `string_check`: how alike two texts are. The measures
-//! themselves are in [`crate::text`]; here is which texts are taken, and what is said of the
-//! number.
+//! **Pure.** `text`, `text_similarity` and `string_check`: similarity of two texts. The metrics are
+//! in [`crate::text`]; this module selects the texts and explains the result.
 use super::scorer::{Likeness, Scorer};
 use super::words::{self, decimals};
 use super::{Case, Outcome, Scored};
@@ -9,10 +8,10 @@ use std::borrow::Cow;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Scores from here on pass when a suite says nothing, as in azure-ai-evaluation.
+/// Default minimum score for passing, as in azure-ai-evaluation.
 const ENOUGH: f64 = 0.5;
 
-/// The measure itself, from 0 to 1. It passes from 0.5 on, unless the suite says otherwise.
+/// Scores by the metric, from 0 to 1. Passes from 0.5 on, unless the suite sets a threshold.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, likeness: Likeness, nltk: Nltk) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     let Some(Taken { text, from }) = taken(case) else { return super::no_answer() };
@@ -49,7 +48,7 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, likeness: Likeness, nltk: 
     Outcome::Scored(verdict.with("threshold", decimals(enough, 4)))
 }
 
-/// The time that the order of two texts takes grows with both.
+/// Rejects texts for which comparing the order would take too long.
 fn too_long(scorer: &Scorer) -> Outcome {
     Outcome::Unfit(format!(
         "These texts are too long for `{}`. Choose `text: f1` or `text: rouge2`.",
@@ -57,8 +56,8 @@ fn too_long(scorer: &Scorer) -> Outcome {
     ))
 }
 
-/// 1 or 0: whether the answer is the reference (`eq`), is not (`ne`), contains it (`like`), or
-/// contains it in any case (`ilike`). Letter by letter: nothing is trimmed.
+/// Scores 1 or 0: the answer equals the reference (`eq`), differs from it (`ne`), contains it
+/// (`like`), or contains it ignoring case (`ilike`). Exact: nothing is trimmed.
 pub(super) fn check(
     scorer: &Scorer,
     case: &Case<'_>,
@@ -92,14 +91,14 @@ pub(super) fn check(
     Outcome::Scored(Scored::new(score, scorer.passes(score, passed), said + from))
 }
 
-/// The text that is scored.
+/// Text to be scored.
 struct Taken<'a> {
     text: Cow<'a, str>,
-    /// What to say of where it was found.
+    /// Remark on its source.
     from: &'static str,
 }
 
-/// The answer as a text; without one the last message, when there is any.
+/// Returns the answer as text; without one, the last message if it is not empty.
 fn taken<'a>(case: &Case<'a>) -> Option<Taken<'a>> {
     match case.answer {
         Some(answer @ (Value::List(_) | Value::Map(_))) => {
@@ -111,7 +110,7 @@ fn taken<'a>(case: &Case<'a>) -> Option<Taken<'a>> {
     }
 }
 
-/// A value as a text: texts are themselves, numbers are as written, the rest is JSON.
+/// Returns a value as text: texts unchanged, numbers as written, everything else as JSON.
 fn words_of(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Text(text) | Value::Number(text) => Cow::Borrowed(text),
@@ -120,7 +119,7 @@ fn words_of(value: &Value) -> Cow<'_, str> {
 }
 
 impl Likeness {
-    /// What is measured.
+    /// Describes the measure.
     fn words(self) -> &'static str {
         match self {
             Likeness::Letters => "letters in common, in the same order",

@@ -1,25 +1,25 @@
-//! **Pure.** Words of the sentences that scorers say.
+//! **Pure.** Building blocks for the sentences in scores.
 use super::Scored;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Longest value in a sentence, in characters.
+/// Maximum length of a value in a sentence, in characters.
 const LONGEST: usize = 40;
-/// Most values that a sentence names.
+/// Maximum number of values named in a sentence.
 const MOST: usize = 3;
 
 impl Scored {
-    /// A score with its reason.
+    /// Creates a score with its reason.
     pub(super) fn new(score: f64, passed: bool, reason: impl Into<String>) -> Self {
         Self { score: Some(score), passed: Some(passed), reason: reason.into(), detail: Vec::new() }
     }
 
-    /// The score of a run that has none of what is scored.
+    /// Creates a score of 0 for a run that has nothing to score.
     pub(super) fn nothing(reason: impl Into<String>) -> Self {
         Self::new(0.0, false, reason)
     }
 
-    /// A number behind it.
+    /// Adds a figure.
     #[must_use]
     pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.detail.push((name.to_owned(), value.into()));
@@ -27,7 +27,7 @@ impl Scored {
     }
 }
 
-/// What kind of value it is: `a list of 3`, `the number 5`, `a text`.
+/// Describes a value with its type: `a list of 3`, `the number 5`, `the text “a”`.
 pub(super) fn kind(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -40,7 +40,7 @@ pub(super) fn kind(value: &Value) -> String {
     }
 }
 
-/// The kinds that can be compared part by part.
+/// Returns the name of a type; values of one type can be compared part by part.
 pub(super) fn kind_word(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -52,7 +52,7 @@ pub(super) fn kind_word(value: &Value) -> &'static str {
     }
 }
 
-/// Says that something else came, and where what was asked for may be.
+/// Describes an unexpected type of answer, and hints at a list inside it.
 pub(super) fn instead(expected: &str, answer: &Value) -> String {
     let came = format!("{expected} was expected, and {} came", kind(answer));
     let lists = answer.entries().iter().filter(|(_, value)| matches!(value, Value::List(_)));
@@ -63,7 +63,7 @@ pub(super) fn instead(expected: &str, answer: &Value) -> String {
     }
 }
 
-/// A value in a sentence.
+/// Formats a value for a sentence.
 pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Text(text) => cut(text),
@@ -71,7 +71,7 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// A few of many: `143, 287, 286 and 4 more`.
+/// Formats the first few values: `143, 287, 286 and 4 more`.
 pub(super) fn few<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
     let mut values = values.into_iter();
     let first: Vec<String> = values.by_ref().take(MOST).map(shown).collect();
@@ -81,12 +81,12 @@ pub(super) fn few<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
     }
 }
 
-/// A count with its noun: `1 item`, `3 items`.
+/// Formats a count with its noun: `1 item`, `3 items`.
 pub(super) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{} {noun}s", thousands(number)) }
 }
 
-/// `12,000`
+/// Formats a number with thousands separators: `12,000`.
 pub(super) fn thousands(number: usize) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits
@@ -98,7 +98,7 @@ pub(super) fn thousands(number: usize) -> String {
     groups.join(",")
 }
 
-/// How many of how many: `all 10`, `8 of 10`, `none of 10`.
+/// Formats a part of a whole: `all 10`, `8 of 10`, `none of 10`.
 pub(super) fn share(part: usize, whole: usize, noun: &str) -> String {
     match (part, whole) {
         (1, 1) => format!("the only {noun}"),
@@ -110,7 +110,7 @@ pub(super) fn share(part: usize, whole: usize, noun: &str) -> String {
     }
 }
 
-/// A number with so many decimals at most.
+/// Formats a number with at most this many decimals.
 pub(super) fn decimals(number: f64, most: usize) -> String {
     let text = format!("{number:.most$}");
     let text =
@@ -118,18 +118,18 @@ pub(super) fn decimals(number: f64, most: usize) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A share as it is shown among details.
+/// Formats a ratio for the details of a score.
 pub(super) fn ratio(part: usize, whole: usize) -> String {
     if whole == 0 { "–".to_owned() } else { decimals(float(part) / float(whole), 4) }
 }
 
-/// A count as a float; counts of what is in memory are far from where that loses anything.
+/// Converts a count to a float; exact for any count of things in memory.
 #[expect(clippy::cast_precision_loss, reason = "below 2^52 it is exact")]
 pub(super) fn float(count: usize) -> f64 {
     count as f64
 }
 
-/// One line, not too long.
+/// Truncates a text to a single, short line.
 pub(super) fn cut(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(LONGEST) {

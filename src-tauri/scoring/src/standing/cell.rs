@@ -1,80 +1,81 @@
-//! **Pure.** What some runs of one system come to: the cell of a matrix, or the sum of a column.
+//! **Pure.** Aggregates runs of one system into the cell of a matrix or the total of a column.
 use super::{Counted, End, RowKey};
 use crate::stats::{Clusters, Interval, Level, Resampling, is_flaky, wilson_clustered};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What some runs come to. Every run is counted once, under what became of it.
+/// Aggregate of some runs. Each run is counted in exactly one state.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cell {
-    /// All of them.
+    /// Number of runs.
     pub runs: u64,
-    /// Those with a score.
+    /// Runs with a score.
     pub scored: u64,
-    /// Ended in a system error.
+    /// Runs that ended in a system error.
     pub errors: u64,
-    /// Wait to be continued.
+    /// Runs that wait to be resumed.
     pub waiting: u64,
-    /// Are being made.
+    /// Runs in progress.
     pub running: u64,
-    /// Cannot be read.
+    /// Runs that cannot be read.
     pub damaged: u64,
-    /// Ended without a score.
+    /// Runs that ended without a score.
     pub unscored: u64,
-    /// Were driven on by added messages.
+    /// Runs that were advanced by automatically added messages.
     pub nudged: u64,
-    /// The mean score of those that have one.
+    /// Mean score of the runs that have one.
     pub score: Option<Estimate>,
-    /// How many of those passed for which that is decided.
+    /// Passes among the runs that have a pass or fail verdict.
     pub passes: Option<Passes>,
-    /// Rows whose repeats disagree.
+    /// Number of rows whose repeats disagree.
     pub flaky: u64,
-    /// The run to look at: the worst of those with a score, else the first that failed, else the
-    /// first. Counted as the runs are.
+    /// Index of the run to look at first, among the given runs: the one with the lowest score;
+    /// without scores, the first that failed, is damaged or waits (in this order), else the first.
     pub worst: Option<usize>,
 }
 
-/// A mean with its doubt.
+/// A mean with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
-    /// The mean; each run counts the same.
+    /// Mean; each run counts the same.
     pub value: f64,
-    /// Its interval; none for one run, or when it is no rate and no task differs from the others.
+    /// Interval; `None` for a single run, or when the scores are not all 0 or 1 and no task differs
+    /// from the others.
     pub interval: Option<Interval>,
-    /// Where the interval comes from.
+    /// Method by which the interval was computed.
     pub by: Means,
 }
 
-/// How an interval was made.
+/// Method by which an interval was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Means {
-    /// Wilson's, for rates: every score is 0 or 1.
+    /// Wilson interval, for rates: every score is 0 or 1.
     Wilson,
-    /// By drawing tasks again and again.
+    /// Bootstrap over tasks.
     Bootstrap,
-    /// Student's, where tasks are too few to be drawn.
+    /// Student's distribution, for too few tasks to resample.
     Student,
 }
 
-/// Passes with their doubt.
+/// Pass rate with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
-    /// How many passed.
+    /// Number of passed runs.
     pub passed: u64,
-    /// Of how many.
+    /// Number of runs with a verdict.
     pub of: u64,
-    /// The interval of the rate, by Wilson.
+    /// Wilson interval of the rate.
     pub interval: Interval,
 }
 
 impl Passes {
-    /// The rate.
+    /// Returns the rate.
     pub fn share(&self) -> f64 {
         crate::stats::float(self.passed) / crate::stats::float(self.of)
     }
 }
 
-/// What runs belong to that are alike: tasks, else variations of one task, else each run for
-/// itself.
+/// Cluster of dependent runs: a task; if there is only one task, a variation; if there is only one
+/// row, the run itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Unit<'a> {
     Task(Option<&'a str>),
@@ -83,8 +84,8 @@ pub(super) enum Unit<'a> {
 }
 
 impl Cell {
-    /// Counts those of `runs` that are named by their places. `resampling` says how fine the
-    /// interval of a mean is.
+    /// Aggregates the runs with these indexes. `resampling` sets the precision of a bootstrap
+    /// interval.
     pub fn of(runs: &[Counted<'_>], places: &[usize], resampling: Resampling) -> Self {
         let mut cell = Self { worst: worst(runs, places), ..Self::default() };
         let here = || places.iter().filter_map(|at| Some((*at, runs.get(*at)?)));
@@ -114,7 +115,7 @@ impl Cell {
     }
 }
 
-/// What each run stands with.
+/// Returns the cluster of each run.
 pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
     let rows: BTreeSet<_> = scored.iter().map(|(_, run)| run.row()).collect();
     let each = Unit::of_rows(scored.iter().map(|(_, run)| run.row()));
@@ -126,14 +127,14 @@ pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
 }
 
 impl<'a> Unit<'a> {
-    /// What each row stands with: its task, or where there is no other task, itself.
+    /// Returns the cluster of each row: its task, or the row itself if there is no other task.
     pub(super) fn of_rows(rows: impl Iterator<Item = RowKey<'a>> + Clone) -> Vec<Self> {
         let tasks = Tasks::of(rows.clone());
         rows.map(|row| tasks.unit(row)).collect()
     }
 }
 
-/// Whether rows are of several tasks; so it is decided once for all that is said of them.
+/// Clustering of rows: by task or by row. Decided once for all statistics of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tasks {
     several: bool,
@@ -144,20 +145,20 @@ impl Tasks {
         Self { several: rows.map(|row| row.task).collect::<BTreeSet<_>>().len() > 1 }
     }
 
-    /// What a row stands with: its task, or where there is no other task, itself.
+    /// Returns the cluster of a row: its task, or the row itself if there is no other task.
     pub(super) fn unit(self, row: RowKey<'_>) -> Unit<'_> {
         if self.several { Unit::Task(row.task) } else { Unit::Row(row) }
     }
 }
 
-/// The mean of scores, each with what it belongs to that others may belong to, too.
+/// Returns the mean of scores, each given with its cluster.
 pub(crate) fn estimate<K: Ord>(
     scores: impl Iterator<Item = (K, f64)> + Clone,
     resampling: Resampling,
 ) -> Option<Estimate> {
     let clusters = Clusters::gather(scores.clone())?;
-    // Scores that are nothing or all are passes by another name, and Wilson knows what all the same
-    // is worth.
+    // If all scores are 0 or 1, they are a rate, and the Wilson interval is valid even if all are
+    // equal.
     let rate: Option<Vec<(K, bool)>> = scores
         .map(|(unit, score)| {
             Some((
@@ -179,13 +180,13 @@ pub(crate) fn estimate<K: Ord>(
             clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
         (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
     };
-    // One run is no mean; what its pass is worth is said beside it.
+    // A single run has no interval of its mean; its pass rate has one.
     let interval = interval.filter(|_| clusters.n() > 1);
-    // A sum of nothing but zeros may have a sign.
+    // A sum of zeros may be negative zero.
     Some(Estimate { value: clusters.mean() + 0.0, interval, by })
 }
 
-/// The rate of passes, each with what it belongs to that others may belong to, too.
+/// Returns the pass rate of verdicts, each given with its cluster.
 pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<Passes> {
     let mut units: BTreeMap<K, (u64, u64)> = BTreeMap::new();
     for (unit, passed) in passed {
@@ -199,8 +200,8 @@ pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<
     Some(Passes { passed, of, interval: wilson_clustered(&counts, Level::default())? })
 }
 
-/// Rows of which some runs passed and some did not; where nobody decides that, rows whose scores
-/// differ.
+/// Returns the number of rows of which some runs passed and some failed; without verdicts, rows
+/// whose scores differ.
 fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
     let mut rows: BTreeMap<RowKey<'_>, Vec<&Counted<'_>>> = BTreeMap::new();
     for (_, run) in scored.iter().filter(|(_, run)| !run.apart) {
@@ -209,7 +210,7 @@ fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
     crate::stats::count(rows.values().filter(|runs| disagree(runs)).count())
 }
 
-/// Whether runs of one row, all of them repeats, came out differently.
+/// Returns true if the runs of one row, all of them repeats, have different outcomes.
 pub(super) fn disagree(runs: &[&Counted<'_>]) -> bool {
     let decided: Vec<bool> = runs.iter().filter_map(|run| run.passed()).collect();
     if !decided.is_empty() {

@@ -1,68 +1,66 @@
-//! **Pure.** The runs of one system with one model: their rows, what repeats come to, and what they
-//! took.
+//! **Pure.** Aggregates the runs of one system with one model: rows, repeats, and consumption.
 use super::cell::disagree;
 use super::{Cell, Column, Counted, End, RowKey};
 use crate::stats::{Amounts, OverRows, Resampling, mean, over_rows, pass_all, pass_at};
 use std::collections::BTreeMap;
 
-/// More tries than this are not told one by one.
+/// Maximum number of tries that are reported individually.
 const MOST_TRIES: u64 = 10;
 
-/// The runs of one system with one model.
+/// Aggregate of one system with one model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group<'a> {
-    /// Which.
+    /// System and model.
     pub column: Column<'a>,
-    /// Everything in it.
+    /// Aggregate of all its runs.
     pub cell: Cell,
-    /// Its runs, counted as those handed in.
+    /// Indexes of its runs among the given ones.
     pub runs: Vec<usize>,
-    /// Its tasks and variations, in their order.
+    /// Tasks and variations, in order.
     pub rows: Vec<Row<'a>>,
-    /// What one try more or less would change; empty when nothing was run twice or nobody decides
-    /// what passes.
+    /// Pass rates by number of tries; empty if nothing was run twice or no run has a verdict.
     pub tries: Vec<AtK>,
     /// Tokens of all runs that ended or wait.
     pub tokens: Amounts,
     /// Dollars of all runs that ended or wait.
     pub cost: Amounts,
-    /// Seconds of all runs that ended; one that waits has not.
+    /// Seconds of all runs that ended; waiting runs are not included.
     pub seconds: Amounts,
 }
 
-/// The repeats of one task in one variation.
+/// Repeats of one task in one variation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row<'a> {
-    /// Which.
+    /// Task and variation.
     pub key: RowKey<'a>,
-    /// Its runs, counted as those handed in.
+    /// Indexes of its runs among the given ones.
     pub runs: Vec<usize>,
-    /// How many have a score.
+    /// Number of runs with a score.
     pub scored: u64,
-    /// How many passed.
+    /// Number of runs that passed.
     pub passed: u64,
-    /// Of how many that is decided.
+    /// Number of runs with a pass or fail verdict.
     pub decided: u64,
-    /// How many of its repeats passed: those that are neither forks nor were continued by a person.
+    /// Number of repeats that passed. Forks and runs that a user resumed are not repeats.
     pub repeats_passed: u64,
-    /// Of how many of them that is decided.
+    /// Number of repeats with a verdict.
     pub repeats_decided: u64,
-    /// How many ended in an error.
+    /// Number of runs that ended in an error.
     pub errors: u64,
     /// Mean score.
     pub score: Option<f64>,
-    /// Its repeats disagree.
+    /// True if its repeats disagree.
     pub flaky: bool,
 }
 
-/// What `k` tries would come to, over all rows with as many.
+/// Pass rates of `k` tries, averaged over all rows with at least `k`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AtK {
-    /// How many tries.
+    /// Number of tries.
     pub k: u64,
-    /// At least one of them passes.
+    /// Probability that at least one of them passes.
     pub any: OverRows,
-    /// All of them pass.
+    /// Probability that all of them pass.
     pub all: OverRows,
 }
 
@@ -80,7 +78,7 @@ impl<'a> Group<'a> {
             let all = places.iter().filter_map(|at| runs.get(*at));
             all.filter(|run| !matches!(run.end, End::Running | End::Damaged))
         };
-        // What is no amount, or less than nothing, is not known.
+        // Amounts that are negative or not finite count as unknown.
         let amounts = |counts: &dyn Fn(&Counted<'a>) -> bool,
                        of: fn(&Counted<'a>) -> Option<f64>| {
             let runs = ended().filter(|run| counts(run));
@@ -99,13 +97,13 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// What is told of the tries: the most of them that more than half of the rows have; nothing
-    /// where that is a single one.
+    /// Returns the entry that is reported: the greatest number of tries that more than half of the
+    /// rows have; `None` if that is a single one.
     pub fn told_tries(&self) -> Option<&AtK> {
         self.tries.iter().rfind(|at| at.k > 1 && at.any.rows > at.any.left_out)
     }
 
-    /// The row of a task in a variation.
+    /// Returns the row of a task in a variation.
     pub(super) fn row(&self, key: RowKey<'_>) -> Option<&Row<'a>> {
         self.rows.binary_search_by(|row| row.key.cmp(&key)).ok().and_then(|at| self.rows.get(at))
     }
@@ -135,7 +133,7 @@ impl<'a> Row<'a> {
 }
 
 fn tries(rows: &[Row<'_>]) -> Vec<AtK> {
-    // Rows of which nothing is decided are rows, too, and say nothing.
+    // Rows without any verdict are included, and left out of the averages.
     let counts: Vec<(u64, u64)> =
         rows.iter().map(|row| (row.repeats_passed, row.repeats_decided)).collect();
     let most = counts.iter().map(|(_, tries)| *tries).max().unwrap_or(0);

@@ -1,9 +1,9 @@
-//! **Pure.** How systems stand: what many runs come to, cell by cell and group by group, and pair
-//! by pair against a baseline. The overview, the statistics and every report take their numbers
-//! from here, so that no two places say different things of the same runs.
+//! **Pure.** Aggregates many runs: by cell, by group, and in pairs against a baseline. The
+//! overview, the statistics and all reports use these numbers, so that they never disagree about
+//! the same runs.
 //!
-//! Runs are counted by where they stand among those handed in. What is scored is kept apart from
-//! what failed, waits or cannot be read.
+//! Runs are identified by their index among the given ones. Scored runs are counted separately from
+//! runs that failed, wait or cannot be read.
 mod cell;
 mod group;
 mod pairs;
@@ -19,63 +19,63 @@ pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One run, as it is counted.
+/// Input for the aggregation: one run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Counted<'a> {
     /// Task.
     pub task: Option<&'a str>,
     /// Variation, from 0.
     pub variation: Option<u32>,
-    /// What the variation is called; tells variations apart where they have no number.
+    /// Name of the variation; distinguishes variations without a number.
     pub variation_name: Option<&'a str>,
     /// System.
     pub system: Option<&'a str>,
     /// Model.
     pub model: Option<&'a str>,
-    /// What became of it.
+    /// Outcome of the run.
     pub end: End,
-    /// Whose score it is.
+    /// Scorer of the score.
     pub scorer: Option<&'a str>,
-    /// Of what it was scored against.
+    /// Fingerprint of the inputs to scoring: task text, expected output and scorer version.
     pub fingerprint: Option<i64>,
-    /// Messages were added to drive it on.
+    /// True if messages were added automatically to advance it.
     pub nudged: bool,
-    /// It is a fork or was continued by a person, so it is a repeat of nothing.
+    /// True for a fork or a run that a user resumed; such a run is not a repeat.
     pub apart: bool,
-    /// Tokens, when known.
+    /// Tokens, if known.
     pub tokens: Option<u64>,
-    /// Dollars, when known.
+    /// Dollars, if known.
     pub cost: Option<f64>,
-    /// Seconds, when known.
+    /// Seconds, if known.
     pub seconds: Option<f64>,
 }
 
-/// What became of a run.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum End {
-    /// It has a score from 0 to 1, and passed or not, when whoever scores decides that.
+    /// Score from 0 to 1, and pass or fail if the scorer decides that.
     Scored(f64, Option<bool>),
     /// It ended in a system error.
     Error,
-    /// It waits to be continued.
+    /// It waits to be resumed.
     Waiting,
-    /// It is being made.
+    /// It is in progress.
     Running,
     /// Its file cannot be read.
     Damaged,
-    /// It ended and has no score: nothing to compare with, or the scorer was not asked or failed.
+    /// It ended without a score: nothing to compare with, or the scorer was not run or failed.
     #[default]
     Unscored,
 }
 
-/// A task in one of its variations: what repeats repeat, and what two systems are compared on.
+/// A task in one of its variations. Repeats share a row, and two systems are compared row by row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RowKey<'a> {
     /// Task.
     pub task: Option<&'a str>,
-    /// Its variation.
+    /// Variation of the task.
     pub variation: Option<u32>,
-    /// Its name, where it has no number.
+    /// Name of the variation, if it has no number.
     pub name: Option<&'a str>,
 }
 
@@ -89,7 +89,7 @@ pub struct Column<'a> {
 }
 
 impl Column<'_> {
-    /// As it is written and asked for: `system/model`.
+    /// Returns the label, which is also used to select a column: `system/model`.
     pub fn label(&self) -> String {
         match (self.system, self.model) {
             (Some(system), Some(model)) => format!("{system}/{model}"),
@@ -100,7 +100,7 @@ impl Column<'_> {
 }
 
 impl RowKey<'_> {
-    /// As it is written: the task, and behind it which variation.
+    /// Returns the label: the task, followed by the variation.
     pub fn label(&self) -> String {
         let task = self.task.unwrap_or("without a task");
         match (self.variation, self.name) {
@@ -112,18 +112,18 @@ impl RowKey<'_> {
 }
 
 impl<'a> Counted<'a> {
-    /// Which row it belongs to.
+    /// Returns the row of the run.
     pub fn row(&self) -> RowKey<'a> {
         let name = self.variation_name.filter(|_| self.variation.is_none());
         RowKey { task: self.task, variation: self.variation, name }
     }
 
-    /// Which column it belongs to.
+    /// Returns the column of the run.
     pub fn column(&self) -> Column<'a> {
         Column { system: self.system, model: self.model }
     }
 
-    /// Its score; what is no number between 0 and 1 is none.
+    /// Returns the score; `None` unless it is between 0 and 1.
     pub fn score(&self) -> Option<f64> {
         match self.end {
             End::Scored(score, _) => Some(score).filter(|score| (0.0..=1.0).contains(score)),
@@ -131,7 +131,7 @@ impl<'a> Counted<'a> {
         }
     }
 
-    /// Whether it passed, when it has a score and somebody decided.
+    /// Returns true if it passed; `None` without a score or a verdict.
     pub fn passed(&self) -> Option<bool> {
         match self.end {
             End::Scored(_, passed) => self.score().and(passed),
@@ -140,25 +140,25 @@ impl<'a> Counted<'a> {
     }
 }
 
-/// How all systems stand.
+/// Aggregates of all systems, compared with a baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing<'a> {
-    /// One for each system with each model, in their order.
+    /// One group for each system with each model, in order.
     pub groups: Vec<Group<'a>>,
-    /// Which of them the others are compared with.
+    /// Index of the group that the others are compared with.
     pub baseline: Option<usize>,
-    /// The others against it, in the order of the groups.
+    /// Comparisons of the other groups with the baseline, in the order of the groups.
     pub pairings: Vec<Pairing<'a>>,
 }
 
 impl<'a> Standing<'a> {
-    /// The columns that runs stand in, in their order.
+    /// Returns the columns of runs, in order.
     pub fn columns(runs: &[Counted<'a>]) -> Vec<Column<'a>> {
         runs.iter().map(Counted::column).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// Groups runs and compares each group with the baseline; with the first when none is named.
-    /// One that is named and not there is compared with nothing.
+    /// Groups runs and compares each group with the baseline, by default the first group. If the
+    /// given baseline does not exist, nothing is compared.
     pub fn of(runs: &[Counted<'a>], baseline: Option<Column<'_>>) -> Self {
         let mut columns: BTreeMap<Column<'a>, Vec<usize>> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {

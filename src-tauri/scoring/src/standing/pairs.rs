@@ -1,5 +1,4 @@
-//! **Pure.** One system against another, pair by pair: the same task in the same variation, repeats
-//! taken together.
+//! **Pure.** Compares two systems in pairs: by task and variation, with repeats averaged.
 use super::cell::Tasks;
 use super::{Counted, End, Group, Row, RowKey};
 use crate::stats::{
@@ -8,43 +7,43 @@ use crate::stats::{
 };
 use std::collections::BTreeSet;
 
-/// With fewer that stand for themselves, all of them differing one way is still more probable by
-/// chance than 5 %.
+/// Minimum number of independent units: with fewer, chance has a probability of more than 5 % even
+/// if all differ in one direction.
 pub(super) const FEWEST_UNITS: u64 = 6;
 
-/// With fewer, what a test of scores could have shown hangs on which tasks tie more than on how
-/// much they differ, so it is not said.
+/// Minimum number of units for a detectable difference of scores. With fewer, it depends more on
+/// ties between tasks than on the size of the differences, and is not reported.
 pub(super) const FEWEST_TOLD: u64 = 12;
 
-/// One group against the baseline. Differences are always its value minus that of the baseline.
+/// Comparison of a group with the baseline. Differences are the group's value minus the baseline's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairing<'a> {
-    /// Which group.
+    /// Index of the group.
     pub group: usize,
-    /// Which group is the baseline.
+    /// Index of the baseline group.
     pub baseline: usize,
-    /// Rows that both have scores for.
+    /// Rows for which both have scores.
     pub pairs: Vec<Pair<'a>>,
-    /// Mean scores.
+    /// Difference of the mean scores.
     pub score: Option<Effect>,
-    /// Passes, when somebody decides them.
+    /// Difference of the pass rates, if runs have verdicts.
     pub passes: Option<PairedPassing>,
-    /// Tokens, where both sides are known.
+    /// Difference in tokens, where both sides are known.
     pub tokens: Option<Effect>,
-    /// Dollars, where both sides are known.
+    /// Difference in dollars, where both sides are known.
     pub cost: Option<Effect>,
-    /// Seconds, where both sides are known.
+    /// Difference in seconds, where both sides are known.
     pub seconds: Option<Effect>,
-    /// Rows that only one side has scores for.
+    /// Rows for which only one side has scores.
     pub unpaired: Vec<Unpaired<'a>>,
-    /// Why the two may not be comparable.
+    /// Reasons to doubt that the two are comparable.
     pub doubts: Vec<Doubt<'a>>,
 }
 
-/// A row that both sides have scores for.
+/// A row for which both sides have scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair<'a> {
-    /// Which.
+    /// Task and variation.
     pub key: RowKey<'a>,
     /// Mean score of the group.
     pub score: f64,
@@ -52,107 +51,104 @@ pub struct Pair<'a> {
     pub baseline: f64,
 }
 
-/// How much two sides differ on average over pairs, each pair counting the same.
+/// Mean difference between two sides over pairs; each pair counts the same.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Effect {
     /// Mean of the group.
     pub value: f64,
     /// Mean of the baseline.
     pub baseline: f64,
-    /// The difference.
+    /// Mean difference.
     pub difference: f64,
-    /// Its interval, by drawing units, or by Student where they are few; none for one unit, or when
-    /// all differ alike.
+    /// Confidence interval by bootstrap over units, or by Student's distribution for few units;
+    /// `None` for a single unit, or if all differ equally.
     pub interval: Option<Interval>,
-    /// How probable it is by chance, by flipping units; none for one unit, with which nothing can
-    /// be tested.
+    /// P-value of a sign-flip test over units; `None` for a single unit, which cannot be tested.
     pub p: Option<PValue>,
-    /// How many pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Of how many tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// How many stand for themselves: tasks, or where all that is compared is of one task, its
-    /// variations.
+    /// Number of independent units: tasks, or variations if all pairs are of one task.
     pub units: u64,
-    /// How often the group was better, the same and worse.
+    /// Number of pairs in which the group was better, equal and worse.
     pub count: WinTieLoss,
-    /// What is shown, at 5 %.
+    /// Tendency that is significant at 5 %.
     pub shown: Tendency,
-    /// The smallest difference that would probably have been shown; none when there are too few
-    /// units to tell.
+    /// Smallest difference that would probably have been significant; `None` if there are too few
+    /// units.
     pub detectable: Option<f64>,
 }
 
-/// Passes of both sides. The difference, its interval and its probability are those of what is
-/// shown.
+/// Passes of both sides. The difference, its interval and its p-value are those that decide
+/// significance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedPassing {
-    /// Which side passed; the group is the first. A row with several runs passes when more than
+    /// Counts of passes; the group is the first side. A row with several runs passes if more than
     /// half of them do.
     pub table: PairedPasses,
-    /// How much higher the rate of the group is.
+    /// Pass rate of the group minus that of the baseline.
     pub difference: f64,
-    /// Its interval: Newcombe's, or that of `by_task`.
+    /// Interval of the difference: Newcombe's, or that of `by_task`.
     pub interval: Option<Interval>,
-    /// How probable it is by chance: by McNemar's exact test, or by that of `by_task`; none for one
-    /// unit.
+    /// P-value: of McNemar's exact test, or of `by_task`; `None` for a single unit.
     pub p: Option<f64>,
-    /// McNemar's exact test of the table.
+    /// P-value of McNemar's exact test of the table.
     pub mcnemar: f64,
-    /// The same by shares of passes and by unit: where units have several pairs or pairs several
-    /// runs, pairs are not independent, and this is the one to go by.
+    /// Comparison of the shares of passes, clustered by unit. Present if units have several pairs
+    /// or pairs several runs: then pairs are not independent, and this comparison is the valid one.
     pub by_task: Option<Effect>,
-    /// What is shown, at 5 %.
+    /// Tendency that is significant at 5 %.
     pub shown: Tendency,
-    /// The smallest difference of rates that would probably have been shown.
+    /// Smallest difference of rates that would probably have been significant.
     pub detectable: Option<f64>,
 }
 
 /// A row that cannot be paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unpaired<'a> {
-    /// Which.
+    /// Task and variation.
     pub key: RowKey<'a>,
-    /// True when it is the baseline that has no score.
+    /// True if the baseline has no score, false if the group has none.
     pub in_baseline: bool,
-    /// Why there is none.
+    /// Reason for the missing score.
     pub why: Why,
 }
 
-/// Why a side has no score.
+/// Reason for a missing score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// There is no run.
     Missing,
-    /// All that ended ended in errors.
+    /// Runs ended in errors.
     Errors,
-    /// Runs wait or are being made.
+    /// Runs wait or are in progress.
     NotEnded,
-    /// There are runs, and none has a score.
+    /// There are runs, but none has a score.
     Unscored,
 }
 
 /// A reason to doubt a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Doubt<'a> {
-    /// What differs.
+    /// Kind of difference.
     pub kind: DoubtKind,
-    /// In which of the pairs.
+    /// Pairs in which it occurs.
     pub rows: Vec<RowKey<'a>>,
 }
 
-/// What differs between two sides besides the systems.
+/// Difference between two sides other than the systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DoubtKind {
-    /// Another scorer.
+    /// Different scorers.
     Scorer,
-    /// Another task text, expected output or version of the scorer.
+    /// Different task text, expected output or scorer version.
     ScoredAgainst,
-    /// Only one side was driven on by added messages.
+    /// Messages were added automatically on only one side.
     Nudged,
 }
 
-/// The same row on both sides.
+/// A row that both sides have.
 struct Both<'r, 'a> {
     first: &'r Row<'a>,
     second: &'r Row<'a>,
@@ -176,7 +172,7 @@ impl<'a> Pairing<'a> {
                 (Some(first), Some(second)) if first.score.is_some() && second.score.is_some() => {
                     both.push(Both { first, second });
                 }
-                // Where neither has a score there is nothing to compare.
+                // Without any score, there is nothing to compare.
                 _ if score(left).is_none() && score(right).is_none() => {}
                 _ => {
                     let in_baseline = score(right).is_none();
@@ -185,7 +181,8 @@ impl<'a> Pairing<'a> {
                 }
             }
         }
-        // What is known of some pairs only is counted as what is known of all.
+        // Clustering is decided over all pairs, also for amounts that are known only for some of
+        // them.
         let tasks = Tasks::of(both.iter().map(|it| it.first.key));
         let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most| {
             let side = |row: &Row<'a>| mean_of(runs, row, amount);
@@ -224,8 +221,8 @@ fn why(runs: &[Counted<'_>], row: Option<&Row<'_>>) -> Why {
     }
 }
 
-/// The mean over the scored runs of a row that say; so a pair is about the same runs in every
-/// measure.
+/// Returns the mean over the scored runs of a row with a known amount, so that a pair covers the
+/// same runs in every measure.
 fn mean_of<'a>(
     runs: &[Counted<'a>],
     row: &Row<'a>,
@@ -237,7 +234,7 @@ fn mean_of<'a>(
     mean(&known)
 }
 
-/// `most` is how much two sides can differ.
+/// Computes an effect. `most` is the largest possible difference.
 fn effect<'a>(
     pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>,
     tasks: Tasks,
@@ -273,7 +270,7 @@ fn effect<'a>(
     })
 }
 
-/// What was observed and not shown is no difference that would have been shown.
+/// Drops a detectable difference that was observed and yet not significant.
 fn believable(detectable: Option<f64>, difference: f64, shown: Tendency) -> Option<f64> {
     detectable.filter(|least| shown != Tendency::Unclear || difference.abs() < *least)
 }
@@ -359,7 +356,7 @@ fn differs(runs: &[Counted<'_>], pair: &Both<'_, '_>, kind: DoubtKind) -> bool {
     let scorers: BTreeSet<_> = all().map(|run| run.scorer).collect();
     match kind {
         DoubtKind::Scorer => scorers.len() > 1,
-        // Another scorer is scored against something else, and said already.
+        // Different scorers have different fingerprints anyway, and are reported already.
         DoubtKind::ScoredAgainst => {
             scorers.len() < 2 && all().map(|run| run.fingerprint).collect::<BTreeSet<_>>().len() > 1
         }

@@ -1,34 +1,34 @@
-//! **Pure.** What an evaluator is stored to have said of many runs: the mean of its numbers on
-//! whatever scale they are, and how often it lets pass. Nothing is judged again, and what has no
-//! number or no verdict is in neither.
+//! **Pure.** Aggregates imported verdicts of an evaluator over many runs: the mean of its numbers
+//! on their own scale, and the pass rate. Nothing is judged again; verdicts without a number or
+//! without a pass or fail are left out of the respective figure.
 use super::Counted;
 use super::cell::{Estimate, Means, Passes, Unit, passes, units};
 use crate::stats::{Clusters, Level, Resampling};
 
-/// What an evaluator said of one run.
+/// Verdict of an evaluator on one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Said {
-    /// The run, by its place among those handed in.
+    /// Index of the run among the given ones.
     pub run: usize,
-    /// The number, where there is one.
+    /// Number, if present.
     pub number: Option<f64>,
-    /// Whether that is good enough, where it says so.
+    /// Pass or fail, if present.
     pub passed: Option<bool>,
 }
 
-/// What it comes to.
+/// Aggregate of the verdicts of one evaluator.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Told {
-    /// How many have a number.
+    /// Number of verdicts with a number.
     pub numbers: u64,
-    /// The mean of these. Its interval is none where they do not differ: the scale is not known, so
-    /// nothing says what else they could be.
+    /// Mean of the numbers. It has no interval if they are all equal: the scale is unknown, so the
+    /// possible values are too.
     pub mean: Option<Estimate>,
-    /// How many pass, of those for which it says so.
+    /// Passes among the verdicts with pass or fail.
     pub passes: Option<Passes>,
 }
 
-/// Sums up what one evaluator said of some runs.
+/// Aggregates the verdicts of one evaluator on some runs.
 pub fn told(runs: &[Counted<'_>], said: &[Said]) -> Told {
     let numbers = gathered(runs, said, |one| one.number.filter(|number| number.is_finite()));
     let count = crate::stats::count(numbers.len());
@@ -44,7 +44,7 @@ pub fn told(runs: &[Counted<'_>], said: &[Said]) -> Told {
     }
 }
 
-/// What is there of each run, with what the run stands with.
+/// Returns the values that are present, each with the cluster of its run.
 fn gathered<'a, T>(
     runs: &'a [Counted<'a>],
     said: &[Said],

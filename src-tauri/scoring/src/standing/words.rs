@@ -1,14 +1,14 @@
-//! **Pure.** A comparison in sentences: what differs, how sure that is, and what could not be seen.
+//! **Pure.** Describes a comparison in sentences: difference, certainty and detectable difference.
 use super::pairs::{FEWEST_TOLD, FEWEST_UNITS};
 use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, Why};
 use crate::stats::Interval;
 use crate::stats::{Tendency, float};
 use crate::written::fixed;
 
-/// Rows that are named; the others are counted.
+/// Number of rows that are named; further ones are only counted.
 const NAMED: usize = 3;
 
-/// How the numbers are made, as sentences for whoever reads them.
+/// Explanation of the statistical methods, in sentences for readers of a report.
 pub const METHOD: [&str; 12] = [
     "Each run counts the same in a mean. Runs that ended in a system error, wait, cannot be read or have no score are counted apart and are \
      in no mean and no rate.",
@@ -36,24 +36,24 @@ pub const METHOD: [&str; 12] = [
      For scores it is told from twelve tasks on: with fewer it hangs on how many of them tie.",
 ];
 
-/// A comparison in sentences.
+/// Comparison in sentences.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sentences {
-    /// What came of it, and what it is worth.
+    /// Result and its significance.
     pub main: Vec<String>,
-    /// What was won pair by pair, and what it took.
+    /// Wins pair by pair, and consumption.
     pub more: Vec<String>,
 }
 
 impl Sentences {
-    /// All of it.
+    /// Returns all sentences.
     pub fn all(self) -> Vec<String> {
         [self.main, self.more].concat()
     }
 }
 
-/// A comparison, sentence by sentence. `group` and `baseline` are the two it compares; `name` says
-/// what a row is called.
+/// Describes a comparison in sentences. `group` and `baseline` are the compared columns; `name`
+/// returns the display name of a row.
 pub fn sentences(
     pairing: &Pairing<'_>,
     group: &Column<'_>,
@@ -88,7 +88,7 @@ pub fn sentences(
     told
 }
 
-/// What came of a comparison, in a few words.
+/// Returns the result of a comparison in a few words.
 pub fn outcome(pairing: &Pairing<'_>) -> &'static str {
     match &pairing.score {
         None => "nothing in common",
@@ -101,7 +101,7 @@ pub fn outcome(pairing: &Pairing<'_>) -> &'static str {
     }
 }
 
-/// A probability as papers write it.
+/// Formats a p-value as in papers.
 pub fn probability(p: f64) -> String {
     if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {}", fixed(p, 3)) }
 }
@@ -124,7 +124,7 @@ impl Unit {
         }
     }
 
-    /// What is said of better, and of worse.
+    /// Returns the sentences for better and for worse.
     fn verdicts(self) -> [&'static str; 2] {
         match self {
             Self::Score => SCORES,
@@ -134,7 +134,7 @@ impl Unit {
         }
     }
 
-    /// With its sign before everything else.
+    /// Formats a value with its sign before the unit.
     fn signed(self, value: f64) -> String {
         let size = self.write(value.abs());
         if value < 0.0 { format!("−{size}") } else { size }
@@ -164,7 +164,7 @@ fn score(told: &mut Sentences, effect: &Effect, (group, baseline): (&str, &str))
     ));
 }
 
-/// Whether variations stand for themselves, because there is no other task.
+/// Returns true if variations are the units, because there is only one task.
 fn is_one_task(effect: &Effect) -> bool {
     effect.tasks < 2 && effect.units > 1
 }
@@ -214,7 +214,7 @@ fn passes(told: &mut Sentences, passing: &PairedPassing) {
     ));
 }
 
-/// What a difference that is not shown is worth: how large it would have had to be.
+/// Describes the difference that could have been significant, if none is.
 fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     let open = |shown: Tendency| shown == Tendency::Unclear;
     if !open(score.shown) && passes.is_none_or(|it| !open(it.shown)) {
@@ -258,7 +258,7 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
 }
 
 fn amount(what: &str, effect: &Effect, unit: Unit) -> String {
-    // What is known of one task alone shows nothing, however many pairs it has.
+    // Amounts known for one task alone are never significant, however many pairs it has.
     let alone = if effect.units < 2 && effect.pairs > 1 { " of 1 task" } else { "" };
     format!(
         "Its {what}: {} on average against {} of the baseline, over {}{alone}: {}{}{}",
@@ -318,17 +318,17 @@ fn doubt(doubt: &Doubt<'_>, name: &dyn Fn(RowKey<'_>) -> String) -> String {
     format!("Not comparable as they are: {pairs} {what}: {}{more}.", named.join(", "))
 }
 
-/// What ends a sentence about a difference that nothing can test.
+/// End of a sentence about a difference that cannot be tested.
 const UNTESTED: &str = ", not tested.";
 
-/// What the test says, as the end of a sentence.
+/// Returns the test result as the end of a sentence.
 fn tested(effect: &Effect, verdicts: [&'static str; 2]) -> String {
     let Some(p) = effect.p else { return UNTESTED.to_owned() };
     let how = if p.exact { "" } else { " by drawing" };
     format!(", {}{how}. {}", probability(p.p), verdict(effect.shown, verdicts))
 }
 
-/// What is said of scores that are better, and worse.
+/// Sentences for better and for worse scores.
 const SCORES: [&str; 2] = ["It is better.", "It is worse."];
 
 fn verdict(shown: Tendency, [better, worse]: [&'static str; 2]) -> &'static str {
@@ -364,7 +364,7 @@ fn percent(share: f64) -> String {
     format!("{} %", fixed(100.0 * share, 0))
 }
 
-/// A difference of rates in points of a hundred.
+/// Formats a difference of rates in percentage points.
 fn points(share: f64) -> String {
     let size = format!("{:.1}", (share * 100.0).abs());
     if share < 0.0 && size != "0.0" { format!("−{size}") } else { size }

@@ -1,16 +1,16 @@
-//! **Pure.** Which direction of a number is the better one, and what a difference therefore means.
+//! **Pure.** Direction in which a number is better, and the tendency of a difference.
 use super::Interval;
 
-/// Which direction is better.
+/// Direction that is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
-    /// Scores and shares of passes.
+    /// Higher is better: scores and pass rates.
     Higher,
-    /// Tokens, money, time and errors.
+    /// Lower is better: tokens, money, time and errors.
     Lower,
 }
 
-/// What a difference says about the first of two sides.
+/// Tendency of the first of two sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tendency {
     /// The first is better.
@@ -22,7 +22,8 @@ pub enum Tendency {
 }
 
 impl Better {
-    /// What a difference (first minus second) says; unclear when it is nothing or not a number.
+    /// Returns the tendency of a difference (first minus second); unclear if it is 0 or not a
+    /// number.
     pub fn of(self, difference: f64) -> Tendency {
         let first_is_higher = if difference > 0.0 {
             true
@@ -34,15 +35,15 @@ impl Better {
         if first_is_higher == (self == Self::Higher) { Tendency::Better } else { Tendency::Worse }
     }
 
-    /// What an interval of a difference says: something only when all of it lies on one side of
-    /// nothing.
+    /// Returns the tendency of an interval of a difference; unclear unless all of it lies on one
+    /// side of 0.
     pub fn of_interval(self, difference: Interval) -> Tendency {
         let (low, high) = (self.of(difference.low), self.of(difference.high));
         if low == high { low } else { Tendency::Unclear }
     }
 }
 
-/// How often the first side was better, the same and worse.
+/// Number of times the first side was better, equal and worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WinTieLoss {
     /// The first was better.
@@ -54,11 +55,11 @@ pub struct WinTieLoss {
 }
 
 impl WinTieLoss {
-    /// Smaller differences are those of adding in another order.
+    /// Differences up to this size are rounding errors.
     const SAME: f64 = 1e-9;
 
-    /// Counts differences (first minus second). None when one is not a number; nothing to count is
-    /// all zero.
+    /// Counts differences (first minus second). `None` if one is not a number. Without differences,
+    /// all counts are 0.
     pub fn of(differences: &[f64], better: Better) -> Option<Self> {
         let mut count = Self::default();
         for difference in differences {

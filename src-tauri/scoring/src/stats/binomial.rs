@@ -1,20 +1,20 @@
-//! **Pure.** Binomial probabilities, each relative to the likeliest, so that nothing under- or
-//! overflows.
+//! **Pure.** Binomial probabilities, computed relative to the likeliest to avoid underflow and
+//! overflow.
 use super::float;
 
-/// Less of the likeliest probability changes no sum.
+/// Weights below this share of the likeliest do not change any sum.
 const NEGLIGIBLE: f64 = 1e-18;
 
-/// The probabilities of a binomial distribution that are worth a mention.
+/// Non-negligible probabilities of a binomial distribution.
 #[derive(Debug, Clone)]
 pub(super) struct Binomial {
-    /// How often the first of them is a success.
+    /// Number of successes of the first probability.
     from: u64,
     probabilities: Vec<f64>,
 }
 
 impl Binomial {
-    /// Of `n` tries that each succeed with this probability.
+    /// Computes the distribution for `n` tries with this probability of success.
     pub(super) fn new(n: u64, share: f64) -> Self {
         if share <= 0.0 || share >= 1.0 {
             return Self { from: if share <= 0.0 { 0 } else { n }, probabilities: vec![1.0] };
@@ -49,7 +49,7 @@ impl Binomial {
         Self { from, probabilities }
     }
 
-    /// Numbers of successes with their probabilities.
+    /// Returns the numbers of successes with their probabilities.
     pub(super) fn each(&self) -> impl DoubleEndedIterator<Item = (u64, f64)> {
         self.probabilities
             .iter()
@@ -57,7 +57,7 @@ impl Binomial {
             .map(|(at, probability)| (self.from + super::count(at), *probability))
     }
 
-    /// The probability of so many successes or more.
+    /// Returns the probability of at least this many successes.
     pub(super) fn at_least(&self, successes: u64) -> f64 {
         self.each()
             .rev()
@@ -67,13 +67,13 @@ impl Binomial {
     }
 }
 
-/// The probability that of `n` fair throws at most `k` fall on one side; exact far out, too.
+/// Returns the probability of at most `k` heads in `n` fair tosses; accurate in the far tail too.
 pub(super) fn fair_at_most(k: u64, n: u64) -> f64 {
     if k >= n {
         return 1.0;
     }
-    // The likeliest of them is the k-th; the others are told relative to it, until they do not
-    // count any more.
+    // The k-th term is the largest; the others are summed relative to it, until they are
+    // negligible.
     let steps = (1..=k).map(|i| float(n - k + i) / float(i));
     let (mut sum, mut weight) = (0.0, 1.0);
     for at in (0..=k).rev() {
@@ -84,7 +84,7 @@ pub(super) fn fair_at_most(k: u64, n: u64) -> f64 {
         }
     }
     match i32::try_from(n) {
-        // Two to the thousandth and its inverse are still numbers.
+        // Two to the power of 1,000 and its inverse are still finite, nonzero floats.
         Ok(few) if few <= 1_000 => (steps.product::<f64>() * 0.5_f64.powi(few) * sum).min(1.0),
         _ => (steps.map(f64::ln).sum::<f64>() - float(n) * std::f64::consts::LN_2 + f64::ln(sum))
             .exp()

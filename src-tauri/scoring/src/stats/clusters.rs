@@ -1,31 +1,32 @@
-//! **Pure.** Means of values that belong to tasks, with an interval that knows that values of one
-//! task are alike.
+//! **Pure.** Means of values clustered by task, with an interval that accounts for the similarity
+//! of values of one task.
 //!
-//! The interval is a bootstrap of whole tasks: tasks are drawn with replacement, each with all its
-//! values. Its ends are those of the expanded percentile interval (Hesterberg 2015): plain
-//! percentiles leave out more than they say when tasks are few, because drawing from n tasks
-//! spreads too little by (n − 1)/n and knows nothing of Student. Tried on scores as benchmarks have
-//! them, 95 % intervals of ten tasks held the true mean in 91–99 of 100 cases, plain percentiles in
-//! 87–92; from fifty tasks on the two are the same.
+//! The interval is a bootstrap over whole tasks: tasks are drawn with replacement, each with all
+//! its values. Its ends are those of the expanded percentile interval (Hesterberg 2015). Plain
+//! percentiles are too narrow for few tasks, because resampling n tasks underestimates the variance
+//! by a factor of (n − 1)/n and ignores Student's distribution. In simulations with benchmark-like
+//! scores, 95 % intervals of ten tasks contained the true mean in 91–99 of 100 cases, plain
+//! percentiles in 87–92; from fifty tasks on, both are the same.
 //!
-//! No mean of drawn tasks lies outside the least and the most of them, so of a few tasks drawing
-//! promises too much: 44–80 of 100 for two, 71–85 for three. Below [`FEWEST_DRAWN`] the interval is
-//! Student's on the standard error: 89–96 of 100 for two to five.
+//! The mean of resampled tasks never lies outside their range, so for very few tasks a bootstrap is
+//! too narrow: it contained the true mean in 44–80 of 100 cases for two tasks, 71–85 for three.
+//! Below [`FEWEST_DRAWN`] tasks the interval uses Student's distribution with the standard error:
+//! 89–96 of 100 for two to five.
 use super::{Interval, Level, count, curves, draw::Draw, float, numbers};
 use std::collections::BTreeMap;
 
-/// What adding in another order leaves, for scores and their differences: no difference at all.
+/// Differences up to this size are rounding errors, for scores and their differences.
 pub(super) const ROUNDING: f64 = 1e-14;
 
-/// With fewer tasks, drawing them holds less than it says.
+/// Minimum number of tasks for a bootstrap; with fewer, its intervals are too narrow.
 pub const FEWEST_DRAWN: u64 = 6;
 
-/// How to resample. The same seed gives the same interval.
+/// Parameters of resampling. Equal seeds give equal intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resampling {
-    /// How often.
+    /// Number of resamples.
     pub times: usize,
-    /// Where the random numbers begin.
+    /// Seed of the random numbers.
     pub seed: u64,
 }
 
@@ -35,17 +36,17 @@ impl Default for Resampling {
     }
 }
 
-/// Values, summed up by what they belong to: one resample then costs as much as there are clusters,
-/// however many values there are.
+/// Values, summed by cluster, so that the cost of a resample depends on the number of clusters
+/// only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clusters {
-    /// Sum and number of each, in their own order, so that neither the order of rows nor the names
-    /// of tasks change anything.
+    /// Sum and number of values of each cluster, sorted by these, so that neither the order of rows
+    /// nor the names of tasks affect the result.
     sums: Vec<(f64, f64)>,
 }
 
 impl Clusters {
-    /// None without values or when one is not a number.
+    /// Groups values by cluster. `None` without values or if one is not a number.
     pub fn gather<K: Ord>(values: impl IntoIterator<Item = (K, f64)>) -> Option<Self> {
         let mut clusters: BTreeMap<K, (f64, f64)> = BTreeMap::new();
         for (key, value) in values {
@@ -64,12 +65,12 @@ impl Clusters {
         (!sums.is_empty() && total.is_finite()).then_some(Self { sums })
     }
 
-    /// How many tasks.
+    /// Returns the number of clusters.
     pub fn clusters(&self) -> u64 {
         count(self.sums.len())
     }
 
-    /// How many values.
+    /// Returns the number of values.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a sum of ones")]
     pub fn n(&self) -> u64 {
         self.values() as u64
@@ -79,18 +80,18 @@ impl Clusters {
         self.sums.iter().map(|(_, n)| n).sum()
     }
 
-    /// The mean of all values: each counts the same.
+    /// Returns the mean of all values; each counts the same.
     pub fn mean(&self) -> f64 {
         self.sums.iter().map(|(sum, _)| sum).sum::<f64>() / self.values()
     }
 
-    /// The sums of the clusters.
+    /// Returns the sums of the clusters.
     pub(super) fn sums(&self) -> impl Iterator<Item = f64> {
         self.sums.iter().map(|(sum, _)| *sum)
     }
 
-    /// What one drawing of tasks after another may be off by. None for one task, or when no task
-    /// differs from the others: then the values do not say how much others would.
+    /// Returns the standard error over tasks. `None` for a single task, or if no task differs from
+    /// the others: then the values do not reveal their variance.
     pub fn standard_error(&self) -> Option<f64> {
         if !self.differ() {
             return None;
@@ -101,19 +102,19 @@ impl Clusters {
             .filter(|error| error.is_finite() && *error > 0.0)
     }
 
-    /// Where the mean of all such tasks probably lies, whatever values are possible. None for one
-    /// task, or when no task differs from the others: repeating what is always the same would only
-    /// look certain.
+    /// Returns the confidence interval of the mean over all such tasks, not limited to possible
+    /// values. `None` for a single task, or if no task differs from the others: an interval without
+    /// width would only look certain.
     pub fn interval(&self, level: Level, resampling: Resampling) -> Option<Interval> {
         if self.is_drawn() { self.drawn(level, resampling) } else { self.students(level) }
     }
 
-    /// True when there are enough tasks for the interval to be drawn.
+    /// Returns true if there are enough tasks for a bootstrap.
     pub fn is_drawn(&self) -> bool {
         self.clusters() >= FEWEST_DRAWN
     }
 
-    /// As many standard errors to each side as Student's distribution says.
+    /// Returns the interval by Student's distribution.
     fn students(&self, level: Level) -> Option<Interval> {
         let (mean, error) = (self.mean(), self.standard_error()?);
         let reach =
@@ -121,7 +122,7 @@ impl Clusters {
         reach.is_finite().then_some(Interval { low: mean - reach, high: mean + reach })
     }
 
-    /// By drawing, however few there are.
+    /// Returns the bootstrap interval, even for few clusters.
     pub fn drawn(&self, level: Level, resampling: Resampling) -> Option<Interval> {
         if !self.differ() || resampling.times == 0 {
             return None;
@@ -132,7 +133,7 @@ impl Clusters {
         Some(Interval { low, high }.around(self.mean(), f64::NEG_INFINITY, f64::INFINITY))
     }
 
-    /// The share to leave out on each side, so that the interval is as wide as Student's would be.
+    /// Returns the share to cut off at each end, so that the interval is as wide as Student's.
     fn expanded(&self, level: Level) -> f64 {
         let clusters = float(self.clusters());
         let student = curves::student_above(level.outside() / 2.0, clusters - 1.0);
@@ -162,7 +163,7 @@ impl Clusters {
     }
 }
 
-/// The quantile of values that may be put into another order: two selections instead of a sort.
+/// Returns a quantile, reordering the values: two selections instead of a sort.
 fn point(values: &mut [f64], share: f64) -> Option<f64> {
     let last = values.len().checked_sub(1)?;
     #[expect(

@@ -1,19 +1,19 @@
-//! **Pure.** The smallest difference that so many pairs could have shown: what "no difference was
-//! found" is worth.
+//! **Pure.** Smallest detectable difference for a number of pairs, which shows how much a result
+//! without a difference is worth.
 use super::{Level, binomial, binomial::Binomial, curves, float};
 
-/// Beyond so many pairs the normal distribution is near enough.
+/// Number of pairs above which the normal approximation is used.
 const MOST_COUNTED: u64 = 1_000;
 
-/// Halvings of the range in which the difference is looked for.
+/// Bisection steps in the search for the difference.
 const HALVINGS: u32 = 42;
 
-/// When a difference counts as shown.
+/// Conditions under which a difference counts as detectable.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Power {
-    /// The test errs at most so rarely when there is none.
+    /// Confidence level of the test, which limits false positives.
     pub level: Level,
-    /// And shows it so often when there is one, above one half.
+    /// Probability of detecting a real difference; must be at least 0.5.
     pub share: f64,
 }
 
@@ -29,9 +29,9 @@ impl Power {
     }
 }
 
-/// The smallest difference of mean scores that a test of so many clusters would show, by Student's
-/// distribution: 2.8 standard errors, and more when clusters are few. None for fewer than two
-/// clusters, or when the standard error is not known.
+/// Returns the smallest difference of mean scores that a test over this many clusters would detect,
+/// by Student's distribution: 2.8 standard errors, and more for few clusters. `None` for fewer than
+/// two clusters, or without a standard error.
 pub fn detectable_mean_difference(standard_error: f64, clusters: u64, power: Power) -> Option<f64> {
     if clusters < 2 || !(standard_error > 0.0 && standard_error.is_finite()) || !power.is_sound() {
         return None;
@@ -42,9 +42,10 @@ pub fn detectable_mean_difference(standard_error: f64, clusters: u64, power: Pow
     Some(reach * standard_error).filter(|difference| difference.is_finite())
 }
 
-/// The smallest difference of rates that McNemar's exact test would show with so many pairs, of
-/// which this share differs (as observed; at least as many as the difference itself needs). None
-/// when not even a difference of 1 would be shown: with fewer than six pairs, usually.
+/// Returns the smallest difference of rates that McNemar's exact test would detect with this many
+/// pairs, of which the given share differs (as observed; at least as much as the difference
+/// requires). `None` if not even a difference of 1 would be detected, as is usual for fewer than
+/// six pairs.
 pub fn detectable_rate_difference(pairs: u64, discordant_share: f64, power: Power) -> Option<f64> {
     if pairs == 0 || !(0.0..=1.0).contains(&discordant_share) || !power.is_sound() {
         return None;
@@ -70,12 +71,12 @@ pub fn detectable_rate_difference(pairs: u64, discordant_share: f64, power: Powe
     Some(high)
 }
 
-/// For each number of pairs that differ, how many have to be on one side for the test to show it;
-/// one more than there are when it cannot.
+/// Returns, for each number of differing pairs, how many must favour one side for the test to be
+/// significant; one more than there are if that is impossible.
 fn needed(pairs: u64, outside: f64) -> Vec<u64> {
     let mut needed = 0;
     let one = |differ: u64| {
-        // With one more pair that differs, as many are needed or one more.
+        // With one more differing pair, the required number grows by at most one.
         while needed <= differ && 2.0 * binomial::fair_at_most(differ - needed, differ) > outside {
             needed += 1;
         }
@@ -84,7 +85,7 @@ fn needed(pairs: u64, outside: f64) -> Vec<u64> {
     (0..=pairs).map(one).collect()
 }
 
-/// How often the exact test shows a difference in its direction.
+/// Returns the probability that the exact test detects a difference in its direction.
 fn shown(pairs: u64, difference: f64, discordant_share: f64, needed: &[u64]) -> f64 {
     let differ = discordant_share.max(difference);
     if differ <= 0.0 {
@@ -99,7 +100,7 @@ fn shown(pairs: u64, difference: f64, discordant_share: f64, needed: &[u64]) -> 
     Binomial::new(pairs, differ).each().map(with).sum()
 }
 
-/// The same by the normal distribution (Connor 1987).
+/// Like `shown`, by the normal approximation (Connor 1987).
 fn shown_about(pairs: u64, difference: f64, discordant_share: f64, level: Level) -> f64 {
     let differ = discordant_share.max(difference);
     let spread = (differ - difference * difference).max(0.0).sqrt();

@@ -1,7 +1,7 @@
-//! **Pure.** Random numbers from a seed: the same seed, the same numbers, on every machine
-//! (`SplitMix64`).
+//! **Pure.** Random numbers from a seed (`SplitMix64`): equal seeds give equal numbers on every
+//! machine.
 
-/// A stream of random numbers.
+/// Random number generator.
 #[derive(Debug, Clone)]
 pub(super) struct Draw(u64);
 
@@ -10,7 +10,7 @@ impl Draw {
         Self(seed)
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -18,7 +18,7 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A position below `len`. What is uneven about it is less than `len` in 2^64.
+    /// Returns a position below `len`. The bias is less than `len` in 2^64.
     #[expect(clippy::cast_possible_truncation, reason = "it is below `len`")]
     pub(super) fn below(&mut self, len: usize) -> usize {
         ((u128::from(self.bits()) * len as u128) >> 64) as usize
@@ -29,7 +29,7 @@ impl Draw {
 mod tests {
     use super::*;
 
-    /// The first numbers that the authors of `SplitMix64` give for the seed 1234567.
+    /// The first numbers that the authors of `SplitMix64` publish for the seed 1234567.
     #[test]
     fn the_numbers_are_the_published_ones() {
         let mut draw = Draw::new(1_234_567);

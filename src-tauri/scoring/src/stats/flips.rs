@@ -1,28 +1,27 @@
-//! **Pure.** The paired permutation test: had the two sides been the same, each task's difference
-//! could as well have been the other way.
+//! **Pure.** Paired permutation test: if the two sides were equal, the sign of each task's
+//! difference would be random.
 //!
-//! Signs are flipped by task, for differences of one task are alike. All ways to flip are counted,
-//! up to 32 tasks that differ; with more of them, ways are drawn, and the observed one counts as
-//! one of them, so that no probability is ever 0.
+//! Signs are flipped by task, because differences of one task are not independent. Up to 32
+//! differing tasks, all combinations of signs are counted. With more, combinations are sampled, and
+//! the observed one is included, so that no p-value is ever 0.
 use super::{Clusters, Resampling, clusters, count, draw::Draw, float};
 
-/// With so many tasks that differ, all ways to flip are still counted: each half has 2^16.
+/// Maximum number of differing tasks for exact counting: each half then has 2^16 combinations.
 const MOST_COUNTED: usize = 32;
 
-/// Sums are the same when they differ by less than this share of all differences: what adding in
-/// another order leaves.
+/// Tolerance for equal sums, as a share of the sum of all differences: accounts for rounding.
 const SAME: f64 = 1e-10;
 
-/// How probable a difference at least this large is if the two sides were the same.
+/// Probability of a difference at least this large if the two sides were equal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PValue {
     /// The probability.
     pub p: f64,
-    /// False when ways were drawn instead of all counted.
+    /// False if combinations were sampled instead of counted.
     pub exact: bool,
 }
 
-/// Tests differences (first minus second), gathered by task, two-sided.
+/// Tests differences (first minus second), grouped by task, two-sided.
 pub fn sign_flips(differences: &Clusters, resampling: Resampling) -> PValue {
     let sums: Vec<f64> = differences.sums().filter(|sum| sum.abs() > clusters::ROUNDING).collect();
     let all: f64 = sums.iter().map(|sum| sum.abs()).sum();
@@ -36,9 +35,9 @@ pub fn sign_flips(differences: &Clusters, resampling: Resampling) -> PValue {
     PValue { p: drawn(&sums, observed, resampling), exact: false }
 }
 
-/// The share of all ways to flip whose sum is as far from nothing. Two halves are flipped by
-/// themselves and put in order; while one is walked up, what is far enough of the other only grows
-/// at one end and shrinks at the other.
+/// Returns the share of all sign combinations whose sum is at least as far from 0. Both halves are
+/// enumerated and sorted; while one is traversed upwards, the matching ranges of the other only
+/// move in one direction.
 fn counted(sums: &[f64], observed: f64) -> f64 {
     let (one, other) = sums.split_at(sums.len() / 2);
     let (one, other) = (flipped(one), flipped(other));
@@ -55,7 +54,7 @@ fn counted(sums: &[f64], observed: f64) -> f64 {
     float(hits) / (float(count(one.len())) * float(count(other.len())))
 }
 
-/// The sums of all ways to flip, in order.
+/// Returns the sums of all sign combinations, sorted.
 fn flipped(sums: &[f64]) -> Vec<f64> {
     let mut all = vec![0.0];
     for sum in sums {
@@ -65,7 +64,7 @@ fn flipped(sums: &[f64]) -> Vec<f64> {
     all
 }
 
-/// Two sorted lists as one.
+/// Merges two sorted lists.
 fn merged(one: impl Iterator<Item = f64>, other: impl Iterator<Item = f64>) -> Vec<f64> {
     let (mut one, mut other) = (one.peekable(), other.peekable());
     let mut all = Vec::with_capacity(2 * one.size_hint().0);
@@ -76,8 +75,8 @@ fn merged(one: impl Iterator<Item = f64>, other: impl Iterator<Item = f64>) -> V
     all
 }
 
-/// The share of drawn ways. Every eight tasks have a table of what all their ways come to, so that
-/// one byte of chance decides on them.
+/// Returns the share among sampled combinations. A table for every eight tasks contains the sums of
+/// all their combinations, so that one random byte decides their signs.
 fn drawn(sums: &[f64], observed: f64, resampling: Resampling) -> f64 {
     let tables: Vec<[f64; 256]> = sums.chunks(8).map(table).collect();
     let mut draw = Draw::new(resampling.seed);
@@ -94,7 +93,8 @@ fn drawn(sums: &[f64], observed: f64, resampling: Resampling) -> f64 {
     float(hits + 1) / float(count(resampling.times) + 1)
 }
 
-/// What up to eight sums come to, by the bits of a byte: a set bit turns the sum at its place.
+/// Returns the sums of up to eight values for each byte: a set bit negates the value at its
+/// position.
 fn table(sums: &[f64]) -> [f64; 256] {
     std::array::from_fn(|byte| {
         sums.iter().enumerate().map(|(at, sum)| if byte >> at & 1 == 0 { *sum } else { -sum }).sum()

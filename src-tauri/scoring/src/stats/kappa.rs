@@ -1,44 +1,44 @@
-//! **Pure.** How far two judges agree beyond chance: Cohen's κ, plain and weighted, with the
+//! **Pure.** Agreement of two raters beyond chance: Cohen's κ, plain and weighted, with the
 //! interval of Fleiss, Cohen and Everitt (1969).
 use super::{Interval, Level, count, float};
 
-/// How near misses count.
+/// Weights of near misses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Weights {
-    /// Not at all: categories have no order.
+    /// No weight: categories have no order.
     #[default]
     None,
-    /// By how many categories apart.
+    /// Decreasing linearly with the distance of categories.
     Linear,
-    /// By the square of that.
+    /// Decreasing with the square of the distance.
     Quadratic,
 }
 
-/// How often the first judge said this and the second that; categories are numbered from 0, in
-/// their order when they have one.
+/// Counts by the categories of both raters. Categories are numbered from 0, in order if they have
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confusion {
-    /// A row for what the first said, in it a count for what the second said.
+    /// One row per category of the first rater, one column per category of the second.
     counts: Vec<Vec<u64>>,
 }
 
 /// Agreement beyond chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kappa {
-    /// 1 is full agreement, 0 as much as chance, below 0 less.
+    /// 1 is full agreement, 0 is chance, negative is worse than chance.
     pub value: f64,
-    /// None when nothing varies, as in full agreement.
+    /// Interval; `None` without variance, as in full agreement.
     pub interval: Option<Interval>,
     /// Share of agreement (weighted, if weights are used).
     pub agreement: f64,
-    /// As much would come by chance.
+    /// Share of agreement expected by chance.
     pub by_chance: f64,
-    /// How many were judged by both.
+    /// Number of items that both rated.
     pub n: u64,
 }
 
 impl Confusion {
-    /// Counts pairs of categories. None when one is not below `categories`.
+    /// Counts pairs of categories. `None` if one is not below `categories`.
     pub fn of(pairs: impl IntoIterator<Item = (usize, usize)>, categories: usize) -> Option<Self> {
         let mut counts = vec![vec![0; categories]; categories];
         for (first, second) in pairs {
@@ -47,24 +47,23 @@ impl Confusion {
         Some(Self { counts })
     }
 
-    /// Takes counts that were made elsewhere. What lies outside the square of the rows counts as
-    /// nothing.
+    /// Uses existing counts. Columns beyond the number of rows are ignored.
     pub(crate) fn from(counts: Vec<Vec<u64>>) -> Self {
         Self { counts }
     }
 
-    /// The table itself.
+    /// Returns the table.
     pub fn counts(&self) -> &[Vec<u64>] {
         &self.counts
     }
 
-    /// How many were judged by both.
+    /// Returns the number of items that both rated.
     pub fn n(&self) -> u64 {
         self.counts.iter().flatten().sum()
     }
 
-    /// Agreement beyond chance. None when nobody judged anything, or when both always said the same
-    /// one thing: chance alone would agree as much.
+    /// Returns the agreement beyond chance. `None` without items, or if both raters always chose
+    /// the same single category: chance alone would then agree as much.
     pub fn kappa(&self, weights: Weights, level: Level) -> Option<Kappa> {
         let n = float(self.n());
         if self.n() == 0 {
@@ -76,7 +75,7 @@ impl Confusion {
             .map(|at| float(self.counts.iter().filter_map(|row| row.get(at)).sum()) / n)
             .collect();
         let weight = |first: usize, second: usize| weights.of(first, second, size);
-        // How much of what one said would agree with the other by chance.
+        // Expected agreement of each category with the ratings of the other rater.
         let with_seconds: Vec<f64> = (0..size)
             .map(|at| seconds.iter().enumerate().map(|(to, share)| weight(at, to) * share).sum())
             .collect();
@@ -100,8 +99,7 @@ impl Confusion {
         let variance =
             (squares - (value - by_chance * (1.0 - value)).powi(2)) / (1.0 - by_chance).powi(2) / n;
         let half = level.reach() * variance.max(0.0).sqrt();
-        // Full agreement leaves no variance but for rounding, and would look certain after two
-        // judgements.
+        // Full agreement has no variance but rounding, and would look certain after two items.
         let interval = (variance > 1e-14)
             .then(|| Interval { low: value - half, high: value + half }.around(value, -1.0, 1.0));
         Some(Kappa { value, interval, agreement, by_chance, n: self.n() })
@@ -116,8 +114,7 @@ impl Confusion {
 }
 
 impl Weights {
-    /// How much two categories of so many agree: 1 when they are the same, 0 when they are furthest
-    /// apart.
+    /// Returns the weight of two categories: 1 if they are equal, 0 if they are furthest apart.
     fn of(self, first: usize, second: usize, categories: usize) -> f64 {
         let apart = float(count(first.abs_diff(second)))
             / float(count(categories).saturating_sub(1).max(1));

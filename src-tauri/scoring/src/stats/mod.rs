@@ -1,8 +1,8 @@
-//! **Pure.** Numbers with their doubt: rates, means, pairs, repeats and agreement. Knows nothing of
-//! runs or files.
+//! **Pure.** Statistics with uncertainty: rates, means, pairs, repeats and agreement. Independent
+//! of runs and files.
 //!
-//! What cannot be said is none: no number is ever made up, and what is not a number goes in nowhere
-//! and comes out of nowhere.
+//! Undefined results are `None`, never a made-up number; results are never NaN or infinite, and
+//! such inputs are rejected.
 mod better;
 mod binomial;
 mod clusters;
@@ -26,27 +26,27 @@ pub use paired::PairedPasses;
 pub use rate::{wilson, wilson_clustered};
 pub use repeats::{OverRows, is_flaky, over_rows, pass_all, pass_at};
 
-/// How sure an interval is meant to be: 0.95 unless said otherwise.
+/// Confidence level of an interval, by default 0.95.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Level(f64);
 
 impl Level {
-    /// None unless it lies between 0 and 1.
+    /// Creates a level; `None` unless it lies between 0 and 1.
     pub fn new(level: f64) -> Option<Self> {
         (level > 0.0 && level < 1.0).then_some(Self(level))
     }
 
-    /// As a share.
+    /// Returns the level as a share.
     pub fn share(self) -> f64 {
         self.0
     }
 
-    /// What lies outside on both sides together.
+    /// Returns the share outside the interval, on both sides together.
     fn outside(self) -> f64 {
         1.0 - self.0
     }
 
-    /// How many standard deviations to each side of a normal distribution it reaches.
+    /// Returns the half-width of the interval in standard deviations of a normal distribution.
     fn reach(self) -> f64 {
         curves::normal_middle(self.0)
     }
@@ -58,7 +58,7 @@ impl Default for Level {
     }
 }
 
-/// Where the true value probably lies.
+/// Confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Lower end.
@@ -68,18 +68,18 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// True when a value lies in it, its ends included.
+    /// Returns true if the interval contains a value; its ends are included.
     pub fn holds(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// The same, cut to what is possible.
+    /// Returns the interval clamped to the possible values.
     #[must_use]
     pub fn within(self, least: f64, most: f64) -> Self {
         Self { low: self.low.clamp(least, most), high: self.high.clamp(least, most) }
     }
 
-    /// The same, widened so that it holds the estimate, and cut to what is possible.
+    /// Returns the interval extended to contain the estimate, and clamped to the possible values.
     fn around(self, estimate: f64, least: f64, most: f64) -> Self {
         Self {
             low: self.low.min(estimate).clamp(least, most),

@@ -1,18 +1,18 @@
-//! **Pure.** Means, sums and quantiles of what is known; what is not known is counted, never taken
-//! for 0.
+//! **Pure.** Means, sums and quantiles of known values; unknown values are counted, never
+//! taken as 0.
 use super::{count, float};
 
-/// The arithmetic mean. None without values or when one is not a number.
+/// Returns the arithmetic mean. `None` without values or if one is not a number.
 pub fn mean(values: &[f64]) -> Option<f64> {
     let all = usable(values)?;
-    // The second pass takes out what rounding left.
+    // The second pass removes rounding errors.
     let rough = all.iter().sum::<f64>() / float(count(all.len()));
     Some(rough + all.iter().map(|value| value - rough).sum::<f64>() / float(count(all.len())))
         .filter(|mean| mean.is_finite())
 }
 
-/// The standard deviation of a sample (divided by n − 1). None for fewer than two values or when
-/// one is not a number.
+/// Returns the standard deviation of a sample (divided by n − 1). `None` for fewer than two values
+/// or if one is not a number.
 pub fn standard_deviation(values: &[f64]) -> Option<f64> {
     let middle = mean(values)?;
     let squares: f64 = values.iter().map(|value| (value - middle).powi(2)).sum();
@@ -21,14 +21,14 @@ pub fn standard_deviation(values: &[f64]) -> Option<f64> {
         .filter(|it| it.is_finite())
 }
 
-/// The value in the middle; between two, their mean.
+/// Returns the median; between two values, their mean.
 pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// The value that this share lies below, on the line between the two nearest (type 7 of Hyndman and
-/// Fan, as in NumPy and R). None without values, when one is not a number, or when the share is not
-/// one.
+/// Returns the quantile at this share, interpolated linearly (type 7 of Hyndman and Fan, as in
+/// NumPy and R). `None` without values, if one is not a number, or if the share is not between 0
+/// and 1.
 pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
     let mut sorted = usable(values)?.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -50,8 +50,7 @@ pub(super) fn of_sorted(sorted: &[f64], share: f64) -> Option<f64> {
     let low = *sorted.get(below)?;
     let high = sorted.get(below + 1).copied().unwrap_or(low);
     let part = at - at.floor();
-    // Not low + part · (high − low): two large values of different sign would leave what numbers
-    // can hold.
+    // Not low + part · (high − low), which would overflow for two large values of different sign.
     Some(if low.total_cmp(&high).is_eq() { low } else { low * (1.0 - part) + high * part })
 }
 
@@ -59,36 +58,36 @@ fn usable(values: &[f64]) -> Option<&[f64]> {
     (!values.is_empty() && values.iter().all(|value| value.is_finite())).then_some(values)
 }
 
-/// What tokens, money or seconds of many runs come to.
+/// Totals of tokens, money or seconds over many runs.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Amounts {
-    /// How many said.
+    /// Number of runs with a known amount.
     pub known: u64,
-    /// How many did not.
+    /// Number of runs without a known amount.
     pub unknown: u64,
-    /// Of those that said; none when nobody did.
+    /// Statistics of the known amounts; `None` if there are none.
     pub of_known: Option<Known>,
 }
 
-/// What known amounts come to.
+/// Statistics of known amounts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
-    /// All together.
+    /// Total.
     pub sum: f64,
-    /// On average.
+    /// Mean.
     pub mean: f64,
     /// In the middle.
     pub median: f64,
-    /// What nine of ten stay below.
+    /// 90th percentile.
     pub ninetieth: f64,
-    /// The least.
+    /// Minimum.
     pub least: f64,
-    /// The most.
+    /// Maximum.
     pub most: f64,
 }
 
 impl Amounts {
-    /// None when one of the known is not a number.
+    /// Aggregates amounts. `None` if a known one is not a number.
     pub fn of(values: impl IntoIterator<Item = Option<f64>>) -> Option<Self> {
         let (mut known, mut unknown) = (Vec::new(), 0);
         for value in values {

@@ -1,8 +1,8 @@
-//! **Pure.** Two systems on the same tasks, passed or not: McNemar's exact test and Newcombe's
-//! interval of the difference.
+//! **Pure.** Passes of two systems on the same tasks: McNemar's exact test and Newcombe's interval
+//! of the difference.
 use super::{Interval, Level, binomial, float, wilson};
 
-/// How often which of two sides passed, over pairs of runs of the same task.
+/// Counts of passes on two sides, over pairs of runs of the same task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PairedPasses {
     /// Both passed.
@@ -30,32 +30,32 @@ impl PairedPasses {
         count
     }
 
-    /// How many pairs.
+    /// Returns the number of pairs.
     pub fn n(&self) -> u64 {
         self.both + self.only_first + self.only_second + self.neither
     }
 
-    /// The share of pairs whose sides differ.
+    /// Returns the share of pairs whose sides differ.
     pub fn discordant_share(&self) -> Option<f64> {
         (self.n() > 0).then(|| float(self.only_first + self.only_second) / float(self.n()))
     }
 
-    /// How much higher the rate of the first is.
+    /// Returns the pass rate of the first side minus that of the second.
     pub fn difference(&self) -> Option<f64> {
         (self.n() > 0).then(|| (float(self.only_first) - float(self.only_second)) / float(self.n()))
     }
 
-    /// How probable a difference at least this large is, either way, if the two were equally good:
-    /// McNemar's exact test, two-sided. It looks only at pairs that differ; pairs without any such
-    /// say 1. None without pairs.
+    /// Returns the two-sided p-value of McNemar's exact test: the probability of a difference at
+    /// least this large if the two sides were equally good. Only differing pairs count; without any
+    /// it is 1. `None` without pairs.
     pub fn mcnemar(&self) -> Option<f64> {
         let (fewer, differ) =
             (self.only_first.min(self.only_second), self.only_first + self.only_second);
         (self.n() > 0).then(|| (2.0 * binomial::fair_at_most(fewer, differ)).min(1.0))
     }
 
-    /// Where the true difference of the rates probably lies: Newcombe's hybrid score interval for
-    /// paired rates (1998, method 10).
+    /// Returns the confidence interval of the difference of rates: Newcombe's hybrid score interval
+    /// for paired rates (1998, method 10).
     pub fn interval(&self, level: Level) -> Option<Interval> {
         let n = self.n();
         let (first, second) = (self.both + self.only_first, self.both + self.only_second);
@@ -71,7 +71,7 @@ impl PairedPasses {
         Some(Interval { low, high }.around(difference, -1.0, 1.0))
     }
 
-    /// How alike the two sides are, with Newcombe's correction for small numbers.
+    /// Returns the correlation of the two sides, with Newcombe's continuity correction.
     fn correlation(&self) -> f64 {
         let [both, first, second, neither] =
             [self.both, self.only_first, self.only_second, self.neither].map(float);

@@ -1,16 +1,16 @@
-//! **Pure.** The share of passes and the interval around it (Wilson 1927).
+//! **Pure.** Pass rate and its interval (Wilson 1927).
 use super::{Interval, Level, float};
 
-/// The Wilson interval of a rate. None without runs, or when more passed than there are.
+/// Returns the Wilson interval of a rate. `None` without runs, or if `passed` exceeds `n`.
 pub fn wilson(passed: u64, n: u64, level: Level) -> Option<Interval> {
     (n > 0 && passed <= n).then(|| of_share(float(passed) / float(n), float(n), level))
 }
 
-/// The Wilson interval of a rate over tasks that were run several times, given as (passed, runs) of
-/// each task. Runs of one task are alike, so that together they say less than as many runs of
-/// different tasks: they count as the number of independent runs that would leave the same doubt
-/// (Kish's effective sample size), never as more than there are and never as fewer than there are
-/// tasks. With one run a task it is the plain Wilson interval.
+/// Returns the Wilson interval of a rate over tasks with several runs each, given as (passed, runs)
+/// of each task. Runs of one task are not independent, so they carry less information than runs of
+/// different tasks. They count as the number of independent runs with the same uncertainty (Kish's
+/// effective sample size), at most the number of runs and at least the number of tasks. With one
+/// run per task it is the plain Wilson interval.
 pub fn wilson_clustered(tasks: &[(u64, u64)], level: Level) -> Option<Interval> {
     let tasks: Vec<(u64, u64)> = tasks.iter().copied().filter(|(_, runs)| *runs > 0).collect();
     if tasks.iter().any(|(passed, runs)| passed > runs) {
@@ -24,8 +24,8 @@ pub fn wilson_clustered(tasks: &[(u64, u64)], level: Level) -> Option<Interval> 
     let share = float(passed) / float(runs);
     let count = float(super::count(tasks.len()));
     let effective = if tasks.len() < 2 || passed == 0 || passed == runs {
-        // One task says nothing about others, and runs that all end alike say nothing about how
-        // alike runs of a task are.
+        // A single task does not reveal the variation between tasks, and runs that all end equally
+        // do not reveal the correlation within tasks.
         count
     } else {
         let squares: f64 = tasks
@@ -43,7 +43,7 @@ fn of_share(share: f64, n: f64, level: Level) -> Interval {
     let extra = reach * reach / n;
     let middle = (share + extra / 2.0) / (1.0 + extra);
     let half = reach / (1.0 + extra) * (share * (1.0 - share) / n + extra / (4.0 * n)).sqrt();
-    // At the ends the bound is the end itself, which rounding may miss.
+    // At 0 and 1 the bound is exact, which rounding may miss.
     let low = if share <= 0.0 { 0.0 } else { middle - half };
     let high = if share >= 1.0 { 1.0 } else { middle + half };
     Interval { low, high }.around(share, 0.0, 1.0)

@@ -1,11 +1,11 @@
-//! **Pure.** BLEU and GLEU of one sentence against one other, from how many runs of one to four
-//! words they share.
+//! **Pure.** BLEU and GLEU of a single sentence against a single reference, from the number of
+//! shared n-grams of one to four words.
 use super::pair::fraction;
 
-/// How many words a run has at most.
+/// Maximum n-gram length.
 pub(super) const LONGEST: usize = 4;
 
-/// BLEU with NLTK's fourth smoothing method; none when not a single word is shared.
+/// Returns BLEU with NLTK's smoothing method 4; `None` if not a single word is shared.
 pub(super) fn bleu(hits: [usize; LONGEST], response: usize, truth: usize) -> Option<f64> {
     if hits[0] == 0 {
         return None;
@@ -20,23 +20,22 @@ pub(super) fn bleu(hits: [usize; LONGEST], response: usize, truth: usize) -> Opt
         } else {
             fraction(hits, runs)
         };
-        // A precision of 0, which only a single word has, is left out of the mean and not counted
-        // as 0.
+        // A precision of 0, which occurs only for a single word, is left out of the mean instead of
+        // counting as 0.
         *logarithm = if precision > 0.0 { 0.25 * precision.ln() } else { 0.0 };
     }
     let brevity = if response > truth { 1.0 } else { (1.0 - fraction(truth, response)).exp() };
     Some(brevity * exact_sum(&logarithms).exp())
 }
 
-/// GLEU: runs that are shared, over those of the side that has more.
+/// Returns GLEU: the number of shared n-grams, divided by that of the side with more.
 pub(super) fn gleu(hits: [usize; LONGEST], response: usize, truth: usize) -> f64 {
     let runs = |words: usize| (0..LONGEST).map(|n| words.saturating_sub(n)).sum::<usize>();
     let most = runs(response).max(runs(truth));
     if most == 0 { 0.0 } else { fraction(hits.into_iter().sum(), most) }
 }
 
-/// The sum as if it were made without rounding, rounded once: Shewchuk's partial sums, as Python's
-/// `fsum` has them.
+/// Returns the exact sum, rounded once: Shewchuk's partial sums, like Python's `fsum`.
 fn exact_sum(terms: &[f64]) -> f64 {
     let mut partials: Vec<f64> = Vec::new();
     for term in terms {
@@ -65,7 +64,8 @@ fn exact_sum(terms: &[f64]) -> f64 {
         sum = before + partial;
         let lost = partial - (sum - before);
         if lost != 0.0 {
-            // Exactly between two floats the next partial decides which way to round.
+            // Exactly halfway between two floats, the next partial decides the direction of
+            // rounding.
             let beyond = partials
                 .last()
                 .is_some_and(|next| (*next < 0.0 && lost < 0.0) || (*next > 0.0 && lost > 0.0));

@@ -1,18 +1,18 @@
-//! **Pure.** METEOR: words are aligned when they are equal, then when their stems are, then when
-//! WordNet gives their stems a meaning in common. The score falls when aligned words are few, and
-//! when they stand in many pieces.
+//! **Pure.** METEOR. Words are aligned if they are equal, then if their stems are equal, then if
+//! their stems share a meaning in WordNet. The score falls if few words are aligned, and if the
+//! aligned words are scattered over many chunks.
 use super::pair::{Pair, Places, Words, count, fraction};
 use super::porter::stem;
 use super::wordnet::WordNet;
 
-/// How precision, recall and order are weighed.
+/// Weights of precision, recall and word order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights {
-    /// 1 counts precision only, 0 recall only.
+    /// Weight of recall against precision: 0 counts only precision, 1 only recall.
     pub alpha: f64,
-    /// How steeply pieces cost.
+    /// Exponent of the penalty for chunks.
     pub beta: f64,
-    /// How much pieces cost at most.
+    /// Maximum penalty for chunks.
     pub gamma: f64,
 }
 
@@ -22,22 +22,20 @@ impl Default for Weights {
     }
 }
 
-/// Words that belong together: the place in the response and the place in the truth, in the order
-/// of the response.
+/// Aligned words: position in the response and position in the truth, in the order of the response.
 pub type Alignment = Vec<(usize, usize)>;
 
-/// Alignments without and with the meanings of words.
+/// Alignments without and with synonyms.
 #[derive(Debug, Default)]
 pub(super) struct Aligned {
     pub(super) by_form: Alignment,
     pub(super) by_meaning: Alignment,
 }
 
-/// Words of one side that are not aligned yet: their place in the text, and what they are compared
-/// by.
+/// Unaligned words of one side: position in the text, and the number that they are compared by.
 type Free = Vec<(usize, u32)>;
 
-/// Aligns the words of two texts. In each step the last words of both sides are aligned first.
+/// Aligns the words of two texts. Each stage aligns the last words of both sides first.
 pub(super) fn align(pair: &Pair) -> Aligned {
     let mut lower = Words::default();
     for number in 0..count(pair.kinds()) {
@@ -55,7 +53,7 @@ pub(super) fn align(pair: &Pair) -> Aligned {
 
     let mut stems = Words::default();
     let mut stem_of: Vec<Option<usize>> = vec![None; forms.len()];
-    // The first word of a form stands for all of them.
+    // The first word of a form represents all of them.
     let mut word_of = vec![0; forms.len()];
     (0..forms.len()).rev().for_each(|word| word_of[forms[word] as usize] = word);
     let free = || response.iter().chain(&truth).map(|(_, form)| *form as usize);
@@ -79,7 +77,7 @@ pub(super) fn align(pair: &Pair) -> Aligned {
     Aligned { by_form, by_meaning: found }
 }
 
-/// Aligns equal words: the last of the response with the last that is free in the truth.
+/// Aligns equal words: the last in the response with the last unaligned one in the truth.
 fn match_equal(response: &mut Free, truth: &mut Free, kinds: usize, found: &mut Alignment) {
     let mut places = Places::new(truth.iter().map(|(_, word)| *word), kinds);
     let mut free = Free::new();
@@ -91,7 +89,7 @@ fn match_equal(response: &mut Free, truth: &mut Free, kinds: usize, found: &mut 
     }
     free.reverse();
     *response = free;
-    // Of each word the first places are left, as many as were not taken.
+    // The remaining words are the first occurrences of each word, as many as were not taken.
     let mut place = 0;
     truth.retain(|(_, word)| {
         place += 1;
@@ -99,15 +97,15 @@ fn match_equal(response: &mut Free, truth: &mut Free, kinds: usize, found: &mut 
     });
 }
 
-/// Aligns words whose stems can mean the same: the last of the response with the last in the truth
-/// that is free.
+/// Aligns words whose stems share a meaning: the last in the response with the last unaligned one
+/// in the truth.
 fn match_meanings(response: &Free, truth: &Free, stems: &[&str], found: &mut Alignment) {
     if response.is_empty() || truth.is_empty() {
         return;
     }
     let wordnet = WordNet::get();
     let mut places = Places::new(truth.iter().map(|(_, word)| *word), stems.len());
-    // Which words of the truth have a meaning.
+    // Pairs of a meaning and a word in the truth that names it.
     let mut named: Vec<(u32, u32)> = Vec::new();
     for (number, stem) in stems.iter().enumerate() {
         let number = count(number);
@@ -139,7 +137,7 @@ fn match_meanings(response: &Free, truth: &Free, stems: &[&str], found: &mut Ali
     }
 }
 
-/// The score of an alignment.
+/// Returns the score of an alignment.
 pub(super) fn score(alignment: &Alignment, response: usize, truth: usize, weights: Weights) -> f64 {
     if alignment.is_empty() {
         return 0.0;
@@ -151,7 +149,7 @@ pub(super) fn score(alignment: &Alignment, response: usize, truth: usize, weight
     (1.0 - penalty) * mean
 }
 
-/// How many pieces of the response stand in the truth as they are.
+/// Returns the number of chunks, that is, of contiguous stretches aligned in the same order.
 pub(super) fn pieces(alignment: &Alignment) -> usize {
     let follows = |two: &&[(usize, usize)]| two[1].0 == two[0].0 + 1 && two[1].1 == two[0].1 + 1;
     if alignment.is_empty() {

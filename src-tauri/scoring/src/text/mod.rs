@@ -1,4 +1,4 @@
-//! **Pure.** Texts against texts: the metrics of azure-ai-evaluation 1.10.0, number for number, and
+//! **Pure.** Text similarity: the metrics of azure-ai-evaluation 1.10.0 with identical numbers, and
 //! two plain comparisons.
 //!
 //! ```
@@ -6,7 +6,7 @@
 //!
 //! let measured = measure(Metric::F1, "The cat sat.", "A cat sat down.", Nltk::default());
 //! assert_eq!(measured.score, 0.8);
-//! // Several of the same two texts: what they have in common is found once.
+//! // Several metrics of the same two texts share their work.
 //! let texts = Texts::new("The cat sat.", "A cat sat down.", Nltk::default());
 //! assert!(texts.measure(Metric::RougeL).score > texts.measure(Metric::Bleu).score);
 //! ```
@@ -31,33 +31,33 @@ pub use similarity::{Similarity, fuzzy, too_long_for_fuzzy};
 pub use string_check::StringCheck;
 pub use texts::{Measured, Texts, measure};
 
-/// What a response is measured by against a truth. Every score is from 0 to 1, and more is better.
+/// Metric that compares a response with a truth. All scores are from 0 to 1; higher is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Metric {
-    /// Words in common, whatever their order.
+    /// Shared words, regardless of order.
     F1,
-    /// Runs of one to four words in common, as translations are judged.
+    /// Shared n-grams of one to four words, as used for translations.
     Bleu,
-    /// The same with recall, for single sentences.
+    /// Like BLEU, but with recall; for single sentences.
     Gleu,
-    /// Words in common, also as other forms and as synonyms, and how much of their order is kept.
+    /// Shared words, including inflected forms and synonyms, and preserved word order.
     Meteor,
-    /// Words in common.
+    /// Shared words.
     Rouge1,
-    /// Pairs of words in common.
+    /// Shared pairs of words.
     Rouge2,
-    /// Runs of three words in common.
+    /// Shared 3-grams.
     Rouge3,
-    /// Runs of four words in common.
+    /// Shared 4-grams.
     Rouge4,
-    /// Runs of five words in common.
+    /// Shared 5-grams.
     Rouge5,
-    /// The longest list of words that both have in the same order.
+    /// Longest common subsequence of words.
     RougeL,
 }
 
 impl Metric {
-    /// All of them, in the order in which they are written.
+    /// All metrics, in the order in which they are written.
     pub const ALL: [Self; 10] = [
         Self::F1,
         Self::Bleu,
@@ -71,7 +71,7 @@ impl Metric {
         Self::RougeL,
     ];
 
-    /// Its name in suites and files.
+    /// Returns the name in suites and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::F1 => "f1",
@@ -87,27 +87,27 @@ impl Metric {
         }
     }
 
-    /// The metric of a name; also of the names that OpenAI's graders have for ROUGE (`rouge_1`,
-    /// `rouge_l`).
+    /// Returns the metric with this name. Also accepts the names of OpenAI's graders for ROUGE
+    /// (`rouge_1`, `rouge_l`).
     pub fn from_name(name: &str) -> Option<Self> {
         let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
         Self::ALL.into_iter().find(|metric| plain(metric.name()) == plain(name))
     }
 }
 
-/// Whose rules for words are followed in English texts. They differ where single quotes stand
+/// NLTK version whose tokenizer rules apply to English texts. The versions differ in single quotes
 /// around words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Nltk {
     /// NLTK 3.10.4, which is installed with azure-ai-evaluation today.
     #[default]
     V3_10,
-    /// NLTK 3.9.1, which was when azure-ai-evaluation 1.10.0 appeared.
+    /// NLTK 3.9.1, which was current when azure-ai-evaluation 1.10.0 was released.
     V3_9,
 }
 
 impl Nltk {
-    /// The version as it is written.
+    /// Returns the version number.
     pub fn name(self) -> &'static str {
         match self {
             Self::V3_10 => "3.10.4",
@@ -115,13 +115,13 @@ impl Nltk {
         }
     }
 
-    /// The version of a name.
+    /// Returns the version with this number.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::V3_10, Self::V3_9].into_iter().find(|version| version.name() == name)
     }
 
-    /// White space in its patterns. Version 3.10 has other ones, for which the separators U+001C to
-    /// U+001F are none.
+    /// Returns true for whitespace in NLTK's patterns. In version 3.10, the separators U+001C to
+    /// U+001F are no whitespace.
     fn is_space(self, byte: u8) -> bool {
         matches!(byte, b'\t'..=b'\r' | b' ') || (self == Self::V3_9 && python::is_space_byte(byte))
     }

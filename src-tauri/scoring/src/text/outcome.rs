@@ -1,16 +1,16 @@
-//! **Pure.** Results as azure-ai-evaluation writes them: the score, whether it passes, and the
-//! threshold, under its names.
+//! **Pure.** Results in the format of azure-ai-evaluation: score, pass or fail, and threshold,
+//! under its key names.
 use super::{Measured, Metric};
 
-/// From which score on a result passes. ROUGE has one for each of its parts; the others use that of
-/// the score.
+/// Minimum scores for passing. ROUGE has one for each of its parts; the other metrics use only
+/// `score`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Thresholds {
-    /// Of the score; of ROUGE, of its harmonic mean.
+    /// Threshold of the score; for ROUGE, of its harmonic mean.
     pub score: f64,
-    /// Of the precision of ROUGE.
+    /// Threshold of ROUGE's precision.
     pub precision: f64,
-    /// Of the recall of ROUGE.
+    /// Threshold of ROUGE's recall.
     pub recall: f64,
 }
 
@@ -20,18 +20,18 @@ impl Default for Thresholds {
     }
 }
 
-/// One value of a result.
+/// Value in a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Field {
-    /// A number with a fraction, also when that is 0.
+    /// Number that is written with a fraction, even if that is 0.
     Number(f64),
-    /// A whole number.
+    /// Whole number.
     Whole(u8),
-    /// Words.
+    /// Text.
     Word(&'static str),
 }
 
-/// The result of one metric, its keys in their order.
+/// Returns the result of a metric, with its keys in order.
 pub fn outcome(
     metric: Metric,
     measured: &Measured,

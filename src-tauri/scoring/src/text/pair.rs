@@ -1,7 +1,7 @@
-//! **Pure.** The words of two texts as numbers, and how much of one is in the other.
+//! **Pure.** The words of two texts as numbers, and measures of their overlap.
 use foldhash::{HashMap, HashMapExt as _};
 
-/// Words one behind the other, in one piece of memory.
+/// List of words in contiguous memory.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     text: String,
@@ -23,8 +23,8 @@ impl Words {
         &self.text[start..self.ends[at] as usize]
     }
 
-    /// A number for each word, from 0: the same word has the same number. And where each number
-    /// comes first.
+    /// Numbers the words from 0, equal words with equal numbers. Also returns the index of the
+    /// first occurrence of each number.
     pub(super) fn numbered(&self) -> (Vec<u32>, Vec<usize>) {
         let mut known: HashMap<&str, u32> = HashMap::with_capacity(self.len() / 2);
         let mut firsts = Vec::new();
@@ -40,18 +40,18 @@ impl Words {
     }
 }
 
-/// The words of a response and a truth as numbers, from 0: the same word has the same number.
+/// The words of a response and a truth, numbered from 0; equal words have equal numbers.
 #[derive(Debug, Default)]
 pub(super) struct Pair {
     words: Words,
-    /// Where each word comes first.
+    /// Index of the first occurrence of each word.
     firsts: Vec<usize>,
     pub(super) response: Vec<u32>,
     pub(super) truth: Vec<u32>,
 }
 
 impl Pair {
-    /// Cuts both texts with the same rule.
+    /// Tokenizes both texts with the same rule.
     pub(super) fn cut(response: &str, truth: &str, rule: impl Fn(&str, &mut Words)) -> Self {
         let mut words = Words::default();
         words.text.reserve(response.len() + truth.len());
@@ -63,27 +63,27 @@ impl Pair {
         Self { words, firsts, response, truth }
     }
 
-    /// How many different words there are.
+    /// Returns the number of different words.
     pub(super) fn kinds(&self) -> usize {
         self.firsts.len()
     }
 
-    /// The word of a number.
+    /// Returns the word with a number.
     pub(super) fn word(&self, number: u32) -> &str {
         self.words.get(self.firsts[number as usize])
     }
 }
 
-/// A count that has at most 32 bits, since a text has at most 4 GB.
+/// Converts a count to 32 bits, which is enough because a text has at most 4 GB.
 pub(super) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// How many runs of n words both sides have, each as often as both have it, for n from 1 to `N`.
+/// Returns the number of shared n-grams (the smaller count of each) for n from 1 to `N`.
 pub(super) fn shared<const N: usize>(pair: &Pair) -> [usize; N] {
     let mut hits = [0; N];
-    // Where a run begins that both have, and which run it is. A longer run can only begin where a
-    // shorter one is in both.
+    // Start and number of each shared n-gram. A longer one can begin only where a shorter one is
+    // shared.
     let begin = |list: &[u32]| -> Vec<(usize, u32)> { list.iter().copied().enumerate().collect() };
     let (mut in_response, mut in_truth) = (begin(&pair.response), begin(&pair.truth));
     let mut runs = Runs { counts: vec![(0, false); pair.kinds()], ..Runs::default() };
@@ -113,8 +113,8 @@ pub(super) fn shared<const N: usize>(pair: &Pair) -> [usize; N] {
     hits
 }
 
-/// Runs of one length: numbers for them, and of each how many are left in the truth and whether the
-/// response has it.
+/// Numbers for the n-grams of one length, with their remaining count in the truth and a flag for
+/// their presence in the response.
 #[derive(Default)]
 struct Runs {
     numbers: HashMap<(u32, u32), u32>,
@@ -127,7 +127,7 @@ impl Runs {
         self.counts.clear();
     }
 
-    /// The number of a run that is longer by a word.
+    /// Returns the number of an n-gram that is one word longer.
     fn longer(&mut self, run: u32, word: u32) -> u32 {
         let next = count(self.counts.len());
         let number = *self.numbers.entry((run, word)).or_insert(next);
@@ -142,7 +142,7 @@ impl Runs {
     }
 }
 
-/// What two lists begin and end with alike, and what is left of them.
+/// Returns the combined length of the common prefix and suffix, and the remainders of both lists.
 fn trimmed<'l>(left: &'l [u32], right: &'l [u32]) -> (usize, &'l [u32], &'l [u32]) {
     let begin = left.iter().zip(right).take_while(|(left, right)| left == right).count();
     let (left, right) = (&left[begin..], &right[begin..]);
@@ -151,25 +151,25 @@ fn trimmed<'l>(left: &'l [u32], right: &'l [u32]) -> (usize, &'l [u32], &'l [u32
     (begin + end, &left[..left.len() - end], &right[..right.len() - end])
 }
 
-/// True when [`common_subsequence`] would take longer than anybody waits for a score: more than a
-/// tenth of a second or so.
+/// Returns true if [`common_subsequence`] would take too long for interactive use: more than about
+/// a tenth of a second.
 pub(super) fn is_too_long(left: &[u32], right: &[u32]) -> bool {
     let (_, left, right) = trimmed(left, right);
     (left.len() as u64).saturating_mul(right.len() as u64) > MOST_CELLS
 }
 
-/// Cells of the usual table that are looked at: 65,536 items against as many.
+/// Maximum number of cells of the conventional table: 65,536 items against as many.
 const MOST_CELLS: u64 = 1 << 32;
 
-/// The length of the longest list that can be made of both by leaving out items, which are numbers
-/// below `kinds`. The cells of the usual table are bits here, 64 of them in one step.
+/// Returns the length of the longest common subsequence of two lists of numbers below `kinds`.
+/// Bit-parallel: 64 cells of the conventional table per step.
 pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> usize {
     let (ends, left, right) = trimmed(left, right);
     let places = Places::new(left.iter().copied(), kinds);
-    // A zero bit is a place up to which the common list has grown by one.
+    // A zero bit marks a position at which the common subsequence grows by one.
     let mut grown = vec![u64::MAX; left.len().div_ceil(64)];
     let mut same = vec![0_u64; grown.len()];
-    // Of items that are so frequent that marking them costs more than a step: at most 64.
+    // Bit masks of items that are so frequent that marking them costs more than a step: at most 64.
     let mut frequent: HashMap<u32, Vec<u64>> = HashMap::new();
     let mark = |same: &mut [u64], item: u32| {
         places.of(item).for_each(|at| same[at / 64] |= 1 << (at % 64));
@@ -196,7 +196,7 @@ pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> u
     ends + zeros as usize
 }
 
-/// Takes in an item that stands where `same` has bits.
+/// Processes an item that occurs where `same` has bits.
 fn grow(grown: &mut [u64], same: &[u64]) {
     let mut carry = false;
     for (grown, same) in grown.iter_mut().zip(same) {
@@ -207,18 +207,18 @@ fn grow(grown: &mut [u64], same: &[u64]) {
     }
 }
 
-/// Where each number stands in a list, the last place first.
+/// Positions of each number in a list, the last position first.
 pub(super) struct Places {
-    /// The last place of each number.
+    /// Last position of each number.
     last: Vec<u32>,
-    /// For each place, the one before with the same number.
+    /// For each position, the previous one with the same number.
     before: Vec<u32>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
 impl Places {
-    /// Of numbers below `kinds`.
+    /// Indexes a list of numbers below `kinds`.
     pub(super) fn new(numbers: impl Iterator<Item = u32>, kinds: usize) -> Self {
         let mut last = vec![NOWHERE; kinds];
         let before = numbers
@@ -227,18 +227,18 @@ impl Places {
         Self { before: before.collect(), last }
     }
 
-    /// The places of a number that were not taken.
+    /// Returns the positions of a number that were not taken, the last one first.
     pub(super) fn of(&self, number: u32) -> impl Iterator<Item = usize> {
         let at = |place: u32| (place != NOWHERE).then_some(place as usize);
         std::iter::successors(at(self.last[number as usize]), move |place| at(self.before[*place]))
     }
 
-    /// Its last place.
+    /// Returns the last position of a number that was not taken.
     pub(super) fn last(&self, number: u32) -> Option<usize> {
         self.of(number).next()
     }
 
-    /// The same, which is taken away.
+    /// Returns and removes the last position of a number.
     pub(super) fn take(&mut self, number: u32) -> Option<usize> {
         let place = self.last(number)?;
         self.last[number as usize] = self.before[place];
@@ -246,7 +246,7 @@ impl Places {
     }
 }
 
-/// A part of a whole as a fraction. Both are far below what a float counts exactly.
+/// Returns the quotient of two counts, both far below the limit of exact floats.
 #[expect(clippy::cast_precision_loss, reason = "counts of words are below 2^53")]
 pub(super) fn fraction(part: usize, whole: usize) -> f64 {
     part as f64 / whole as f64

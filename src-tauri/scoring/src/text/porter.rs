@@ -1,8 +1,8 @@
-//! **Pure.** Stems of English words: Porter's rules with the changes that NLTK makes to them. Knows
-//! no words but a few exceptions. The rules are tables; of each, the first whose ending fits
-//! decides, also when its condition then fails.
+//! **Pure.** Stems of English words: Porter's rules with NLTK's extensions, and a few exceptions
+//! instead of a dictionary. The rules are tables; the first rule whose ending matches decides, even
+//! if its condition then fails.
 
-/// Words whose stem no rule gives.
+/// Words whose stem does not follow the rules.
 const EXCEPTIONS: [(&str, &str); 16] = [
     ("sky", "sky"),
     ("skies", "sky"),
@@ -22,7 +22,7 @@ const EXCEPTIONS: [(&str, &str); 16] = [
     ("succeed", "succeed"),
 ];
 
-/// The stem of a word that is in lower case.
+/// Returns the stem of a lower-case word.
 pub(super) fn stem(word: &str) -> String {
     if let Some((_, stem)) = EXCEPTIONS.iter().find(|(exception, _)| *exception == word) {
         return (*stem).to_owned();
@@ -41,10 +41,10 @@ pub(super) fn stem(word: &str) -> String {
     word.text
 }
 
-/// A word that loses and changes its end, and which of its letters are consonants.
+/// A word whose end is modified, and which of its letters are consonants.
 struct Word {
     text: String,
-    /// True for a consonant. The beginning of a word keeps its kinds when its end changes.
+    /// True for each consonant. Changes at the end do not affect the letters before.
     consonants: Vec<bool>,
 }
 
@@ -70,7 +70,7 @@ impl Word {
         }
     }
 
-    /// How many letters there are.
+    /// Returns the number of letters.
     fn len(&self) -> usize {
         self.consonants.len()
     }
@@ -79,14 +79,15 @@ impl Word {
         self.text.ends_with(ending)
     }
 
-    /// Puts another ending in place of one that is there. Endings are ASCII, so bytes are letters.
+    /// Replaces the ending `ending`, which must be present. Endings are ASCII, so bytes are
+    /// letters.
     fn change(&mut self, ending: &str, into: &str) {
         self.text.truncate(self.text.len() - ending.len());
         self.consonants.truncate(self.consonants.len() - ending.len());
         self.push(into);
     }
 
-    /// How often a consonant follows a vowel, in all but the last letters.
+    /// Returns the number of vowel-consonant sequences, ignoring the last `without` letters.
     fn measure(&self, without: usize) -> usize {
         let kinds = &self.consonants[..self.len().saturating_sub(without)];
         kinds.windows(2).filter(|two| !two[0] && two[1]).count()
@@ -106,7 +107,8 @@ impl Word {
         last.is_some() && last == letters.next() && self.consonants.last() == Some(&true)
     }
 
-    /// Ends in consonant, vowel, consonant, the last no w, x or y; or is a vowel and a consonant.
+    /// Returns true if the word ends in consonant, vowel, consonant (the last not w, x or y), or
+    /// consists of a vowel and a consonant. Ignores the last `without` letters.
     fn is_short(&self, without: usize) -> bool {
         match &self.consonants[..self.len() - without] {
             [.., true, false, true] => !matches!(self.last(without), Some('w' | 'x' | 'y')),
@@ -115,7 +117,8 @@ impl Word {
         }
     }
 
-    /// Applies the first rule whose ending fits, if what is left measures more than `least`.
+    /// Applies the first rule whose ending matches, if the measure of the remainder exceeds
+    /// `least`.
     fn apply(&mut self, rules: &[(&str, &str)], least: usize) {
         if let Some((ending, into)) = rules.iter().find(|(ending, _)| self.ends(ending))
             && self.measure(ending.len()) > least

@@ -1,8 +1,8 @@
-//! **Pure.** Characters as Python sees them: what is white space, and what is part of a word.
-//! Rust's own answers differ in a few.
+//! **Pure.** Character classes of Python: whitespace and word characters. Rust's differ for a few
+//! characters.
 use super::charsets::{self, Set};
 
-/// White space where Python splits and strips.
+/// Returns true for whitespace in Python's `split` and `strip`.
 pub(crate) fn is_space(c: char) -> bool {
     matches!(
         c,
@@ -11,22 +11,23 @@ pub(crate) fn is_space(c: char) -> bool {
     )
 }
 
-/// The same of an ASCII text.
+/// Like [`is_space`], for ASCII.
 pub(super) fn is_space_byte(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | 0x1c..=0x20)
 }
 
-/// What `\w` matches: letters, numbers and the underscore, but no mark that is put on a letter.
+/// Returns true for characters that `\w` matches: letters, numbers and the underscore, but no
+/// combining marks.
 pub(super) fn is_word(c: char) -> bool {
     if c.is_ascii() { is_word_byte(c as u8) } else { charsets::has(Set::Word, c) }
 }
 
-/// The same of an ASCII text.
+/// Like [`is_word`], for ASCII.
 pub(super) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The pieces between white space.
+/// Splits a text at whitespace.
 pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|piece| !piece.is_empty())
 }

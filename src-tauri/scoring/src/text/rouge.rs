@@ -1,5 +1,5 @@
-//! **Pure.** ROUGE: how much of the truth's words is in the response, by runs of words or by the
-//! longest common list.
+//! **Pure.** ROUGE: the share of the truth's words in the response, by n-grams or by longest common
+//! subsequence.
 use super::pair::{self, Pair, fraction};
 
 /// Precision, recall and their harmonic mean.
@@ -9,7 +9,7 @@ pub struct Overlap {
     pub precision: f64,
     /// Share of the truth that is in the response.
     pub recall: f64,
-    /// Both in one.
+    /// Harmonic mean of precision and recall.
     pub f1: f64,
 }
 
@@ -20,15 +20,14 @@ impl Overlap {
     }
 }
 
-/// By runs of `n` words, given how many both sides share.
+/// Returns ROUGE-N for n-grams of `n` words, given the number of shared ones.
 pub(super) fn by_runs(pair: &Pair, n: usize, hits: usize) -> Overlap {
     let share = |words: usize| fraction(hits, (words + 1).saturating_sub(n).max(1));
     Overlap::new(share(pair.response.len()), share(pair.truth.len()))
 }
 
-/// By the words of the truth's lines that are in the longest lists which each line has in common
-/// with those of the response, all of them together; no word counts more often than both texts have
-/// it.
+/// Returns ROUGE-Lsum: for each line of the truth, the union of its longest common subsequences
+/// with all lines of the response. No word counts more often than it occurs in either text.
 pub(super) fn by_lines(response: &[Vec<u32>], truth: &[Vec<u32>], kinds: usize) -> Overlap {
     let count = |lines: &[Vec<u32>]| lines.iter().map(Vec::len).sum::<usize>();
     let mut left = [vec![0_u32; kinds], vec![0_u32; kinds]];
@@ -53,9 +52,9 @@ pub(super) fn by_lines(response: &[Vec<u32>], truth: &[Vec<u32>], kinds: usize) 
     Overlap::new(share(count(response)), share(count(truth)))
 }
 
-/// Marks the words of a line that are in its longest list in common with another one. Of several
-/// such lists it is the one that is found from the end, words of this line being left out first
-/// where either may be.
+/// Marks the words of a line that belong to its longest common subsequence with another line. Among
+/// several, the one found by backtracking from the end is taken, skipping words of this line first
+/// where either side could be skipped.
 fn mark_common(line: &[u32], other: &[u32], common: &mut [bool]) {
     let width = other.len() + 1;
     let mut longest = vec![0_u32; (line.len() + 1) * width];
@@ -79,7 +78,7 @@ fn mark_common(line: &[u32], other: &[u32], common: &mut [bool]) {
     }
 }
 
-/// By the longest list of words that both sides have in this order.
+/// Returns ROUGE-L: by the longest common subsequence of both sides.
 pub(super) fn by_order(pair: &Pair) -> Overlap {
     if pair.response.is_empty() || pair.truth.is_empty() {
         return Overlap::new(0.0, 0.0);
@@ -95,7 +94,7 @@ mod tests {
 
     #[test]
     fn lines_are_held_against_all_lines_of_the_other_text() {
-        // Words 1 2 3 4 5 against 1 2 6 7 8 and 1 3 8 9 5: all of 1 2 and 1 3 5.
+        // Truth 1 2 3 4 5 against 1 2 6 7 8 and 1 3 8 9 5: the union of 1 2 and 1 3 5.
         let overlap =
             by_lines(&[vec![1, 2, 6, 7, 8], vec![1, 3, 8, 9, 5]], &[vec![1, 2, 3, 4, 5]], 10);
         assert_eq!(overlap, Overlap::new(0.4, 0.8));
@@ -103,7 +102,7 @@ mod tests {
         let once = by_lines(&[vec![1], vec![2]], &[vec![1, 2], vec![1, 2]], 3);
         assert_eq!(once, Overlap::new(1.0, 0.5));
         assert_eq!(by_lines(&[vec![]], &[vec![1]], 2), Overlap::new(0.0, 0.0));
-        // Which of several longest lists is taken matters, where words of it are left.
+        // The choice among several longest subsequences matters if words of them are left.
         for (response, truth, hits) in [
             (
                 &[vec![2, 2], vec![0, 2, 1, 2, 2]][..],

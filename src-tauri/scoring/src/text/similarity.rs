@@ -1,22 +1,22 @@
-//! **Pure.** How alike two texts are: letter by letter, or by one of the metrics. OpenAI's grader
-//! of this name does not say what its `fuzzy_match` computes; ours is our own choice. What needs a
-//! model (`cosine`) is not here.
+//! **Pure.** Similarity of two texts: character by character, or by a metric. OpenAI's grader of
+//! this name does not document what its `fuzzy_match` computes; this one is our own choice.
+//! Measures that need a model (`cosine`) are not included.
 use super::pair::{common_subsequence, count, fraction, is_too_long};
 use super::{Metric, Nltk, measure};
 use foldhash::{HashMap, HashMapExt as _};
 
-/// What likeness is measured by.
+/// Measure of similarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Similarity {
-    /// Letters in common, see [`fuzzy`].
+    /// Shared characters, see [`fuzzy`].
     Fuzzy,
     /// BLEU, GLEU, METEOR, or the harmonic mean of ROUGE.
     By(Metric),
 }
 
 impl Similarity {
-    /// The measure of a name: `fuzzy`, or that of a metric, also as the grader writes them
-    /// (`fuzzy_match`, `rouge_1`, `rouge_l`).
+    /// Returns the measure with this name: `fuzzy`, or the name of a metric. Also accepts the
+    /// spellings of OpenAI's grader (`fuzzy_match`, `rouge_1`, `rouge_l`).
     pub fn from_name(name: &str) -> Option<Self> {
         if matches!(name, "fuzzy" | "fuzzy_match") {
             return Some(Self::Fuzzy);
@@ -24,7 +24,7 @@ impl Similarity {
         Metric::from_name(name).filter(|metric| *metric != Metric::F1).map(Self::By)
     }
 
-    /// From 0 to 1, and more is more alike.
+    /// Returns the similarity from 0 to 1; higher is more similar.
     pub fn score(self, response: &str, truth: &str, nltk: Nltk) -> f64 {
         match self {
             Self::Fuzzy => fuzzy(response, truth),
@@ -33,9 +33,9 @@ impl Similarity {
     }
 }
 
-/// Twice the letters that both texts have in the same order, over all letters of both: 1 when they
-/// are equal, 0 when they share none. The same as `ratio` of rapidfuzz over 100. Case counts. Two
-/// empty texts are equal.
+/// Returns twice the length of the longest common subsequence of characters, divided by the length
+/// of both texts: 1 if they are equal, 0 if they share no character. Equals rapidfuzz's `ratio`
+/// divided by 100. Case-sensitive. Two empty texts are equal.
 pub fn fuzzy(response: &str, truth: &str) -> f64 {
     if response == truth {
         return 1.0;
@@ -45,13 +45,13 @@ pub fn fuzzy(response: &str, truth: &str) -> f64 {
     1.0 - fraction(all - 2 * common_subsequence(&response, &truth, kinds), all)
 }
 
-/// True when two texts are too long for [`fuzzy`].
+/// Returns true if two texts are too long for [`fuzzy`].
 pub fn too_long_for_fuzzy(response: &str, truth: &str) -> bool {
     let (response, truth, _) = letters(response, truth);
     is_too_long(&response, &truth)
 }
 
-/// The letters of both as numbers, and how many kinds there are.
+/// Returns the characters of both texts as numbers, and the number of different ones.
 fn letters(response: &str, truth: &str) -> (Vec<u32>, Vec<u32>, usize) {
     let mut known: HashMap<char, u32> = HashMap::new();
     let mut numbered = |text: &str| -> Vec<u32> {

@@ -1,23 +1,23 @@
-//! **Pure.** The plain comparisons of texts: yes or no.
+//! **Pure.** Plain text comparisons that pass or fail.
 
-/// How an answer is compared with a reference.
+/// Comparison of an answer with a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StringCheck {
-    /// It is the reference, letter by letter.
+    /// The answer equals the reference exactly.
     Eq,
-    /// It is anything else.
+    /// The answer differs from the reference.
     Ne,
-    /// It contains the reference.
+    /// The answer contains the reference.
     Like,
-    /// It contains the reference, in upper or lower case.
+    /// The answer contains the reference, ignoring case.
     Ilike,
 }
 
 impl StringCheck {
-    /// All of them.
+    /// All comparisons.
     pub const ALL: [Self; 4] = [Self::Eq, Self::Ne, Self::Like, Self::Ilike];
 
-    /// Its name in suites and files.
+    /// Returns the name in suites and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Eq => "eq",
@@ -27,12 +27,12 @@ impl StringCheck {
         }
     }
 
-    /// The comparison of a name.
+    /// Returns the comparison with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|check| check.name() == name)
     }
 
-    /// Whether the answer passes.
+    /// Returns true if the answer passes.
     pub fn passes(self, answer: &str, reference: &str) -> bool {
         match self {
             Self::Eq => answer == reference,

@@ -1,12 +1,12 @@
-//! **Pure.** Two texts that are measured against each other. Each rule cuts them into words once,
-//! whatever is asked afterwards.
+//! **Pure.** Two texts to be compared. Each tokenizer runs at most once, however many metrics are
+//! computed.
 use super::meteor::{self, Aligned, Alignment, Weights};
 use super::pair::{Pair, fraction, is_too_long, shared};
 use super::rouge::{self, Overlap};
 use super::{Metric, Nltk, bleu, tokens};
 use std::cell::OnceCell;
 
-/// A response and the truth it is measured against.
+/// A response and the truth it is compared with.
 #[derive(Debug)]
 pub struct Texts<'a> {
     response: &'a str,
@@ -21,20 +21,20 @@ pub struct Texts<'a> {
 
 const LONGEST_ROUGE: usize = 5;
 
-/// What a metric says of two texts.
+/// Result of a metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// The score; of ROUGE, its harmonic mean.
+    /// Score; for ROUGE, the harmonic mean.
     pub score: f64,
-    /// The parts of ROUGE.
+    /// Parts of ROUGE.
     pub overlap: Option<Overlap>,
-    /// False when BLEU found not a single word in common: then it does not count runs, and writes a
-    /// bare `0`.
+    /// False if BLEU found no common word: the original then computes no n-grams and writes a bare
+    /// `0`.
     pub comparable: bool,
 }
 
 impl<'a> Texts<'a> {
-    /// Nothing is computed yet.
+    /// Prepares a comparison; nothing is computed yet.
     pub fn new(response: &'a str, truth: &'a str, nltk: Nltk) -> Self {
         Self {
             response,
@@ -48,7 +48,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// One metric, with METEOR's usual weights.
+    /// Computes a metric, with METEOR's default weights.
     pub fn measure(&self, metric: Metric) -> Measured {
         let overlap = match metric {
             Metric::F1 => return self.f1().into(),
@@ -65,7 +65,7 @@ impl<'a> Texts<'a> {
         overlap.into()
     }
 
-    /// ROUGE by runs of so many words, up to nine.
+    /// Computes ROUGE-N for n-grams of `n` words, up to nine.
     pub fn rouge_by_runs(&self, n: usize) -> Measured {
         const MOST: usize = 9;
         let plain = self.plain();
@@ -73,10 +73,10 @@ impl<'a> Texts<'a> {
         rouge::by_runs(plain, n.clamp(1, MOST), hits[n.clamp(1, MOST) - 1]).into()
     }
 
-    /// ROUGE by the longest lists that lines of both texts have in common; none when the texts are
-    /// too long for that.
+    /// Computes ROUGE-Lsum, by the longest common subsequences of lines. `None` if the texts are
+    /// too long for it.
     pub fn rouge_by_lines(&self) -> Option<Measured> {
-        /// Cells of all tables together.
+        /// Maximum number of cells in all tables together.
         const MOST: usize = 10_000_000;
         let plain = self.plain();
         if plain.response.len().saturating_mul(plain.truth.len()) > MOST {
@@ -97,8 +97,7 @@ impl<'a> Texts<'a> {
         Some(rouge::by_lines(&response, &truth, plain.kinds()).into())
     }
 
-    /// True when a metric looks at how much of the order of both is the same, and they are too long
-    /// for that.
+    /// Returns true if a metric compares word order and the texts are too long for it.
     pub fn is_too_long(&self, metric: Metric) -> bool {
         metric == Metric::RougeL && is_too_long(&self.plain().response, &self.plain().truth)
     }
@@ -129,12 +128,12 @@ impl<'a> Texts<'a> {
         bleu::gleu(*self.runs(), words.response.len(), words.truth.len())
     }
 
-    /// METEOR with other weights.
+    /// Computes METEOR with custom weights.
     pub fn meteor(&self, weights: Weights) -> f64 {
         self.meteor_of(self.alignment(), weights)
     }
 
-    /// METEOR as it is without synonyms: what is equal or has the same stem.
+    /// Computes METEOR without synonyms, by equal words and equal stems only.
     pub fn meteor_without_synonyms(&self, weights: Weights) -> f64 {
         self.meteor_of(&self.aligned().by_form, weights)
     }
@@ -144,13 +143,13 @@ impl<'a> Texts<'a> {
         meteor::score(alignment, words.response.len(), words.truth.len(), weights)
     }
 
-    /// Which words METEOR holds for the same: places among the words of the response and of the
+    /// Returns the words that METEOR aligns: positions among the words of the response and of the
     /// truth.
     pub fn alignment(&self) -> &Alignment {
         &self.aligned().by_meaning
     }
 
-    /// The words of both texts that BLEU, GLEU and METEOR count.
+    /// Returns the words of both texts that BLEU, GLEU and METEOR count.
     pub fn tokens(&self) -> (Vec<&str>, Vec<&str>) {
         let words = self.words();
         let list = |numbers: &[u32]| numbers.iter().map(|number| words.word(*number)).collect();
@@ -202,7 +201,7 @@ impl From<f64> for Measured {
     }
 }
 
-/// One metric of one response. Who needs several of the same texts asks [`Texts`].
+/// Computes a single metric. For several metrics of the same texts, use [`Texts`].
 pub fn measure(metric: Metric, response: &str, truth: &str, nltk: Nltk) -> Measured {
     Texts::new(response, truth, nltk).measure(metric)
 }

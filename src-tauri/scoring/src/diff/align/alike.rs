@@ -1,4 +1,5 @@
-//! **Pure.** Rows without a key: which are so much alike that one is a wrong form of the other.
+//! **Pure.** Aligns rows without a key: pairs those that are similar enough to be a wrong version
+//! of each other.
 use super::assign::cheapest;
 use super::both;
 use crate::diff::budget::{Budget, steps};
@@ -9,32 +10,32 @@ use foldhash::{HashMap, HashMapExt as _};
 use std::ops::Range;
 use touchstone_formats::value::Value;
 
-/// Rows below this are not alike. Of three fields, one equal and one near is enough; one of three
-/// alone is not.
+/// Minimum similarity for a pair. Of three fields, one equal and one close is enough; one equal
+/// field out of three is not.
 pub(super) const ALIKE: f64 = 0.4;
-/// Rows that are called differently, and yet so much alike that the name must be what is wrong.
+/// Minimum similarity for rows with different names: so similar that the name must be wrong.
 pub(super) const VERY_ALIKE: f64 = 0.6;
-/// Of so many rows the best pairing as a whole is found; of more, each takes the most alike that is
-/// left.
+/// Number of rows up to which the best pairing overall is found. With more rows, pairs are taken
+/// greedily by similarity.
 const MOST: usize = 300;
-/// Words of a text that are looked at, and how much of it.
+/// Limits for the text that is compared: number of words, and bytes read.
 const WORDS: usize = 64;
 const BYTES: usize = 2_000;
-/// Of many rows, how many are looked at for each row, and in how many rows something must be at
-/// most to lead to them.
+/// Limits for the greedy pairing: candidates compared per row, and the number of rows up to which a
+/// sign is rare enough to lead to candidates.
 const CANDIDATES: usize = 12;
 const COMMON: usize = 64;
 
-/// What makes rows alike.
+/// Criteria for similarity of rows.
 pub(super) struct By<'a> {
-    /// How much they are at least.
+    /// Minimum similarity.
     pub(super) least: f64,
-    /// Fields that say nothing of it, unless a row has no others.
+    /// Fields that are not compared, unless a row has no others.
     pub(super) without: &'a [&'a str],
 }
 
-/// Pairs rows that are alike enough; the second value is false when there were too many for the
-/// best pairing.
+/// Pairs rows that are similar enough. The second value is false if there were too many rows for
+/// the best pairing.
 pub(super) fn pair(
     (expected, left): (&[Value], &[usize]),
     (actual, right): (&[Value], &[usize]),
@@ -62,8 +63,8 @@ pub(super) fn pair(
 
 fn at_best(a: &[Profile], b: &[Profile], least: f64) -> Vec<(usize, usize)> {
     let (few, many, turned) = if a.len() <= b.len() { (a, b, false) } else { (b, a, true) };
-    // Rows that are not alike cost the same whichever they are, so that they do not stand in the
-    // way of those that are.
+    // All dissimilar pairs cost the same, so that they do not influence the pairing of similar
+    // rows.
     let cost = |i: usize, j: usize| {
         let alike = few[i].likeness(&many[j]);
         if alike < least { 2_000_000_000 } else { part(1.0 - alike) * 1_000 + apart(i, j) }
@@ -104,11 +105,11 @@ fn one_by_one(
     pairs
 }
 
-/// How much two rows are alike, how far apart they stand, and which they are.
+/// Similarity of two rows, their distance in position, and their indexes.
 type Alike = (f64, i64, usize, usize);
 
-/// For some rows of the one side, those of the other that share something rare with them and are
-/// alike.
+/// Returns the sufficiently similar pairs of rows that share a rare sign, for a range of rows of
+/// `a`.
 fn candidates(
     (a, rows): (&[Profile], Range<usize>),
     (b, places): (&[Profile], &Places),
@@ -141,10 +142,10 @@ fn candidates(
     alike
 }
 
-/// In which rows each sign is.
+/// Index from signs to the rows that have them.
 struct Places {
     numbers: HashMap<u64, u32>,
-    /// Where the rows of each number begin, and where the last ones end.
+    /// Offset into `rows` at which the rows of each sign begin, plus the end of the last.
     begins: Vec<u32>,
     rows: Vec<u32>,
 }
@@ -185,7 +186,8 @@ impl Places {
     }
 }
 
-/// Of equally alike rows the nearer ones belong together.
+/// Returns the distance of two rows in position: of equally similar rows, the closer ones are
+/// paired.
 fn apart(i: usize, j: usize) -> i64 {
     i64::try_from(i.abs_diff(j)).unwrap_or(i64::MAX).min(999)
 }
@@ -195,12 +197,12 @@ fn part(share: f64) -> i64 {
     (share.clamp(0.0, 1.0) * 1_000_000.0) as i64
 }
 
-/// What is needed to see how much two rows are alike.
+/// Data of a row from which similarity is computed.
 struct Profile {
     kind: Kind,
-    /// Sorted by name.
+    /// Fields, sorted by name.
     fields: Vec<Aspect>,
-    /// Those of all fields.
+    /// Words of all fields.
     words: Vec<u64>,
 }
 
@@ -212,12 +214,12 @@ enum Kind {
     Other,
 }
 
-/// A field of a row, or a text or a list itself.
+/// A field of a row, or a whole text or list.
 struct Aspect {
     name: u64,
     hash: u64,
     number: Option<f64>,
-    /// Where the words of a text or the items of a list are; sorted, each once.
+    /// Range of the words of a text, or hashes of the items of a list; sorted, without duplicates.
     words: Range<usize>,
 }
 
@@ -243,7 +245,7 @@ impl Profile {
         Profile { kind, fields, words }
     }
 
-    /// From 0, nothing in common, to 1, the same.
+    /// Returns the similarity from 0, nothing in common, to 1, equal.
     fn likeness(&self, other: &Profile) -> f64 {
         if self.kind != other.kind || self.kind == Kind::Other {
             return 0.0;
@@ -268,7 +270,8 @@ impl Profile {
         if count > 1.0 { sum / (count - 1.0) } else { 1.0 }
     }
 
-    /// Numbers that equal aspects share.
+    /// Returns hashes of fields and of words in fields; rows that have a sign in common share a
+    /// field value or a word.
     fn signs(&self) -> impl Iterator<Item = u64> {
         self.fields.iter().flat_map(|field| {
             let whole = field.hash.rotate_left(7) ^ field.name;
@@ -280,7 +283,7 @@ impl Profile {
     }
 }
 
-/// A number for a word, whatever its case (FNV-1a).
+/// Returns the hash of a word, ignoring case (FNV-1a).
 fn of_word(word: &str) -> u64 {
     let add = |hash: u64, c: char| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3);
     let small = |hash: u64, c: char| match c {
@@ -291,7 +294,7 @@ fn of_word(word: &str) -> u64 {
 }
 
 impl Aspect {
-    /// Puts its words behind those that are there.
+    /// Creates an aspect and appends its words to `words`.
     fn of(name: u64, value: &Value, words: &mut Vec<u64>) -> Self {
         let start = words.len();
         match value {

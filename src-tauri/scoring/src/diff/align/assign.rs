@@ -1,11 +1,11 @@
-//! **Pure.** The cheapest pairing of two small groups as a whole (the Hungarian method).
+//! **Pure.** The cheapest pairing overall of two small groups (Hungarian method).
 
-/// For each row of a matrix of costs, its column, so that the sum is the least there is. Rows must
-/// not be more than columns.
+/// Returns the column of each row in the assignment with the least total cost. There must not be
+/// more rows than columns.
 pub(super) fn cheapest(costs: &[Vec<i64>]) -> Vec<usize> {
     let rows = costs.len();
     let columns = costs.first().map_or(0, Vec::len);
-    // Potentials of rows and columns, counted from 1; column 0 stands for "not yet".
+    // Potentials of rows and columns, counted from 1; column 0 means unassigned.
     let mut of_row = vec![0_i64; rows + 1];
     let mut of_column = vec![0_i64; columns + 1];
     let mut row_of = vec![0_usize; columns + 1];
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The least sum, by trying everything.
+    /// Returns the least total cost, by brute force.
     fn least(costs: &[Vec<i64>], taken: &mut Vec<bool>, row: usize) -> i64 {
         if row == costs.len() {
             return 0;

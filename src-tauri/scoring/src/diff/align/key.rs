@@ -1,5 +1,4 @@
-//! **Pure.** Rows that have a key: which fields tell which row is which, and which rows belong
-//! together by them.
+//! **Pure.** Aligns rows by key: infers the fields that identify rows, and pairs the rows by them.
 use super::{Aligned, Rest, alike};
 use crate::diff::budget::{Budget, steps};
 use crate::diff::identity::{Identity, hasher, is_whole, same};
@@ -9,18 +8,18 @@ use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
 use touchstone_formats::value::Value;
 
-/// Fields that are tried together at most, and of how many.
+/// Maximum number of fields in an inferred key, and of fields that are considered for it.
 const TOGETHER: usize = 3;
 const TRIED: usize = 8;
-/// Longer texts tell nobody which row is which.
+/// Length of a text beyond which it cannot identify a row.
 const LONGEST: usize = 200;
-/// So many rows are looked at before all are.
+/// Number of rows that are checked first, before all rows are.
 const FIRST: usize = 8;
-/// Of so many rows with the same key on both sides, equal ones find each other.
+/// Maximum number of rows with the same key among which equal ones are paired first.
 const TWINS: usize = 64;
 
-/// Aligns two lists of objects by key; none when there is none. `measured` are the fields that are
-/// compared as numbers.
+/// Aligns two lists of objects by key; `None` if they have none. `measured` are the fields that are
+/// compared as numbers, which never identify a row.
 pub(super) fn align(
     expected: &[Value],
     actual: &[Value],
@@ -48,7 +47,7 @@ pub(super) fn align(
     let keys = (keys(expected, &fields), keys(actual, &fields));
     let mut matches = by_key(expected, actual, keys, measured, budget);
     if !fields.iter().all(|field| is_id(field)) {
-        // A name may be what is wrong. An id may not: another id is another row.
+        // A name may itself be wrong; an id may not, because another id means another row.
         let rest = Rest::of(&matches, actual.len());
         let by = alike::By { least: alike::VERY_ALIKE, without: measured };
         for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0
@@ -61,20 +60,20 @@ pub(super) fn align(
 
 type Key<'a> = Option<Vec<Identity<'a>>>;
 
-/// The key of each row; none for rows that have none.
+/// Returns the key of each row; `None` for rows without one.
 fn keys<'a>(rows: &'a [Value], fields: &[String]) -> Vec<Key<'a>> {
     let columns: Vec<Vec<Option<Identity<'a>>>> =
         fields.iter().map(|field| column(rows, field)).collect();
     (0..rows.len()).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect()
 }
 
-/// A field of each row; none where it is not there, null, or made of others.
+/// Returns a field of each row; `None` where it is absent, null, or a list or object.
 fn column<'a>(rows: &'a [Value], field: &str) -> Vec<Option<Identity<'a>>> {
     let mut place = 0;
     let mut value = |row: &'a Value| {
         let entries = row.entries();
         let is_it = |(key, _): &(Value, Value)| key.text() == Some(field);
-        // Fields nearly always stand in the same place.
+        // Fields are nearly always at the same position.
         let at = if entries.get(place).is_some_and(is_it) {
             place
         } else {
@@ -101,7 +100,7 @@ fn by_key(
         }
     }
     let mut matches: Vec<Option<usize>> = vec![None; expected.len()];
-    // Of rows that share a key, on either side, equal ones go first.
+    // Among rows that share a key on either side, equal ones are paired first.
     let mut seen: HashSet<&[Identity<'_>]> = HashSet::with_capacity(left.len());
     if places.values().any(|twins| twins.len() > 1)
         || left.iter().flatten().any(|key| !seen.insert(key))
@@ -127,7 +126,7 @@ fn by_key(
     matches
 }
 
-/// Rows that have no key may be alike to one that was not found.
+/// Pairs rows without a key with similar unmatched rows of the other side.
 fn without_key(
     (expected, left): (&[Value], &[Key<'_>]),
     (actual, right): (&[Value], &[Key<'_>]),
@@ -153,32 +152,32 @@ fn without_key(
     }
 }
 
-/// A field that may tell which row is which.
+/// A field that may identify rows.
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Candidate<'a> {
     name: &'a str,
-    /// Its name ends in `id`.
+    /// True if its name ends in `id`.
     is_id: bool,
-    /// Texts, not numbers.
+    /// True if it has texts.
     is_text: bool,
-    /// Numbers that are no ids.
+    /// True if it has numbers and is not an id.
     is_number: bool,
-    /// It counts the rows.
+    /// True if it merely numbers the rows.
     counts: bool,
     place: usize,
-    /// A number for each value on both sides; two values with the same one are as rare as anything.
+    /// Hash of each value on both sides; a collision of two values is negligibly rare.
     sides: [Vec<Option<u64>>; 2],
-    /// How many different ones there are on the side that has more of them.
+    /// Number of different values on the side that has more.
     different: usize,
 }
 
-/// How well fields tell rows apart; the greatest is taken.
+/// Quality of a key; the greatest is chosen.
 type Fitness = (usize, usize, usize, std::cmp::Reverse<usize>);
 
-/// The fewest fields that tell all rows apart on both sides, and that some rows have in common. Ids
-/// come first, even if one side names a row twice, because that is what wrong answers do. Where
-/// numbers are what is compared, fields that are none come first, alone and then with numbers;
-/// those that are compared tell no rows apart.
+/// Returns the smallest set of fields that identifies all rows on both sides and has values in
+/// common on both. Ids come first, even if one side contains an id twice, because wrong answers do
+/// that. If numbers are compared, fields that are not numbers come first, alone and then with
+/// numbers; the compared fields never identify rows.
 fn infer(
     expected: &[Value],
     actual: &[Value],
@@ -203,7 +202,7 @@ fn infer(
     let (counting, mut known): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.counts);
     known.truncate(TRIED);
     if measured.is_empty() {
-        // Places are no names.
+        // Row positions are no names.
         return fewest(&known, rows_of(expected, actual), budget);
     }
     let (numbers, others): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.is_number);
@@ -219,7 +218,7 @@ fn rows_of(expected: &[Value], actual: &[Value]) -> u64 {
     steps(expected.len() + actual.len())
 }
 
-/// The fewest of some fields that tell all rows apart on both sides.
+/// Returns the smallest combination of the given fields that identifies all rows on both sides.
 fn fewest(known: &[Candidate<'_>], rows: u64, budget: &mut Budget) -> Option<Vec<String>> {
     (1..=TOGETHER).find_map(|together| {
         let combinations = steps(known.len()).pow(u32::try_from(together).ok()?);
@@ -260,17 +259,17 @@ fn candidate<'a>(
     let is_id = is_id(name);
     let fits = |one: &Identity<'_>| match one {
         Identity::Text(text) => text.len() <= LONGEST,
-        // A measure is no name: it is what may be wrong.
+        // A measured number is no name: it may itself be wrong.
         Identity::Number(number) => is_id || is_whole(number),
         Identity::Bool(_) => true,
         Identity::Null => false,
     };
-    // What the first rows say of most measures need not be asked of all.
+    // The first rows rule out most measured numbers without reading the others.
     if !column(&expected[..expected.len().min(FIRST)], name).iter().flatten().all(fits) {
         return None;
     }
     let (left, right) = (column(expected, name), column(actual, name));
-    // A row in ten may lack it: a wrong answer has wrong rows.
+    // A row in ten may lack the field: wrong answers have wrong rows.
     let lacks = |column: &[Option<Identity<'_>>]| {
         column.iter().filter(|one| one.is_none()).count() * 10 > column.len()
     };
@@ -313,14 +312,14 @@ fn candidate<'a>(
     })
 }
 
-/// What must be unique.
+/// Sides on which a key must be unique.
 #[derive(Clone, Copy, PartialEq)]
 enum Unique {
     Both,
     OneSide,
 }
 
-/// The fittest so many fields.
+/// Returns the best key with exactly this many fields.
 fn best(known: &[Candidate<'_>], together: usize, unique: Unique) -> Option<Vec<String>> {
     let mut found: Option<(Fitness, Vec<&Candidate<'_>>)> = None;
     let mut chosen: Vec<usize> = (0..together).collect();
@@ -336,7 +335,7 @@ fn best(known: &[Candidate<'_>], together: usize, unique: Unique) -> Option<Vec<
         {
             found = Some((fitness, fields));
         }
-        // The next combination.
+        // Next combination.
         let Some(at) = (0..together).rev().find(|at| chosen[*at] + together - at < known.len())
         else {
             break;

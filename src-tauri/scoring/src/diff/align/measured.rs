@@ -1,13 +1,14 @@
-//! **Pure.** Which fields of rows are compared as numbers, and so tell no row from another.
+//! **Pure.** Determines the fields that are compared as numbers and therefore identify no row.
 use super::key::is_id;
 use crate::diff::Measured;
 use touchstone_formats::value::Value;
 
-/// Rows have hardly more fields than this; what stands behind is no candidate for a name either.
+/// Maximum number of fields considered per row; fields beyond it are not considered for keys
+/// either.
 const MOST: usize = 64;
 
-/// Fields that are what is compared. Of all numbers, that is the last field that has a number in
-/// any row, unless it is an id.
+/// Returns the compared fields. For [`Measured::Numbers`] that is the last field that has a number
+/// in any row, unless it is an id.
 pub(super) fn names<'a>(rows: &'a [Value], measured: &'a Measured) -> Vec<&'a str> {
     match measured {
         Measured::Nothing => Vec::new(),
@@ -21,7 +22,7 @@ fn last_number(rows: &[Value]) -> Option<&str> {
     for row in rows {
         for (at, (key, value)) in row.entries().iter().take(MOST).enumerate() {
             let Some(name) = key.text() else { continue };
-            // Fields nearly always stand in the same place.
+            // Fields are nearly always at the same position.
             let there = if fields.get(at).is_some_and(|(other, _)| *other == name) {
                 Some(at)
             } else {

@@ -1,4 +1,4 @@
-//! **Pure.** Which row of one list belongs to which row of the other.
+//! **Pure.** Aligns two lists: pairs the expected rows with the actual ones.
 mod alike;
 mod assign;
 mod key;
@@ -16,12 +16,12 @@ use std::panic::resume_unwind;
 use std::thread;
 use touchstone_formats::value::Value;
 
-/// Two lists, aligned.
+/// Alignment of two lists.
 #[derive(Debug)]
 pub(super) struct Aligned {
-    /// For each expected row, the actual one.
+    /// Index of the actual row for each expected row.
     pub(super) matches: Vec<Option<usize>>,
-    /// How they found each other.
+    /// Method by which the rows were paired.
     pub(super) alignment: Alignment,
 }
 
@@ -64,10 +64,10 @@ pub(super) fn align(
     Aligned { matches, alignment }
 }
 
-/// Fewer rows than this are not worth a thread.
+/// Number of rows below which a thread is not worthwhile.
 const MANY: usize = 2_000;
 
-/// Two pieces of work, at the same time where they are about many rows.
+/// Runs two closures, in parallel if there are many rows.
 fn both<T: Send>(rows: usize, one: impl FnOnce() -> T, other: impl FnOnce() -> T + Send) -> (T, T) {
     if rows < MANY {
         return (one(), other());
@@ -78,11 +78,11 @@ fn both<T: Send>(rows: usize, one: impl FnOnce() -> T, other: impl FnOnce() -> T
     })
 }
 
-/// Pairs equal items: of several, the first with the first.
+/// Pairs equal items: the first with the first, the second with the second.
 fn equal(expected: &[Value], actual: &[Value]) -> Vec<Option<usize>> {
     let hashes = |items: &[Value]| items.iter().map(hash).collect::<Vec<_>>();
     let (left, right) = both(expected.len() + actual.len(), || hashes(expected), || hashes(actual));
-    // Where the first of each is, and after each place the next one of the same.
+    // Index of the first item for each hash, and for each item the next one with the same hash.
     let mut places: HashMap<u64, usize> = HashMap::with_capacity(actual.len());
     let mut next: Vec<Option<usize>> = vec![None; actual.len()];
     for (at, hash) in right.into_iter().enumerate().rev() {
@@ -104,8 +104,8 @@ fn equal(expected: &[Value], actual: &[Value]) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// Pairs what stands between the same neighbours on both sides, if it is equally many; or
-/// everything in turn, if nothing was paired. True when it paired anything.
+/// Pairs the items between the same neighbours on both sides, if there are equally many; if nothing
+/// is paired yet, pairs all by position. Returns true if it paired anything.
 fn fill(
     expected: &[Value],
     actual: &[Value],
@@ -128,8 +128,8 @@ fn fill(
     filled
 }
 
-/// True when one may be a wrong form of the other: both objects with a field in common, both lists,
-/// both neither.
+/// Returns true if one value may be a wrong version of the other: both objects with a common field,
+/// both lists, or both neither.
 fn could_be(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Map(a), Value::Map(b)) => {
@@ -141,7 +141,7 @@ fn could_be(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What is not paired yet.
+/// Items that are not paired yet.
 struct Rest {
     expected: Vec<usize>,
     actual: Vec<usize>,

@@ -1,30 +1,30 @@
-//! **Pure.** In which order aligned rows are told, and which of them moved: as few as possible.
+//! **Pure.** Orders aligned rows for display, and marks as few of them as possible as moved.
 
-/// What a row is worth that stays: always more than all distances together that it may cost.
+/// Worth of a row that stays; always more than the sum of all distances it may cost.
 const ROW: u64 = 1 << 41;
-/// Distances are not told apart beyond this.
+/// Distances are capped at this value.
 const FARTHEST: u64 = 1 << 20;
 
-/// Where a row stands.
+/// Positions of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// In the expected list.
+    /// Index in the expected list.
     pub(crate) from: Option<usize>,
-    /// In the actual list.
+    /// Index in the actual list.
     pub(crate) to: Option<usize>,
-    /// True when it stands in another order than the rows that stayed.
+    /// True if its order differs from that of the rows that stayed.
     pub(crate) moved: bool,
 }
 
-/// The rows of both lists: expected ones in their order, and each extra one after the row it
-/// follows among those that stayed.
+/// Returns the rows of both lists: the expected ones in their order, and each extra one after the
+/// row that it follows among those that stayed.
 pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bool) -> Vec<Place> {
     let stayed = stayed(matches);
     let mut owner: Vec<Option<usize>> = vec![None; actual];
     for (i, j) in matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))) {
         owner[j] = Some(i);
     }
-    // For each expected row, and for the time before the first, the extra rows that follow it.
+    // Extra rows that follow each expected row; the first entry is for those before the first.
     let mut follow: Vec<Vec<usize>> = vec![Vec::new(); matches.len() + 1];
     let mut after = 0;
     for (j, owner) in owner.iter().enumerate() {
@@ -48,13 +48,13 @@ pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bo
     places
 }
 
-/// For each expected row, whether it is one of the most rows that stand in the same order on both
-/// sides. Of several such choices the one is taken whose rows are nearest to their old places, so
-/// that a row whose place is the same has rarely moved.
+/// Returns for each expected row whether it stayed: the largest set of rows that are in the same
+/// order on both sides. Among several such sets, the one whose rows are closest to their old
+/// positions is chosen, so that a row with an unchanged position is rarely marked as moved.
 fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
     let last = matches.iter().flatten().max().map_or(0, |most| most + 1);
-    // The best chain that ends at or before a place of the actual list, as a tree of prefixes: how
-    // much it is worth, and its last row.
+    // Fenwick tree for prefix maxima: the worth and the last row of the best chain that ends at or
+    // before a position of the actual list.
     let mut best: Vec<(u64, Option<usize>)> = vec![(0, None); last + 1];
     let mut before: Vec<Option<usize>> = vec![None; matches.len()];
     for (i, j) in matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))) {
@@ -70,7 +70,7 @@ fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
         let worth = chain.0 + ROW - u64::try_from(i.abs_diff(j)).unwrap_or(u64::MAX).min(FARTHEST);
         let mut at = j + 1;
         while at <= last {
-            // Of two that are worth the same the later row stays, and the earlier one moved down.
+            // Of two equal chains, the later row stays, and the earlier one moved down.
             if worth >= best[at].0 {
                 best[at] = (worth, Some(i));
             }
@@ -86,7 +86,7 @@ fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
     stayed
 }
 
-/// Rows without a partner, by the rows that stayed around them.
+/// Returns the unpaired rows on both sides between rows that stayed.
 pub(super) fn gaps(matches: &[Option<usize>], actual: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
     let stayed = stayed(matches);
     let mut taken = vec![false; actual];
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(told(&[Some(0), Some(1)], 2), "0>0 1>1");
         assert_eq!(told(&[Some(2), Some(0), Some(1)], 3), "0>2* 1>0 2>1");
         assert_eq!(told(&[Some(0), None, Some(2)], 4), "0>0 ->1 1>- 2>2 ->3");
-        // Two rows changed places around a third: that one stayed.
+        // Two rows around a third swapped places: the third stayed.
         assert_eq!(told(&[Some(2), Some(1), Some(0)], 3), "0>2* 1>1 2>0*");
         assert_eq!(told(&[], 2), "->0 ->1");
         assert_eq!(told(&[None, None], 0), "0>- 1>-");

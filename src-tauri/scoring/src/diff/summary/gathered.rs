@@ -1,4 +1,4 @@
-//! **Pure.** What there is to say of a comparison, gathered once: counts, and the first few
+//! **Pure.** Data for the summary of a comparison, collected once: counts, and the first few
 //! examples of each kind.
 use super::{DifferenceKind, What, what, words};
 use crate::diff::differences::{ITEMS, each_of_list};
@@ -6,17 +6,17 @@ use crate::diff::{Field, Leaf, List, Node, Row, Sides};
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
-/// Examples that are kept of each kind.
+/// Maximum number of examples kept per kind.
 const EXAMPLES: usize = 3;
 
-/// What there is to say.
+/// Summary data of a value.
 pub(super) enum Told<'a> {
-    /// So many are right, and there is nothing else.
+    /// All items are right.
     Right { count: usize, noun: &'static str },
-    /// The same value on both sides.
+    /// Equal values on both sides that are scalar or empty.
     Equal(&'a Value),
-    /// Two values as wholes; `words` is how many words a text lost and gained, and whether that was
-    /// counted coarsely.
+    /// Two values compared as wholes; `words` is the number of words that a text lost and gained,
+    /// and whether that count is coarse.
     Leaf { leaf: &'a Leaf<'a>, words: Option<((usize, usize), bool)> },
     /// An object.
     Fields(Fields<'a>),
@@ -24,69 +24,69 @@ pub(super) enum Told<'a> {
     Rows(Rows<'a>),
 }
 
-/// What there is to say of an object.
+/// Summary data of an object.
 pub(super) struct Fields<'a> {
     pub(super) expected: usize,
     pub(super) right: usize,
     pub(super) missing: Vec<String>,
     pub(super) extra: Vec<String>,
     pub(super) changed: Vec<(String, &'a Leaf<'a>)>,
-    /// Lists in it, at any depth, but for those inside others.
+    /// Lists in it at any depth, except those inside other lists.
     pub(super) lists: Vec<(String, Rows<'a>)>,
 }
 
-/// What there is to say of a list.
+/// Summary data of a list.
 pub(super) struct Rows<'a> {
-    /// Rows are objects, items are anything.
+    /// `row` if all are objects, otherwise `item`.
     pub(super) noun: &'static str,
     pub(super) expected: usize,
-    /// Equal, in place or not.
+    /// Equal rows, in place or not.
     pub(super) equal: usize,
-    /// Equal and in place.
+    /// Equal rows in place.
     pub(super) right: usize,
     pub(super) missing: Several<'a>,
     pub(super) extra: Several<'a>,
     pub(super) moved: Several<'a>,
-    /// What differs in rows that are on both sides.
+    /// Differences inside rows that are present on both sides.
     pub(super) inside: Groups<'a>,
-    /// Lists inside rows that are in another order, by their paths, and in how many rows that is
-    /// so; the most frequent first.
+    /// Paths of lists inside rows whose order changed, with the number of rows, most frequent
+    /// first.
     pub(super) reordered: Vec<(String, usize)>,
 }
 
-/// Some rows: how many, and the first of them.
+/// Number of rows, and the first few of them.
 #[derive(Default)]
 pub(super) struct Several<'a> {
     pub(super) count: usize,
     pub(super) first: Vec<Name<'a>>,
 }
 
-/// What is needed to name a row.
+/// Data from which a row is named.
 pub(super) struct Name<'a> {
     pub(super) given: Option<&'a str>,
-    /// Its value, when that is the same on both sides or there is one side only.
+    /// Value of the row, if it is equal on both sides or present on one side only.
     pub(super) value: Option<&'a Value>,
     pub(super) from: Option<usize>,
     pub(super) to: Option<usize>,
 }
 
-/// Differences by where they are and what they are, the most frequent first.
+/// Differences grouped by path and kind, most frequent first.
 #[derive(Default)]
 pub(super) struct Groups<'a> {
     pub(super) groups: Vec<Group<'a>>,
     pub(super) all: usize,
 }
 
-/// The same kind of difference in the same field of many rows.
+/// Differences of the same kind at the same path, across rows.
 pub(super) struct Group<'a> {
     pub(super) path: String,
     pub(super) what: What,
     pub(super) count: usize,
-    /// In how many rows.
+    /// Number of rows.
     pub(super) rows: usize,
-    /// The last of them.
+    /// Row of the last difference.
     row: Option<usize>,
-    /// Changed values, the first few.
+    /// First few changed values.
     pub(super) first: Vec<&'a Leaf<'a>>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> Fields<'a> {
         told
     }
 
-    /// What there is to say of a field at any depth.
+    /// Collects the differences of a field at any depth.
     fn field(&mut self, path: String, sides: &'a Sides<'a>) {
         match sides {
             Sides::Both(node) if node.is_equal() && !node.is_moved() => {}
@@ -190,7 +190,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Lists inside rows whose own rows moved.
+/// Returns the lists inside rows whose own rows moved.
 fn reordered(list: &List<'_>) -> Vec<(String, usize)> {
     let mut counts: Vec<(String, usize)> = Vec::new();
     for row in &list.rows {
@@ -261,7 +261,8 @@ impl<'a> Several<'a> {
 }
 
 impl Group<'_> {
-    /// The list whose items these are, when they are items of a list inside a row.
+    /// Returns the path of the list whose items these are, if they are items of a list inside a
+    /// row.
     pub(super) fn items_of(&self) -> Option<&str> {
         self.path.strip_suffix(ITEMS)
     }

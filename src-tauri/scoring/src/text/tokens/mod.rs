@@ -1,5 +1,5 @@
-//! **Pure.** Tokens of a text, as the metrics count them: for BLEU, GLEU and METEOR by NLTK's
-//! rules, for F1 and ROUGE by their own.
+//! **Pure.** Tokenizers of the metrics: NLTK's rules for BLEU, GLEU and METEOR; separate rules for
+//! F1 and ROUGE.
 mod nist;
 mod punkt;
 mod punkt_words;
@@ -9,8 +9,8 @@ mod treebank;
 use super::Nltk;
 use super::python;
 
-/// Gives each token of BLEU, GLEU and METEOR to `each`. One character outside ASCII changes how the
-/// whole text is cut.
+/// Calls `each` with each token for BLEU, GLEU and METEOR. A single character outside ASCII
+/// switches the rules for the whole text.
 pub(super) fn nltk(text: &str, version: Nltk, each: &mut impl FnMut(&str)) {
     if !text.is_ascii() {
         nist::tokens(text, each);
@@ -22,15 +22,15 @@ pub(super) fn nltk(text: &str, version: Nltk, each: &mut impl FnMut(&str)) {
     }
 }
 
-/// Gives each token of ROUGE to `each`: runs of `a` to `z` and digits in the text in lower case.
+/// Calls `each` with each token for ROUGE: runs of `a` to `z` and digits in the lower-cased text.
 pub(super) fn rouge(text: &str, each: &mut impl FnMut(&str)) {
     let lower = text.to_lowercase();
-    // Bytes of other characters are none of these either.
+    // Bytes of non-ASCII characters are separators too.
     pieces(&lower, |byte| !(byte.is_ascii_lowercase() || byte.is_ascii_digit())).for_each(each);
 }
 
-/// The pieces between bytes, all of them ASCII or parts of characters that lie between pieces as a
-/// whole.
+/// Returns the pieces between separator bytes. Separators must be ASCII, or all bytes of a
+/// multi-byte character, so that no character is split.
 fn pieces(text: &str, is_between: impl Fn(u8) -> bool) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -44,7 +44,7 @@ fn pieces(text: &str, is_between: impl Fn(u8) -> bool) -> impl Iterator<Item = &
     })
 }
 
-/// Gives each token of F1 to `each`: pieces between white space, in lower case, without ASCII
+/// Calls `each` with each token for F1: pieces between whitespace, in lower case, without ASCII
 /// punctuation and articles.
 pub(super) fn f1(text: &str, each: &mut impl FnMut(&str)) {
     if text.is_ascii() {
@@ -70,7 +70,7 @@ fn is_article(word: &str) -> bool {
     matches!(word, "a" | "an" | "the")
 }
 
-/// An article may stand between signs that no white space sets apart, and leaves a space there.
+/// Splits a piece at articles between other characters; an article becomes a space there.
 fn without_articles(piece: &str, each: &mut impl FnMut(&str)) {
     let mut from = 0;
     let mut rest = piece;
@@ -83,7 +83,7 @@ fn without_articles(piece: &str, each: &mut impl FnMut(&str)) {
             }
             from = start + word;
         }
-        // Behind the word, and behind the signs that follow it.
+        // Continues behind the word and the other characters that follow it.
         let signs = rest[word..].find(python::is_word).unwrap_or(rest.len() - word);
         rest = &rest[word + signs..];
     }

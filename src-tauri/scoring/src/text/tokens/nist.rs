@@ -1,6 +1,6 @@
-//! **Pure.** Tokens of a text that is not all ASCII, as NLTK's international tokenizer sees them:
-//! letters outside ASCII are set apart from those inside, and punctuation and symbols from both.
-//! Sentences and contractions are not looked for, and case is kept.
+//! **Pure.** Tokenizer for texts that are not all ASCII, equal to NLTK's international tokenizer:
+//! splits between ASCII and other letters, and around punctuation and symbols. Neither sentences
+//! nor contractions are recognized, and case is kept.
 use crate::text::charsets::{Set, ranges};
 use crate::text::python;
 use std::sync::OnceLock;
@@ -9,7 +9,8 @@ const NOT_NUMBER: u8 = 1;
 const PUNCTUATION: u8 = 2;
 const SYMBOL: u8 = 4;
 
-/// The sets of each character of the first plane; no other is in any. 64 KB, filled in about 50 µs.
+/// Returns the sets of each character in the basic multilingual plane; no other character is in
+/// any. 64 KB, filled in about 50 µs.
 fn kinds() -> &'static [u8] {
     static KINDS: OnceLock<Vec<u8>> = OnceLock::new();
     KINDS.get_or_init(|| {
@@ -27,7 +28,7 @@ fn kinds() -> &'static [u8] {
     })
 }
 
-/// Gives each token to `each`.
+/// Calls `each` with each token.
 pub(super) fn tokens(text: &str, each: &mut impl FnMut(&str)) {
     let kinds = kinds();
     let is = |c: char, bit: u8| kinds.get(c as usize).is_some_and(|kind| kind & bit != 0);
@@ -43,8 +44,8 @@ pub(super) fn tokens(text: &str, each: &mut impl FnMut(&str)) {
     python::split(&out).for_each(each);
 }
 
-/// Without what marks skipped pieces, and with the characters that entities stand for. `&amp;`
-/// comes last: what it makes is no entity.
+/// Removes the mark for skipped parts and decodes entities. `&amp;` comes last, so that its result
+/// is not decoded again.
 fn unescaped(text: &str) -> String {
     let text = text.replace("<skipped>", "").replace('\u{2028}', " ");
     if !text.contains('&') {
@@ -62,7 +63,7 @@ fn unescaped(text: &str) -> String {
     entities.into_iter().chain(last).fold(text, |text, (entity, sign)| text.replace(entity, sign))
 }
 
-/// Each run of ASCII characters with a space on both sides.
+/// Surrounds each run of ASCII characters with spaces.
 fn ascii_apart(text: &str) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len() + 16);
     let mut inside = false;
@@ -79,7 +80,7 @@ fn ascii_apart(text: &str) -> Vec<char> {
     out
 }
 
-/// Replaces pairs from left to right; a character is in one pair at most.
+/// Replaces pairs of characters from left to right, without overlap.
 fn pairs(
     text: &[char],
     is_pair: impl Fn(char, char) -> bool,

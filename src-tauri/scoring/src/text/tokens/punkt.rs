@@ -1,22 +1,21 @@
-//! **Pure.** Where the sentences of an English text end, as NLTK's Punkt splitter decides. ASCII
-//! only. Every `.`, `?` and `!` that something may follow is a candidate; what is decided looks at
-//! the word before it and the one behind.
+//! **Pure.** Sentence splitter for English, equal to NLTK's Punkt. ASCII only. Every `.`, `?` and
+//! `!` with suitable text behind it is a candidate; the words before and behind it decide.
 use super::punkt_words::{annotate, lookahead};
 use crate::text::Nltk;
 use crate::text::python::is_space_byte;
 
-/// A mark that may end a sentence, with what stands around it.
+/// A mark that may end a sentence, with its context.
 struct Candidate {
-    /// Where the word before the mark begins.
+    /// Start of the word before the mark.
     word: usize,
     mark: usize,
-    /// Behind what follows: one closing character, or white space and the word behind it.
+    /// End of the context: one closing character, or whitespace and the next word.
     end: usize,
-    /// Where the word behind begins; none when a character follows at once.
+    /// Start of the next word; `None` if a character follows directly.
     next: Option<usize>,
 }
 
-/// The sentences as ranges of bytes. Some may be empty.
+/// Returns the sentences as byte ranges, without empty ones.
 pub(super) fn sentences(text: &[u8], nltk: Nltk) -> Vec<(usize, usize)> {
     let mut slices = Vec::new();
     let mut begin = 0;
@@ -31,14 +30,14 @@ pub(super) fn sentences(text: &[u8], nltk: Nltk) -> Vec<(usize, usize)> {
     realigned(text, &slices, nltk)
 }
 
-/// Candidates, but of those whose words overlap only the last.
+/// Returns the candidates; among those whose words overlap, only the last.
 fn candidates(text: &[u8], nltk: Nltk) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut last: Option<Candidate> = None;
     let (mut word, mut behind) = (0, 0);
     for mark in (0..text.len()).filter(|at| matches!(text[*at], b'.' | b'?' | b'!')) {
         let Some((end, next)) = follows(text, mark + 1, nltk) else { continue };
-        // A space right at the beginning counts as none, for a reason only the original knows.
+        // A space directly at the beginning does not count, to be compatible with the original.
         let space = text[behind..mark]
             .iter()
             .rposition(|byte| is_plain_space(*byte))
@@ -58,7 +57,7 @@ fn is_plain_space(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// What follows a mark: where it ends, and where the next word begins.
+/// Returns the end of the context behind a mark, and the start of the next word.
 fn follows(text: &[u8], at: usize, nltk: Nltk) -> Option<(usize, Option<usize>)> {
     if lookahead::ends_a_word(*text.get(at)?) {
         return Some((at + 1, None));
@@ -71,7 +70,7 @@ fn follows(text: &[u8], at: usize, nltk: Nltk) -> Option<(usize, Option<usize>)>
     Some((next + letters, Some(next)))
 }
 
-/// Gives closing quotes and brackets at the beginning of a sentence to the one before.
+/// Moves closing quotes and brackets at the beginning of a sentence to the previous one.
 fn realigned(text: &[u8], slices: &[(usize, usize)], nltk: Nltk) -> Vec<(usize, usize)> {
     let mut sentences = Vec::with_capacity(slices.len());
     let mut shift = 0;
@@ -92,13 +91,13 @@ fn realigned(text: &[u8], slices: &[(usize, usize)], nltk: Nltk) -> Vec<(usize, 
     sentences
 }
 
-/// Closing marks that begin a sentence: how many there are, and how long they are with the white
-/// space behind them.
+/// Returns the number of closing marks at the beginning of a sentence, and their length including
+/// the whitespace behind them.
 fn closing(text: &[u8], nltk: Nltk) -> Option<(usize, usize)> {
     let most =
         text.iter().take_while(|byte| matches!(byte, b'"' | b'\'' | b')' | b']' | b'}')).count();
     let rest = |marks: usize| &text[marks..];
-    // As few as possible: two dashes or white space must follow, or nothing.
+    // Shortest match: two dashes, whitespace or the end must follow.
     let marks = (1..=most).find(|marks| {
         let rest = rest(*marks);
         rest.is_empty() || rest.starts_with(b"--") || nltk.is_space(rest[0])

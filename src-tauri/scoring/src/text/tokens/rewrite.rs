@@ -1,7 +1,7 @@
-//! **Pure.** An ASCII text in which patterns are replaced one after the other, without being
-//! allocated anew each time.
+//! **Pure.** Buffer for replacing patterns in an ASCII text one after the other without repeated
+//! allocation.
 
-/// The text, what it becomes, and which bytes were in it at the beginning.
+/// The text, its next version, and the bytes that it may contain.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     text: Vec<u8>,
@@ -10,7 +10,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Begins anew with a text.
+    /// Restarts with a text.
     pub(super) fn begin(&mut self, text: &[u8]) {
         self.text.clear();
         self.text.extend_from_slice(text);
@@ -21,19 +21,19 @@ impl Draft {
         &self.text
     }
 
-    /// Whether any of these was there at the beginning: what is looked for and not written by an
-    /// earlier pattern need not be looked for.
+    /// Returns true if the text may contain any of these bytes. Lets patterns be skipped whose
+    /// bytes were neither in the original text nor written by an earlier pattern.
     pub(super) fn had(&self, any_of: &[u8]) -> bool {
         any_of.iter().any(|byte| self.present & bit(*byte) != 0)
     }
 
-    /// Says that a pattern wrote this byte.
+    /// Records that a pattern wrote this byte.
     pub(super) fn brings(&mut self, byte: u8) {
         self.present |= bit(byte);
     }
 
-    /// Replaces from left to right. `pattern` is asked at each place; it writes what shall stand
-    /// there and says how many bytes it stands for, or writes nothing and says 0.
+    /// Replaces from left to right. `pattern` is called at each position. It writes the replacement
+    /// and returns the number of bytes replaced, or writes nothing and returns 0.
     pub(super) fn replace(&mut self, pattern: impl Fn(&[u8], usize, &mut Vec<u8>) -> usize) {
         self.next.clear();
         let mut at = 0;
@@ -57,7 +57,7 @@ impl Draft {
         self.text.append(&mut self.next);
     }
 
-    /// Puts a space at both ends.
+    /// Adds a space at both ends.
     pub(super) fn pad(&mut self) {
         self.text.insert(0, b' ');
         self.text.push(b' ');

@@ -1,15 +1,15 @@
-//! **Pure.** Words of one English sentence as NLTK's word tokenizer sees them: quotes, punctuation
-//! and contractions are set apart by patterns that are replaced one after the other. Their order is
-//! part of the rule. ASCII only: other texts go another way.
+//! **Pure.** Word tokenizer for an English sentence, equal to NLTK's: patterns that separate
+//! quotes, punctuation and contractions are applied one after the other, and their order matters.
+//! ASCII only; other texts use a different tokenizer.
 use super::rewrite::Draft;
 use crate::text::Nltk;
 use crate::text::python::{is_space_byte, is_word_byte};
 
-/// Gives each word of a sentence to `each`.
+/// Calls `each` with each word of a sentence.
 ///
-/// Between white space most pieces are nothing but letters and digits, or these and one mark behind
-/// them. No pattern looks into such pieces or over them, so only what stands between them is put
-/// through the patterns, with the white space around it.
+/// Most pieces between whitespace are only letters and digits, or these with one mark behind them.
+/// No pattern applies inside or across such pieces, so only the stretches between them go through
+/// the patterns, with the whitespace around them.
 pub(super) fn words(sentence: &[u8], nltk: Nltk, draft: &mut Draft, each: &mut impl FnMut(&str)) {
     let (mut from, mut at) = (None, 0);
     while at < sentence.len() {
@@ -37,13 +37,13 @@ pub(super) fn words(sentence: &[u8], nltk: Nltk, draft: &mut Draft, each: &mut i
     }
 }
 
-/// White space in every pattern of every version.
+/// Returns true for characters that are whitespace in every pattern of every version.
 fn is_gap(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Where a piece between white space comes apart (at its end if it does not), when no pattern needs
-/// to be asked.
+/// Returns the position at which a piece between whitespace is split (its end if it is not), or
+/// `None` if the patterns must decide.
 fn simple(piece: &[u8], behind: &[u8]) -> Option<usize> {
     let letters = piece.iter().take_while(|byte| is_word_byte(**byte)).count();
     let contraction = joined(&piece[..letters], 0);
@@ -51,8 +51,8 @@ fn simple(piece: &[u8], behind: &[u8]) -> Option<usize> {
         [] => Some(contraction.map_or(letters, |(_, middle)| middle)),
         _ if letters == 0 || contraction.is_some() => None,
         [b',' | b';' | b':' | b'?' | b'!'] => Some(letters),
-        // A period is set apart at the end of the sentence and nowhere else; brackets behind it
-        // would make that a question.
+        // A period is separated only at the end of the sentence; brackets behind it need the
+        // patterns.
         [b'.'] => match behind.iter().find(|byte| !is_gap(**byte)) {
             None => Some(letters),
             Some(byte) if is_word_byte(*byte) => Some(letters + 1),
@@ -62,8 +62,8 @@ fn simple(piece: &[u8], behind: &[u8]) -> Option<usize> {
     }
 }
 
-/// Pieces with other characters, with the white space around them; `ends` says whether the sentence
-/// ends there.
+/// Tokenizes pieces with other characters, including the whitespace around them; `ends` is true at
+/// the end of the sentence.
 fn marked(pieces: &[u8], ends: bool, nltk: Nltk, draft: &mut Draft, each: &mut impl FnMut(&str)) {
     draft.begin(pieces);
     opening_quotes(draft, nltk);
@@ -77,7 +77,6 @@ fn marked(pieces: &[u8], ends: bool, nltk: Nltk, draft: &mut Draft, each: &mut i
     }
 }
 
-/// The text that ASCII bytes are.
 fn text_of(word: &[u8]) -> &str {
     std::str::from_utf8(word).unwrap_or_default()
 }
@@ -117,10 +116,11 @@ fn opening_quotes(draft: &mut Draft, nltk: Nltk) {
     }
 }
 
-/// Endings that an apostrophe joins to the word before.
+/// Endings that an apostrophe attaches to the word before.
 const ENDINGS: [&[u8]; 8] = [b"re", b"ve", b"ll", b"m", b"t", b"s", b"d", b"n"];
 
-/// An apostrophe before a single letter or digit that is no ending: the rule until 3.9.1.
+/// Returns true for an apostrophe before a single letter or digit that is not an ending: the rule
+/// up to 3.9.1.
 fn opens_before_one_letter(text: &[u8], at: usize) -> bool {
     let rest = &text[at + 1..];
     text[at] == b'\''
@@ -129,8 +129,8 @@ fn opens_before_one_letter(text: &[u8], at: usize) -> bool {
         && !ENDINGS.iter().any(|ending| starts_with_ignoring_case(rest, ending))
 }
 
-/// An apostrophe that no word stands before, and a word that is no ending behind: the rule of
-/// 3.10.4.
+/// Returns true for an apostrophe without a word before it, and with a word that is not an ending
+/// behind it: the rule of 3.10.4.
 fn opens_a_word(text: &[u8], at: usize) -> bool {
     let rest = &text[at + 1..];
     text[at] == b'\''
@@ -179,9 +179,9 @@ fn punctuation(draft: &mut Draft, ends: bool, nltk: Nltk) {
     set_apart(draft, b"*");
 }
 
-/// Sets the period apart that ends the text; behind it there may be closing brackets and quotes,
-/// and white space. The first of the two rules also takes spaces between these, and sets them apart
-/// from the period.
+/// Separates the period at the end of the text, which closing brackets, quotes and whitespace may
+/// follow. The first of the two rules also accepts spaces between these, and separates them from
+/// the period.
 fn final_period(draft: &mut Draft, nltk: Nltk, with_spaces: bool) {
     if !draft.had(b".") {
         return;
@@ -227,7 +227,7 @@ fn closing_quotes(draft: &mut Draft, nltk: Nltk) {
     if !draft.had(b"'") {
         return;
     }
-    // The rest asks for single spaces.
+    // The remaining patterns require single spaces.
     draft.replace(|text, at, out| {
         match text[at..].iter().take_while(|byte| nltk.is_space(**byte)).count() {
             0 => 0,
@@ -245,7 +245,7 @@ fn closing_quotes(draft: &mut Draft, nltk: Nltk) {
     });
 }
 
-/// Sets an ending apart that stands behind a letter and before a space.
+/// Separates an ending that stands behind a letter and before a space.
 fn ending(text: &[u8], at: usize, out: &mut Vec<u8>, endings: &[&[u8]]) -> usize {
     if matches!(text[at], b'\'' | b' ') {
         return 0;
@@ -257,7 +257,7 @@ fn ending(text: &[u8], at: usize, out: &mut Vec<u8>, endings: &[&[u8]]) -> usize
     found.map_or(0, |ending| put(out, &[&text[at..=at], b" ", ending, b" "], ending.len() + 2))
 }
 
-/// Words that are two, and where they come apart.
+/// Words that are split in two, and the split position.
 const JOINED: [(&[u8], usize); 8] = [
     (b"cannot", 3),
     (b"d'ye", 1),
@@ -285,7 +285,8 @@ fn contractions(draft: &mut Draft) {
         });
     }
     if draft.had(b"'") {
-        // One after the other, because what the first sets apart can make room for the second.
+        // Applied one after the other, because the first can create the space that the second
+        // needs.
         for word in [b" 'tis".as_slice(), b" 'twas"] {
             draft.replace(|text, at, out| {
                 let rest = &text[at..];
@@ -305,14 +306,14 @@ fn joined(text: &[u8], at: usize) -> Option<(&'static [u8], usize)> {
     let (word, middle) =
         JOINED.into_iter().find(|(word, _)| starts_with_ignoring_case(rest, word))?;
     let ends = match rest.get(word.len()) {
-        // The only one that asks for white space behind it, which there is at the end too.
+        // `wanna` is the only pattern that requires whitespace, or the end of the text, behind it.
         next if word == b"wanna" => next.is_none_or(|byte| is_space_byte(*byte)),
         next => !next.is_some_and(|byte| is_word_byte(*byte)),
     };
     ends.then_some((word, middle))
 }
 
-/// Sets each of these bytes apart.
+/// Separates each of these bytes.
 fn set_apart(draft: &mut Draft, marks: &[u8]) {
     if draft.had(marks) {
         draft.replace(
@@ -321,7 +322,7 @@ fn set_apart(draft: &mut Draft, marks: &[u8]) {
     }
 }
 
-/// Writes a piece with a space on both sides; says how long it is.
+/// Writes a piece with a space on both sides, and returns its length.
 fn apart(out: &mut Vec<u8>, piece: &[u8]) -> usize {
     if piece.is_empty() { 0 } else { put(out, &[b" ", piece, b" "], piece.len()) }
 }
@@ -333,7 +334,7 @@ fn put(out: &mut Vec<u8>, pieces: &[&[u8]], instead_of: usize) -> usize {
     instead_of
 }
 
-/// How often a byte is repeated at the beginning.
+/// Returns the length of the run of a byte at the beginning.
 fn run(text: &[u8], byte: u8) -> usize {
     text.iter().take_while(|other| **other == byte).count()
 }
