@@ -22,7 +22,7 @@ pub struct Subject {
     pub answer: String,
     /// Steps as JSON, one per line.
     pub process: Vec<String>,
-    /// Whether `Finish` was called.
+    /// Use of the function `Finish`.
     pub finish: Finish,
     /// True when `Finish` was called to give up.
     pub gave_up: bool,

@@ -13,7 +13,7 @@ pub struct Evaluation<'a> {
     pub sopr: Option<f64>,
     /// API call score; `None` when there are no gold APIs.
     pub api_calls: Option<f64>,
-    /// Whether the answer was finished; `None` when that is unknown.
+    /// True when the answer was finished; `None` when that is unknown.
     pub finished: Option<bool>,
     /// True when there is an answer.
     pub answered: bool,
