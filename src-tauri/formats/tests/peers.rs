@@ -1,6 +1,6 @@
 //! `PyYAML` and js-yaml read the written YAML back to the original value. Both must be installed;
-//! without them the tests are skipped, unless `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, which `make
-//! test` does.
+//! without them the tests are skipped, unless `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, which
+//! `make test` does.
 #![expect(clippy::unwrap_used, reason = "a peer that misbehaves fails the test")]
 mod nasty;
 

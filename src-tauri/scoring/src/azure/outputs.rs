@@ -144,14 +144,14 @@ impl Column {
         self.cells.iter().map(|at| self.values.get(*at as usize))
     }
 
-    /// Returns the pandas type of the column.
+    /// Returns the column's pandas type.
     pub(super) fn type_of(&self) -> Type {
         Type::of(self.cells())
     }
 }
 
 impl Type {
-    /// Returns the pandas type of a column with these cells.
+    /// Returns the pandas type for a column with these cells.
     pub(super) fn of<'a>(cells: impl Iterator<Item = Option<&'a Value>>) -> Self {
         let (mut numbers, mut fractions, mut flags, mut others, mut missing) =
             (false, false, false, false, false);
