@@ -91,7 +91,7 @@ pub(super) enum Nothing {
     Error,
 }
 
-/// Strategy of the oldest judges.
+/// Result format of the oldest judges.
 const USUAL: Way = Way {
     reason: Reason::BeforeResult,
     bounded: false,
@@ -101,7 +101,7 @@ const USUAL: Way = Way {
     details: false,
 };
 
-/// Strategy of the agent judges.
+/// Result format of the agent judges.
 const AGENT: Way = Way {
     reason: Reason::Last,
     bounded: true,
