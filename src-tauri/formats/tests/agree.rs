@@ -1,11 +1,13 @@
-//! The fast way and the full parser agree on every text, and the outline agrees with the whole.
+//! The fast YAML parser agrees with the full parser on every text, and the outline of a transcript
+//! agrees with the whole.
 mod edits;
 
 use edits::{Edits, FIXTURES};
 use proptest::prelude::*;
 use touchstone_formats::{transcript, yaml};
 
-/// Both ways through one text; true when the fast way took it.
+/// Parses a text with both parsers and compares the results. Returns true when the fast parser
+/// accepted it.
 fn agree(text: &str) -> bool {
     let fast = yaml::read_fast_only(text);
     if let Some(value) = &fast {
@@ -52,7 +54,7 @@ fn edited_files_are_read_alike_both_ways() {
     assert!(taken * 10 > rounds, "the fast way took only {taken} of {rounds}");
 }
 
-/// Texts at the edges of what the fast way knows.
+/// Edge cases of the fast parser.
 const CORNERS: &[&str] = &[
     "a: |\n  x\n",
     "a: |-\n  x\n",

@@ -1,4 +1,4 @@
-//! Where the answer of a run is found, and what counts as one.
+//! Tests of finding and parsing the answer of a run.
 use touchstone_formats::answer::{extract, why_unread};
 use touchstone_formats::{ReadErrorKind, json};
 

@@ -1,4 +1,4 @@
-//! Benchmark folders: which run a file belongs to, and what its files say.
+//! Tests of benchmark folders: assignment of files to runs, and parsing of the files.
 #![expect(clippy::unwrap_used, reason = "files that cannot be read fail the test")]
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Files that hold many runs, as the original writes them. They are not part of the project;
-//! without them there is nothing to do.
+//! Tests of files that hold many runs, on files of the original system. These are not part of the
+//! repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use touchstone_formats::json;
 use touchstone_formats::run::Standing;
 use touchstone_formats::value::Value;
 
-/// The files below a folder of the golden data, by their paths below `data_example`.
+/// Returns the files below a folder of the golden data, by their paths below `data_example`.
 fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/golden/stabletoolbench/data_example");
@@ -59,7 +59,7 @@ fn converted_answers_of_the_original_are_runs() {
             assert!(outline.text.contains(entry.get("query").and_then(Value::text).unwrap()));
             let steps = entry.get("answer").and_then(|answer| answer.get("total_steps")).unwrap();
             let run = collection::read(&path, &bytes, &member.key).unwrap();
-            // The system says nothing, so it is no step.
+            // An empty system message is not a step.
             assert_eq!(Value::Number((run.steps.len() + 1).to_string()), *steps, "{path} {id:?}");
             assert_eq!(&run.outline(), outline);
             cases += 1;

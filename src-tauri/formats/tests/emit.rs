@@ -1,4 +1,4 @@
-//! What we write reads back as what it was: by us, for any value.
+//! Written YAML parses back to the original value, for any value.
 mod nasty;
 
 use nasty::{NASTY, texts};

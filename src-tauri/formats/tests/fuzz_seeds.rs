@@ -1,4 +1,4 @@
-//! Replays the seeds of the fuzz targets. `make fuzz` goes on from them with inputs of its own.
+//! Replays the seeds of the fuzz targets. `make fuzz` continues from them with generated inputs.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../../../fuzz/checks.rs"]
@@ -7,7 +7,7 @@ mod checks;
 use std::fs;
 use std::path::Path;
 
-/// Calls back with every file of a folder of the project, and returns how many there were.
+/// Calls back with every file of a folder, and returns the number of files.
 fn each(folder: &str, mut check: impl FnMut(&[u8])) -> usize {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

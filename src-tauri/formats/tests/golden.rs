@@ -1,5 +1,5 @@
-//! Real benchmark folders and suites are read. They are not part of the project; without them there
-//! is nothing to do.
+//! Parses real benchmark folders and suites. They are not part of the repository; without them the
+//! tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Bad, huge and hostile files: a precise error, soon, and never a crash.
+//! Malformed, huge and hostile files lead to a precise error in bounded time, and never to a crash.
 #![expect(clippy::unwrap_used, reason = "an error that is missing fails the test")]
 mod edits;
 
@@ -15,7 +15,7 @@ use touchstone_formats::{
     yaml,
 };
 
-/// Far more than is needed, also without optimisation on a busy machine.
+/// Time limit with a large margin, also for debug builds on a busy machine.
 const SOON: Duration = Duration::from_mins(1);
 
 fn fault(bytes: &[u8]) -> ReadError {
@@ -75,7 +75,7 @@ fn limits_hold_at_the_last_value_that_fits_and_at_the_next() {
             "{depth} brackets in JSON"
         );
     }
-    // 1,004 values, a thousand more for every alias, and one for every item after those.
+    // 1,004 values, a thousand more per alias, and one for each further item.
     let repeated = |nodes: usize| {
         let (aliases, rest) = ((nodes - 1_004) / 1_000, (nodes - 1_004) % 1_000);
         format!(
@@ -114,7 +114,7 @@ fn a_text_that_is_too_long_is_refused_before_all_of_it_is_read_and_by_both_reade
         ("literal, on many lines", format!("|-\n{lines}]")),
         ("without a line end", format!("{long}x")),
     ] {
-        // Whoever reads on finds that the end is wrong.
+        // A parser that continued would find the malformed end.
         let text = format!("conversation:\n- user_message: {value}");
         let error = transcript::outline(text.as_bytes()).unwrap_err();
         assert_eq!(
@@ -273,7 +273,7 @@ fn a_file_cut_off_anywhere_is_never_answered_by_accident() {
     }
 }
 
-/// Everything that reads, on everything: whatever happens, nothing panics.
+/// Runs every parser on the text; none of them may panic.
 fn read_everything(text: &str) {
     let bytes = text.as_bytes();
     let _ = transcript::Document::read(bytes).map(|document| document.write());
@@ -345,7 +345,7 @@ fn a_query_with_very_many_apis_is_read_in_the_time_of_its_length() {
         format!(r#"{{"category_name": "C{at}", "tool_name": "T", "api_name": "a{at}"}}"#)
     };
     let gold = |at: usize| format!(r#"["T", "a{at}"]"#);
-    // Each twice.
+    // Lists each item twice.
     let all = |of: &dyn Fn(usize) -> String| {
         (0..2 * count).map(|at| of(at % count)).collect::<Vec<_>>().join(",")
     };

@@ -1,6 +1,6 @@
-//! What we write is read by `PyYAML` and js-yaml as what it was. Both come from their packages;
-//! without them this is skipped, unless `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, as it is by `make
-//! test`.
+//! `PyYAML` and js-yaml read the written YAML back to the original value. Both must be installed;
+//! without them the tests are skipped, unless `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, which
+//! `make test` does.
 #![expect(clippy::unwrap_used, reason = "a peer that misbehaves fails the test")]
 mod nasty;
 
@@ -43,8 +43,8 @@ const out = texts.map((text) => {
 process.stdout.write(JSON.stringify(out));
 ";
 
-/// What the first of these commands that finds the package makes of some texts; none when it is not
-/// installed.
+/// Parses texts with the first of the commands that finds the package. Returns `None` when none
+/// does.
 fn read_by(
     name: &str,
     commands: Vec<Command>,
@@ -66,7 +66,7 @@ fn read_by(
     Some(answered(name, &mut command, &input))
 }
 
-/// True when this program can load the package, where this command would look for it.
+/// Returns true when the program can load the package with the environment of this command.
 fn can(command: &Command, probe: &str) -> bool {
     let flag = command.get_args().next().unwrap_or_default();
     let envs = command.get_envs().filter_map(|(key, value)| Some((key, value?)));
@@ -79,7 +79,7 @@ fn can(command: &Command, probe: &str) -> bool {
     probed.is_ok_and(|status| status.success())
 }
 
-/// What a program writes when it is given something to read.
+/// Runs a program with this input and returns its output.
 fn answered(name: &str, command: &mut Command, input: &str) -> Vec<Value> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
@@ -90,7 +90,7 @@ fn answered(name: &str, command: &mut Command, input: &str) -> Vec<Value> {
 }
 
 fn by_python(texts: &[String]) -> Option<Vec<Value>> {
-    // The package of the distribution belongs to its own Python, and another may come first.
+    // A distribution's package belongs to its own Python, and another Python may come first.
     let commands = ["python3", "/usr/bin/python3"].map(|program| {
         let mut command = Command::new(program);
         command.args(["-c", PYTHON]);
@@ -109,7 +109,7 @@ fn by_node(texts: &[String]) -> Option<Vec<Value>> {
     read_by("js-yaml", vec![command], "require('js-yaml')", texts)
 }
 
-/// Nasty texts, and many others like them, always the same.
+/// Returns the nasty texts and many similar ones, always the same.
 fn texts() -> Vec<String> {
     let mut runner = TestRunner::deterministic();
     let strategy = nasty::texts();
@@ -117,10 +117,10 @@ fn texts() -> Vec<String> {
     nasty::NASTY.iter().map(|text| (*text).to_owned()).chain(random).collect()
 }
 
-/// A text in every place where it may stand.
+/// Puts a text at every position where a text may occur.
 fn placed(text: &str) -> Value {
     let text = || Value::from(text);
-    // JavaScript moves keys that look like whole numbers, and has one key that is none.
+    // JavaScript reorders keys that look like integers, and treats one key specially.
     let key = Value::Text(format!("{} ", text().text().unwrap_or_default()));
     let inner = Value::Map(vec![("value".into(), text()), (key, text())]);
     Value::Map(vec![
@@ -183,7 +183,7 @@ fn a_rewritten_transcript_says_the_same_to_every_peer() {
     }
 }
 
-/// What readers of YAML 1.1 take for something else than text, and what looks like it.
+/// Texts that YAML 1.1 readers parse as other types, and lookalikes.
 const ODD: [&str; 24] = [
     "2024-01-01",
     "2024-01-01 10:00:00",
@@ -211,7 +211,7 @@ const ODD: [&str; 24] = [
     "a: b",
 ];
 
-/// Transcripts in which a text stands with and without quotes, where those without are read as that
+/// Returns transcripts with a text both quoted and unquoted, where the unquoted one is read as that
 /// text.
 fn unquoted() -> Vec<String> {
     let files = ODD.iter().map(|text| (*text).to_owned()).chain(texts()).filter(|text| !text.contains('\n')).map(|text| {

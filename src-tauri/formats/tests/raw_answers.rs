@@ -1,5 +1,5 @@
-//! Raw answers of our own: what counts, what was tried, what they are converted to, and what is
-//! wrong with bad ones.
+//! Tests of raw answers with synthetic files: counts, attempts, conversion, and errors of malformed
+//! files.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::fmt::Write as _;
 use std::path::Path;
@@ -157,7 +157,7 @@ fn where_the_file_does_not_say_which_way_counts_a_rule_chooses_and_says_so() {
         kinds,
         [StepKind::User, StepKind::ToolCall, StepKind::Assistant, StepKind::ToolCall]
     );
-    // Which of the ways that were given up is in the file, the conversation tells.
+    // The conversation identifies which of the abandoned branches is in the file.
     let up = read("103_DFS_woFilter_w2.json");
     assert_eq!(up.tree.as_ref().unwrap().chosen_by, None);
     assert_eq!(reason(&up).as_deref(), Some("Gave up without an answer."));

@@ -1,4 +1,4 @@
-//! A transcript that is rewritten keeps what we do not know, in place.
+//! Rewriting a transcript keeps unknown content in place.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use touchstone_formats::run::Standing;
 use touchstone_formats::transcript::{self, Document};

@@ -1,5 +1,5 @@
-//! Names and keys of `StableToolBench`, against what the original gives. Its files are not part of
-//! the project; without them there is nothing to do.
+//! Compares names and keys of `StableToolBench` with those of the original system. Its files are
+//! not part of the repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::HashSet;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn keys_are_the_texts_that_python_writes() {
         let (Some(input), Some(key)) = (text("tool_input_json"), text("python_key")) else {
             continue;
         };
-        // What JSON does not allow and Python reads has a reader of its own.
+        // Texts that only Python's JSON reader accepts are tested elsewhere.
         let Ok(value) = json::read(input) else { continue };
         assert_eq!(python::text(&value), key, "{input}");
         cases += 1;
@@ -54,7 +54,7 @@ fn keys_are_the_texts_that_python_writes() {
     println!("cases: {cases}");
 }
 
-/// The rows of all query files, with the names of their sets.
+/// Returns the rows of all query files, with the names of their sets.
 fn queries() -> Vec<(String, Query)> {
     let sets = [
         "G1_instruction",
@@ -90,7 +90,7 @@ fn whole(name: &str) -> Option<String> {
     fs_err::read_to_string(file).ok()
 }
 
-/// The tools of the folder of the original's layout.
+/// Returns the tools of a folder in the original's layout.
 fn tools() -> Pool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/golden/stabletoolbench/toolenv/tools");
@@ -132,7 +132,7 @@ fn functions_are_those_of_the_original() {
                 "{set} {id}"
             );
         }
-        // The original describes a tool that is in several categories by whichever it happened to
+        // For a tool in several categories, the original uses the description that it happened to
         // list last.
         let list = text(case, "tool_list_text");
         if !["demo_project", "currency_converter_v2"]

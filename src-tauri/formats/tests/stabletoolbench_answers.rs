@@ -1,5 +1,5 @@
-//! Answers of `StableToolBench`, against what the original gives. Its files are not part of the
-//! project; without them those tests have nothing to do, and those on files of our own remain.
+//! Compares answers of `StableToolBench` with the original system's. Its files are not part of the
+//! repository; without them only the tests on synthetic files run.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn converted_answers_name_the_functions_they_called_and_are_read_as_runs() {
     println!("cases: {cases}");
 }
 
-/// Bytes of the raw answers that cases speak of.
+/// Returns the bytes of the raw answer that a case refers to.
 fn source(case: &Value) -> Vec<u8> {
     let name = text(case, "source");
     let old = name
@@ -157,7 +157,7 @@ fn the_conversions_that_came_with_the_answers_are_ours() {
             assert_eq!(convert::id(&file.file_name().unwrap().to_string_lossy()), id);
             let bytes = fs_err::read(file).unwrap();
             assert_eq!(convert::raw(&bytes, method, Faults::Kept).unwrap().entry, *shipped);
-            // A raw answer and what it was converted to tell the same calls.
+            // A raw answer and its conversion contain the same calls.
             let (raw, converted) = (raw::outline(&bytes).unwrap(), converted::outline(id, shipped));
             assert_eq!(
                 (raw.calls, raw.standing, raw.answer),
@@ -210,7 +210,7 @@ fn real_raw_answers_are_read_whole_and_their_outlines_agree() {
     println!("cases: {cases}, trees: {trees}, nodes: {nodes}");
 }
 
-/// `json.dumps` of Python.
+/// Writes JSON like Python's `json.dumps`.
 fn python_json(value: &Value) -> String {
     let join = |all: Vec<String>| all.join(", ");
     match value {
@@ -240,7 +240,7 @@ fn python_json(value: &Value) -> String {
     }
 }
 
-/// SHA-256 in hexadecimal digits, as FIPS 180-4 has it.
+/// Returns the SHA-256 digest in hexadecimal digits (FIPS 180-4).
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

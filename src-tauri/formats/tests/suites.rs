@@ -1,4 +1,4 @@
-//! Suites in every form people write them, and what is said about those that are wrong.
+//! Tests of suites in all supported forms, and of the errors in malformed ones.
 #![expect(clippy::unwrap_used, reason = "a suite that cannot be read fails the test")]
 use touchstone_formats::suite::{self, Expected, Suite, ground_truth, is_suite};
 use touchstone_formats::value::Value;

@@ -1,4 +1,4 @@
-//! Threads of agents beside what azure-ai-evaluation 1.10.0 makes of them.
+//! Compares converted agent threads with those of azure-ai-evaluation 1.10.0.
 use std::path::Path;
 use touchstone_formats::azure::{self, Choice, Part};
 use touchstone_formats::json;
@@ -19,8 +19,8 @@ fn threads_of_agents_become_what_the_package_makes_of_them() {
         let row = azure::read(input.as_bytes()).unwrap()[0].rows(&choice).unwrap().remove(0);
         let output = case.get("output").unwrap();
         if output.get("error").is_some() {
-            // The package cannot convert a thread with tools: the response is what that run has,
-            // and no tool is lost.
+            // The package cannot convert a thread with tools. The response contains the messages of
+            // that run, and every tool is kept.
             let of = |value: &Value, key: &str| {
                 value.get(key).map(|list| list.items().to_vec()).unwrap_or_default()
             };

@@ -1,4 +1,4 @@
-//! What a transcript says: steps, turns, how it stands, and that the outline agrees with the whole.
+//! Tests of transcripts: steps, turns, status, and agreement between the outline and the whole.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use touchstone_formats::run::{Language, Layout, Standing, StepKind};
 use touchstone_formats::value::Value;
@@ -182,7 +182,7 @@ fn usage_of_each_model_and_times_in_other_spellings_are_read() {
         usage("started: 2025-02-21T00:12Z, finished: 2025-02-21 00:13:00 UTC").seconds,
         Some(60.0)
     );
-    // What was spent on it is without the pauses that lie between the dates.
+    // The active time excludes pauses between the dates.
     assert_eq!(
         usage("started: 1740096727, seconds: 4.5, finished: 1740096737.5").seconds,
         Some(4.5)
@@ -254,7 +254,7 @@ fn what_is_no_transcript_says_what_it_is() {
     }
 }
 
-/// Kinds and turns of the steps of a conversation.
+/// Returns the kind and turn of each step of a conversation.
 fn turns(items: &str) -> Vec<(StepKind, u32)> {
     let run = transcript::read(format!("conversation:\n{items}").as_bytes()).unwrap();
     run.steps.iter().map(|step| (step.kind, step.turn)).collect()

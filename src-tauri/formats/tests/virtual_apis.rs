@@ -1,5 +1,5 @@
-//! Keys, checks, labels and strips of virtual APIs, against what the original gives. Its files are
-//! not part of the project; without them there is nothing to do.
+//! Compares keys, checks, labels and stripping of virtual APIs with the original system. Its files
+//! are not part of the repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn every_key_is_the_text_that_python_writes() {
         let read = python_json::read(&input).unwrap();
         assert_eq!(read.str(), key, "{input}");
         assert_eq!(cache_file::keys(&read)[0].1, key);
-        // As it stands in a file, and found there again.
+        // The key in the notation of cache files, and its lookup in such a file.
         let file = CacheFile::default().with([(key.as_str(), &Py::Null)]);
         let written = format!("{{\n    {}: null\n}}", text(case, "key_in_cache_file").unwrap());
         assert_eq!(file.text(), written);

@@ -1,10 +1,10 @@
-//! Keys of `touchstone.yaml`: what is said of those that mean nothing, and of values that make no
-//! sense.
+//! Tests of the keys of `touchstone.yaml`: errors for unknown keys and for invalid values.
 use std::collections::BTreeSet;
 use touchstone_formats::ReadError;
 use touchstone_formats::workspace::{self, schema};
 
-/// Every section with the lines above its keys, and how deep the keys stand below them.
+/// Returns every section with the lines above its keys, the indentation depth of the keys, and
+/// further required lines.
 fn sections() -> Vec<(&'static schema::Section, &'static str, usize, &'static str)> {
     vec![
         (&schema::WORKSPACE, "", 0, ""),
@@ -24,7 +24,7 @@ fn sections() -> Vec<(&'static schema::Section, &'static str, usize, &'static st
     ]
 }
 
-/// A letter left out, written twice, or swapped with the next.
+/// Returns misspellings of a key: one letter dropped, doubled, or swapped with the next.
 fn slips(key: &str) -> BTreeSet<String> {
     let letters: Vec<char> = key.chars().collect();
     let mut all = BTreeSet::new();
@@ -54,7 +54,7 @@ fn every_slip_in_a_key_is_reported_with_its_line_and_the_key_that_was_meant() {
     for (section, above, depth, beside) in sections() {
         for key in section.names().filter(|key| *key != "kind") {
             for slip in slips(key).into_iter().filter(|slip| !section.has(slip)) {
-                // Of a price, what is missing is told as well.
+                // Missing keys of a price are also reported.
                 let beside: String = beside
                     .lines()
                     .filter(|line| !line.trim().starts_with(&format!("{key}:")))

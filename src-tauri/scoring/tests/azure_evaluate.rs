@@ -1,6 +1,6 @@
-//! What the evaluators without a model, the sums over rows and the files of results come to,
-//! against what azure-ai-evaluation 1.10.0 gave. Its results are not part of the project; without
-//! them nothing is held against anything here. Cases of our own are in `azure_evaluators`.
+//! Compares evaluators without a model, metrics and results files with the output of
+//! azure-ai-evaluation 1.10.0. That output is not part of the repository; without it nothing is
+//! compared. Tests on synthetic cases are in `azure_evaluators`.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::PathBuf;
 use touchstone_formats::json;
@@ -10,8 +10,8 @@ use touchstone_scoring::azure::{
     Results, ResultsRead, Table, metrics,
 };
 
-/// A file of theirs; nothing where there are none at all. Where there are, a name that is none of
-/// them is a mistake of the test.
+/// Returns a golden file; `None` when the folder does not exist. Panics when only the file is
+/// missing, because the test names it wrongly.
 fn golden(name: &str) -> Option<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure");
     if !folder.is_dir() {
@@ -49,8 +49,8 @@ fn done(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Result<Outco
     }
 }
 
-/// What the model said that stood in when the package made its files: always the same, but for two
-/// kinds of answers.
+/// Returns the reply of the stub model with which the package produced its files: constant, except
+/// for two kinds of answers.
 fn stub(judge: &str, inputs: &Inputs, question: &str) -> &'static str {
     let nothing = inputs.get("response") == Some(&"".into());
     let unsure = question.contains("I do not know.");
@@ -74,7 +74,7 @@ fn with(params: &Value, more: &[(&str, &str)]) -> Value {
     Value::Map(params.entries().iter().cloned().chain(more).collect())
 }
 
-/// Numbers that are none are texts in the files.
+/// Converts texts such as `NaN`, which stand for numbers in the files.
 fn plain(value: &Value) -> Value {
     match value {
         Value::Text(text) if matches!(text.as_str(), "NaN" | "Infinity" | "-Infinity") => {
@@ -122,7 +122,7 @@ fn text_evaluators_with_options_come_to_what_the_package_does() {
             theirs.as_ref().map_err(|why| *why),
             "{name}"
         );
-        // Ours is the same, or one switch says why it is not.
+        // The result is the same, or one quirk explains the difference.
         match (came(&Quirks::default()), &theirs) {
             (Ok(ours), Ok(theirs)) => {
                 assert_eq!(&ours, theirs, "{name}");
@@ -179,7 +179,7 @@ fn found_documents_come_to_what_the_package_does() {
     assert!(cases > 30);
 }
 
-/// An evaluator of a test: its name in results, its kind, options, and where inputs come from.
+/// An evaluator of a test: its name in results, kind, options and mapping.
 struct Asked {
     name: &'static str,
     kind: &'static str,
@@ -191,7 +191,7 @@ const fn asked(name: &'static str, kind: &'static str) -> Asked {
     Asked { name, kind, options: "{}", mapping: &[] }
 }
 
-/// What `evaluate` does: rows, evaluators, sums, the file.
+/// Does what the package's `evaluate` does: rows, evaluators, metrics and the file.
 fn evaluated(
     text: &str,
     csv: bool,
@@ -203,7 +203,7 @@ fn evaluated(
     let names: Vec<&str> = data.columns.iter().map(String::as_str).collect();
     let said: Vec<&str> =
         target.iter().flat_map(|target| &target.columns).map(String::as_str).collect();
-    // As in the package, it stands among the evaluators.
+    // The default mapping is listed among the evaluators, like in the package.
     let (usual, evaluators): (Vec<&Asked>, Vec<&Asked>) =
         evaluators.iter().partition(|one| one.name == "default");
     let usual = Mapping::read(usual.into_iter().flat_map(|one| one.mapping).copied())?;
@@ -252,8 +252,8 @@ fn variant(name: &str) -> Option<String> {
     golden(&format!("evaluate_variants/{name}"))
 }
 
-/// Whether these evaluators make the file that the package made, to the byte; nothing without that
-/// file.
+/// Compares the produced file with the package's file byte by byte. Returns the number of
+/// comparisons, 0 when that file is missing.
 fn same(name: &str, data: Option<String>, evaluators: &[Asked], target: Option<&Table>) -> usize {
     let theirs =
         if name == "main" { golden("evaluate_out.json") } else { variant(&format!("{name}.json")) };
@@ -380,7 +380,7 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
     let mut cases = 0;
     for name in names {
         let theirs = golden(&name).unwrap();
-        // Some of them tell of an error, and one of all the others.
+        // Some of the files describe an error, and one describes all other files.
         let Ok(read) = ResultsRead::read(&theirs) else {
             let other = json::read_python(&theirs).unwrap();
             assert!(other.get("rows").is_none(), "{name}");
@@ -388,7 +388,7 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
         };
         let quirks = Quirks::all();
         let mut metrics = metrics(&read.outputs, &quirks);
-        // What the class of an evaluator adds by its own hand has no column.
+        // Metrics added by an evaluator's own code have no column.
         let is_known =
             |name: &str, metrics: &[Metric]| metrics.iter().any(|metric| metric.name == name);
         let mut by_hand = 0;
@@ -421,8 +421,7 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
         let ours_read = ResultsRead::read(&ours).unwrap();
         assert_eq!(ours_read.metrics, read.metrics, "{name}");
         assert_eq!((&ours_read.data, &ours_read.outputs), (&read.data, &read.outputs), "{name}");
-        // What was added by hand may be a whole number, and a file that was printed with
-        // indentation is another text.
+        // Added metrics can be integers, and files printed with indentation differ in text.
         assert!(ours == theirs || by_hand > 0 || theirs.contains('\n'), "{name}\n{ours}\n{theirs}");
         cases += 1;
     }

@@ -1,5 +1,4 @@
-//! Rules of the evaluators without a model, of the sums over rows and of the files of results, by
-//! cases of our own.
+//! Tests of evaluators without a model, of metrics and of results files on synthetic cases.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use proptest::prelude::*;
 use touchstone_formats::json;
@@ -220,17 +219,17 @@ fn documents_are_weighed_by_numbers_and_held_against_what_labels_can_reach() {
     );
     insta::assert_snapshot!(of("{}", &single, &ours).unwrap_err(), @"`retrieved_documents` is no list of documents.");
     insta::assert_snapshot!(of("{}", &single, &theirs).unwrap(), @r#"0.0 0.0 0.0 50.0 "fail" 0 "pass""#);
-    // In CSV a list is a text.
+    // CSV holds a list as JSON text.
     let quoted = whole(&[label("a", 1)], &[])
         .replace("[]", "\"[{\\\"document_id\\\": \\\"a\\\", \\\"relevance_score\\\": 1}]\"");
     insta::assert_snapshot!(of("{}", &quoted, &ours).unwrap(), @r#"1.0 1.0 1 2.0 "fail" 0 "pass""#);
 }
 
-/// Results of an evaluator, a row each; an empty object is none.
+/// Returns the outputs of an evaluator with one row each; an empty object has no result.
 fn results(name: &str, kind: &str, rows: &[&str]) -> Outputs {
     let evaluator = read(name, &format!(r#"{{"kind": "{kind}"}}"#)).unwrap();
     let mut outputs = Outputs::new(&evaluator, rows.len());
-    // Rows are done in any order.
+    // Rows can be completed in any order.
     for (at, text) in rows.iter().enumerate().rev() {
         outputs.set(at, &row(text).0);
     }
@@ -404,7 +403,7 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
     insta::assert_snapshot!(ours, @r#"{"rows": [{"inputs.q": "a\u0001", "inputs.n": 1.50, "inputs.big": null, "outputs.f1.f1_score": 0.25, "outputs.f1.f1_result": "fail", "outputs.f1.f1_threshold": 1}, {"inputs.q": null, "inputs.n": null, "inputs.big": 12345678901234567890, "outputs.f1.f1_score": null, "outputs.f1.f1_result": null, "outputs.f1.f1_threshold": null}], "metrics": {"f1.f1_score": 0.25, "f1.binary_aggregate": 0.0}, "studio_url": null, "evaluators": {"f1": {"id": "azureai://built-in/evaluators/f1_score", "switches": ["bare_nan"]}}, "counts": {"f1.f1_score": {"n": 1, "left_out": 1}, "f1.binary_aggregate": {"n": 1, "left_out": 1, "interval": [0.0, 0.7934506856227626]}}, "errors": [{"row": 2, "evaluator": "f1", "why": "The row has no `response`."}]}"#);
     assert!(json::read(&ours).is_ok());
     insta::assert_snapshot!(written(&Quirks::all()), @r#"{"rows": [{"inputs.q": "a\u0001", "inputs.n": 1.5, "inputs.big": NaN, "outputs.f1.f1_score": 0.25, "outputs.f1.f1_result": "fail", "outputs.f1.f1_threshold": 1.0}, {"inputs.q": null, "inputs.n": NaN, "inputs.big": 12345678901234567890, "outputs.f1.f1_score": NaN, "outputs.f1.f1_result": NaN, "outputs.f1.f1_threshold": NaN}], "metrics": {"f1.f1_score": 0.25, "f1.f1_threshold": 1.0, "f1.binary_aggregate": 0.0}, "studio_url": null}"#);
-    // Only whoever asks for the whole of the package's file gets none of our keys.
+    // Only the full set of quirks omits Touchstone's additional keys.
     let bare = written(&Quirks::of(["bare_nan"]).unwrap());
     assert!(
         bare.contains("\"inputs.big\": NaN")

@@ -1,5 +1,5 @@
-//! The judges of azure-ai-evaluation 1.10.0 against what that package made of the same inputs and
-//! replies. Its files are not part of the project; without them there is nothing to do.
+//! Compares the judges with azure-ai-evaluation 1.10.0 on the same inputs and replies. Its files
+//! are not part of the repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,7 +46,8 @@ fn messages_and_tools_are_put_into_words_as_the_package_does() {
                 continue;
             }
         };
-        // Some texts come out as they went in: whether that is falling back makes no difference.
+        // Some outputs equal their input, in which case a fallback to the input is
+        // indistinguishable.
         let fell_back = case.get("fell_back_to_input") == Some(&Value::Bool(true));
         match &words {
             Some(words) => assert_eq!(case.get("output"), Some(&words.as_str().into()), "{case:?}"),
@@ -60,19 +61,19 @@ fn messages_and_tools_are_put_into_words_as_the_package_does() {
     println!("cases: {}", count.values().sum::<i32>());
 }
 
-/// What a case turned out to be.
+/// Outcome of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Seen {
     Same,
-    /// Both fail, theirs with an error of Python that we tell in words of our own.
+    /// Both fail. The package raises a Python error, for which Touchstone has its own message.
     ErrorInOurWords,
-    /// Options that belong to the model.
+    /// The case tests options of the model.
     ModelOption,
-    /// Never done: an image is not read from the disk, a text has no role.
+    /// Behavior that is never reproduced: reading images from the disk, and roles in texts.
     Never,
 }
 
-/// How an evaluation went: the questions, and what it came to.
+/// Questions and result of an evaluation.
 struct Went {
     asked: Vec<String>,
     came: Result<Outcome, Failure>,
@@ -86,7 +87,7 @@ fn went(evaluator: &Evaluator, inputs: &Value, replies: &[String], quirks: &Quir
     loop {
         match evaluation.next() {
             Next::Ask(question) => {
-                // One reply is given over and over again.
+                // A single reply is repeated.
                 let reply = replies.get(asked.len()).or(replies.last()).unwrap();
                 asked.push(question.text);
                 evaluation.take(reply);
@@ -97,7 +98,7 @@ fn went(evaluator: &Evaluator, inputs: &Value, replies: &[String], quirks: &Quir
     }
 }
 
-/// The kind of a class: `TaskAdherenceEvaluator` is `task_adherence`.
+/// Returns the kind of a class: `task_adherence` for `TaskAdherenceEvaluator`.
 fn kind(class: &str) -> String {
     let name = class.trim_end_matches("Evaluator");
     if name == "QA" {
@@ -113,14 +114,14 @@ fn kind(class: &str) -> String {
     out
 }
 
-/// What was copied into a question under a name.
+/// Returns the fenced text of that name in a question.
 fn block(question: &str, name: &str) -> Option<String> {
     let (_, rest) = question.split_once(&format!("<{name}>\n"))?;
     let (inside, _) = rest.split_once(&format!("\n</{name}>"))?;
     Some(inside.lines().map(|line| line.strip_prefix("| ").unwrap()).collect::<Vec<_>>().join("\n"))
 }
 
-/// Numbers that are none are texts in these files.
+/// Converts texts such as `NaN`, which stand for numbers in these files.
 fn numbers(value: &Value) -> Value {
     match value {
         Value::Text(text) if ["NaN", "Infinity", "-Infinity"].contains(&text.as_str()) => {
@@ -172,14 +173,14 @@ fn compared(case: &Value, result: &Value, ended: &Result<Outcome, Failure>) -> S
             assert!(!failure.by_input, "{case:?}");
             Seen::ErrorInOurWords
         }
-        // What has not the shape that it should have.
+        // Errors from values of an unexpected shape.
         (Some("AttributeError" | "KeyError" | "OverflowError"), Err(_)) => Seen::ErrorInOurWords,
         (Some("InvalidInputError"), Ok(_)) => Seen::Never,
         _ => panic!("{case:?} came to {ended:?}"),
     }
 }
 
-/// The replies of a case; where it does not say them, such as lead to its result.
+/// Returns the replies of a case, or replies that lead to its result when the case has none.
 fn replies(case: &Value, kind: &str) -> Vec<String> {
     match case.get("judge_replies") {
         Some(Value::Text(reply)) if reply != "see script" => vec![reply.clone()],
@@ -214,7 +215,7 @@ fn replies(case: &Value, kind: &str) -> Vec<String> {
     }
 }
 
-/// Whatever else a case tells about what was asked.
+/// Checks further facts about the questions of a case.
 fn questions(case: &Value, went: &Went) {
     if let Some(Value::Number(calls)) = case.get("judge_calls") {
         assert_eq!(calls, &went.asked.len().to_string(), "{case:?}");
@@ -244,7 +245,7 @@ fn questions(case: &Value, went: &Went) {
             "TOOL CALLS" => "tool_calls",
             "TOOL DEFINITION" | "TOOL_DEFINITIONS" => "tool_definitions",
             _ => {
-                // It goes on with what the line before showed.
+                // The line continues the previous value.
                 let (_, text) = shown.last_mut().unwrap();
                 text.push('\n');
                 text.push_str(line);
@@ -255,7 +256,7 @@ fn questions(case: &Value, went: &Went) {
     }
     for (name, text) in shown {
         let ours = block(&went.asked[0], name).unwrap();
-        // Of several lines a case may tell the first alone.
+        // A case may contain only the first of several lines.
         let first = ours.lines().next().unwrap_or_default();
         assert!(ours.trim() == text.trim() || first.trim() == text, "{text:?} {ours:?} {case:?}");
     }
@@ -271,7 +272,7 @@ fn replies_become_the_results_of_the_package() {
         let mut add = |seen| *count.entry((of.to_owned(), seen)).or_insert(0) += 1;
         let evaluator = match Evaluator::read(&kind, case.get("init").unwrap()) {
             Ok(evaluator) => evaluator,
-            // The package refuses it of this one, too.
+            // The package rejects the option for this evaluator, too.
             Err(_) if case.get("init").unwrap().get("is_reasoning_model").is_some() => {
                 add(Seen::ModelOption);
                 continue;
@@ -283,20 +284,19 @@ fn replies_become_the_results_of_the_package() {
             }
         };
         let inputs = case.get("inputs").unwrap();
-        // All but these cases call the evaluator directly, and then groundedness does look at the
-        // question.
+        // Other cases call the evaluator directly; groundedness uses the query then.
         let quirks = match of {
             "groundedness_batch_path" => Quirks::all(),
             _ => Quirks::all().without("groundedness_ignores_query"),
         };
-        // In conversations it never does.
+        // In conversations groundedness never uses the query.
         let quirks = if of == "conversation" { Quirks::all() } else { quirks };
         let replies = replies(&case, &kind);
         if of == "groundedness_state" {
             for part in ["first", "second"] {
                 let went = went(&evaluator, inputs.get(part).unwrap(), &replies, &quirks);
                 assert_eq!(compared(&case, result.get(part).unwrap(), &went.came), Seen::Same);
-                // Theirs goes on with the prompt of the row before.
+                // The package continues with the prompt of the previous row.
                 assert_eq!(block(&went.asked[0], "query").is_some(), part == "first", "{case:?}");
             }
             add(Seen::Never);
@@ -341,8 +341,8 @@ fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
             vec![result("c2", "2"), result("c1", "1"), call("c1"), call("c2")],
             vec![CALL, "[TOOL_RESULT] 1", CALL, "[TOOL_RESULT] 2"],
         ),
-        // A later result answers the call that stands before it; the early one goes to the call
-        // that has none.
+        // A later result answers the call that precedes it; the early result goes to the call
+        // without one.
         (
             vec![result("c1", "early"), call("c1"), result("c1", "late"), call("c1")],
             vec![CALL, "[TOOL_RESULT] late", CALL, "[TOOL_RESULT] early"],
@@ -365,8 +365,7 @@ fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
     }
 }
 
-/// What a judge's reply comes to where the package is not followed: the score, or why there is
-/// none.
+/// Returns the score from a judge's replies, or the error.
 fn came(kind: &str, replies: &[&str], quirks: &Quirks) -> Result<String, String> {
     let evaluator =
         Evaluator::read(kind, &Value::Map(Vec::new())).map_err(|why| format!("{why:?}"))?;
@@ -395,8 +394,7 @@ fn of_a_key_that_stands_twice_in_a_reply_the_last_value_counts_as_everywhere_in_
         ("```json\n{\"explanation\":\"dup\",\"score\":1,\"score\":5}\n```", "5.0"),
         ("{'explanation': 'dup', 'score': 1, 'score': 5}", "5.0"),
         (r#"{"EXPLANATION": "x", "Score": 4}"#, "4.0"),
-        // The key as it was asked for comes before others that differ in case alone; of those, the
-        // last counts.
+        // An exact key takes precedence over keys that differ in case; of those, the last counts.
         (r#"{"explanation": "x", "score": 2, "Score": 4}"#, "2.0"),
         (r#"{"explanation": "x", "SCORE": 2, "Score": 4}"#, "4.0"),
     ] {
@@ -474,7 +472,7 @@ fn five_judges_accept_that_their_model_reasons_and_four_have_it_asked_so() {
     }
 }
 
-/// What the judge of tool calls is shown, before the mistake that hides the definitions.
+/// Compares the inputs of the judge of tool calls, before the bug that hides the definitions.
 fn tools(case: &Value, inputs: &Value) {
     let Some(wanted) = case.get("prompt_inputs") else { return };
     let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
@@ -482,7 +480,7 @@ fn tools(case: &Value, inputs: &Value) {
     match tool_inputs(&inputs, &Quirks::all()) {
         Ok((calls, definitions)) => {
             assert_eq!(wanted.get("tool_calls"), Some(&Value::List(calls)), "{case:?}");
-            // Theirs repeats a definition for each call; the judge is shown each once.
+            // The package repeats a definition for each call; Touchstone shows each once.
             let mut once: Vec<Value> = Vec::new();
             for tool in wanted.get("tool_definitions").unwrap().items() {
                 if !once.contains(tool) {
@@ -498,7 +496,7 @@ fn tools(case: &Value, inputs: &Value) {
     }
 }
 
-/// What a row of a result file has of an evaluator; values that are none are left out.
+/// Returns the outputs of an evaluator in a row of a results file, without NaN.
 fn outputs(row: &Value, name: &str) -> Vec<(String, Value)> {
     let of = |(key, value): &(Value, Value)| {
         let key = key.text()?.strip_prefix(&format!("outputs.{name}."))?;
@@ -508,8 +506,7 @@ fn outputs(row: &Value, name: &str) -> Vec<(String, Value)> {
     row.entries().iter().filter_map(of).collect()
 }
 
-/// Such a reply as may have led to this: one of the keys of a judge, at a turn if there are
-/// several.
+/// Returns a reply that leads to these outputs of a judge, for one turn if there are several.
 fn reply_for(judge: &str, known: &[(String, Value)], turn: usize) -> String {
     let turns = known.iter().find(|(key, _)| key == "evaluation_per_turn").map(|(_, turns)| turns);
     let of = |key: &str| match turns {
@@ -532,7 +529,7 @@ fn reply_for(judge: &str, known: &[(String, Value)], turn: usize) -> String {
     }
 }
 
-/// Tables write whole numbers with a fraction where another row has one.
+/// Compares values. Tables write integers with a fraction when another row has one.
 fn same(ours: &Value, theirs: &Value) -> bool {
     let number = |text: &str| text.trim_start_matches('.').parse::<f64>().unwrap();
     match (ours, theirs) {
@@ -579,7 +576,7 @@ fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
             };
             let inputs = Inputs(row.entries().iter().filter_map(input).collect());
             for kind in kinds {
-                // Others ask no model, or are somebody's own.
+                // Other evaluators ask no model, or are custom ones.
                 let evaluator = Evaluator::read(kind, &Value::Map(Vec::new()));
                 let Some(evaluator) = evaluator.ok().filter(|evaluator| evaluator.takes.model)
                 else {
@@ -604,7 +601,7 @@ fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
                     .map(|(judge, turn)| reply_for(judge, &wanted, turn))
                     .collect();
                 let came = went(&evaluator, &given, &replies, &quirks).came;
-                // A row that fails has no values at all; a score that is none is not there either.
+                // A failed row has no values at all, and NaN scores are absent.
                 let is_none =
                     |value: &Value| matches!(value, Value::Number(number) if number == "NaN");
                 let mut ours = came.unwrap_or_default();

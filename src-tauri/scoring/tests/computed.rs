@@ -1,5 +1,5 @@
-//! The text metrics against numbers that azure-ai-evaluation computed for texts of our own
-//! (`scripts/metrics-peer.py`), and on any text.
+//! Compares the text metrics with azure-ai-evaluation's numbers for synthetic texts
+//! (`scripts/metrics-peer.py`), and checks properties on arbitrary texts.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod expected;
@@ -19,7 +19,7 @@ fn every_score_of_our_own_texts_is_that_of_the_package() {
         for row in PAIRS.lines().map(|line| json::read(line).unwrap()) {
             let text = |key| row.get(key).and_then(Value::text).unwrap();
             let texts = Texts::new(text("response"), text("ground_truth"), nltk);
-            // What the other version does not change is written only once.
+            // Values that are the same in the other version are stored only once.
             let other = (nltk == Nltk::V3_9).then(|| row.get("scores_3_9_1")).flatten();
             scores(&mut count, text("id"), &texts, other.or(row.get("scores")).unwrap());
             cases += 1;
@@ -60,7 +60,7 @@ fn scores(count: &mut Count, id: &str, texts: &Texts<'_>, theirs: &Value) {
     );
 }
 
-/// Texts of the pieces that the rules look at, and of anything else.
+/// Generates texts from tokens with special rules, and from arbitrary pieces.
 fn text() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[a-zA-Z]{1,7}",

@@ -1,4 +1,4 @@
-//! Rules of the comparison of values, tried on examples and on any values.
+//! Tests of the comparison of values, on examples and on arbitrary values.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "diff/examples.rs"]

@@ -1,5 +1,5 @@
-//! The text metrics against what azure-ai-evaluation 1.10.0 computed. That is not part of the
-//! project; without it there is nothing to do.
+//! Compares the text metrics with the output of azure-ai-evaluation 1.10.0. That output is not part
+//! of the repository; without it the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 mod expected;
 
@@ -35,7 +35,7 @@ fn every_score_is_that_of_the_package() {
             let name = format!("{} {}", row.get("id").and_then(Value::text).unwrap(), nltk.name());
             let (response, truth) = inputs(row);
             let texts = Texts::new(response, truth, nltk);
-            // What the other version does not change is written only once.
+            // Values that are the same in the other version are stored only once.
             let of = |part: &str, key: &str| {
                 let other = (nltk == Nltk::V3_9)
                     .then(|| row.get(&format!("{part}_nltk_3_9_1"))?.get(key))

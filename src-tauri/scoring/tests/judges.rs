@@ -1,5 +1,5 @@
-//! Judges against what the scripts of `StableToolBench` decide. Their files are not part of the
-//! project; without them there is nothing to do.
+//! Compares the judges with the decisions of the `StableToolBench` scripts. Their files are not
+//! part of the repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::Path;
 use touchstone_formats::json;
@@ -48,7 +48,7 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
             asked += 1;
         }
         match of(&case, "status") {
-            // The script of the case had no reply left: it asked.
+            // The script asked a question, but the case had no reply left.
             Value::Null => assert!(matches!(sitting.next(), Next::Ask(_)), "{case:?}"),
             status => {
                 let Next::Ruled(ruling) = sitting.next() else { panic!("it rules: {case:?}") };
@@ -65,7 +65,7 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
     println!("cases: {cases}");
 }
 
-/// A file of converted answers with one entry, as the judge comes to see it.
+/// Returns the subject of a converted answers file with one entry.
 fn subject(details: Value, final_answer: Value) -> Subject {
     let map = |entries: Vec<(&str, Value)>| {
         Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect())
@@ -79,12 +79,12 @@ fn subject(details: Value, final_answer: Value) -> Subject {
     Subject::of(&converted::run("1", &entry), None)
 }
 
-/// What comes of a converted answer before any reply: `asks`, or the word of the ruling.
+/// Returns the verdict on a converted answer before any reply, or `asks`.
 fn ruled(details: &str, final_answer: &str, rules: Rules) -> String {
     let subject = subject(json::read(details).unwrap(), json::read(final_answer).unwrap());
     match Sitting::new(named("sopr").unwrap(), &subject, rules).next() {
         Next::Ask(question) => {
-            // What the script would show is shown.
+            // The question shows the text that the script would show.
             let shown = subject
                 .scripted
                 .as_ref()
@@ -204,7 +204,7 @@ fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
         assert_eq!(ruled(&whole, asks, Rules::Official), "asks", "{what}: {asks}");
         assert_eq!(ruled(&whole, unsolved, Rules::Official), "unsolved", "{what}: {unsolved}");
     }
-    // What the script overlooks is seen by our own rule.
+    // Touchstone's own rule detects cases that the script overlooks.
     for seen in [
         tool(
             r#""{\"name\": \"Finish\", \"arguments\": {\"return_type\": \"give_answer\", \"final_answer\": \"x\"}}""#,
@@ -260,7 +260,7 @@ fn without_the_official_rule_no_run_that_gave_up_is_put_to_a_judge_however_it_sa
             );
         }
     }
-    // An answer that speaks of it is one.
+    // An answer that mentions giving up is an answer.
     for answer in
         [r#""I give up and restart.""#, r#""{'x': {'return_type': 'give_up_and_restart'}}""#]
     {
@@ -282,7 +282,7 @@ fn a_verdict_by_the_official_rule_is_stale_when_the_answer_that_was_shown_is_ano
     assert_eq!(ruled(details, one, Rules::Official), "asks");
     assert_ne!(canon(one, Rules::Official), canon(other, Rules::Official));
     assert_eq!(canon(one, Rules::Official), canon(one, Rules::Official));
-    // By our own rule neither is shown.
+    // Under Touchstone's own rules neither answer is shown.
     assert_eq!(canon(one, Rules::Ours), canon(other, Rules::Ours));
 }
 

@@ -1,5 +1,4 @@
-//! Rules of the scorers, tried on examples, on any values, and on the published runs of a
-//! benchmark.
+//! Tests of the scorers, on examples, on arbitrary values, and on published runs of a benchmark.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "scorers/benchmark.rs"]
@@ -21,12 +20,12 @@ use touchstone_formats::value::Value;
 use touchstone_formats::{json, yaml};
 use touchstone_scoring::scorers::{Case, Outcome, Scored, Scorer, read, score};
 
-/// A value as YAML.
+/// Parses a YAML value.
 fn value(text: &str) -> Value {
     yaml::read(text).unwrap()
 }
 
-/// The one scorer that a line of a suite names.
+/// Parses a line of a suite that names one scorer.
 fn scorer(line: &str) -> Scorer {
     let (mut scorers, warnings) = read(&[value(line)]);
     assert_eq!(warnings, Vec::<String>::new(), "{line}");
@@ -34,7 +33,7 @@ fn scorer(line: &str) -> Scorer {
     scorers.remove(0)
 }
 
-/// What a scorer says of an answer, both as YAML.
+/// Returns the score of an answer; both values are YAML.
 fn scored(line: &str, expected: &str, answer: &str) -> Scored {
     let (expected, answer) = (value(expected), value(answer));
     let case = Case { expected: Some(&expected), answer: Some(&answer), ..Case::default() };
@@ -44,7 +43,7 @@ fn scored(line: &str, expected: &str, answer: &str) -> Scored {
     }
 }
 
-/// `0.75 failed: reason`
+/// Formats a score: `0.75 failed: reason`.
 fn told(scored: &Scored) -> String {
     let verdict = match scored.passed {
         Some(true) => "passed",
@@ -55,7 +54,7 @@ fn told(scored: &Scored) -> String {
     format!("{score} {verdict}: {}", scored.reason)
 }
 
-/// Rows of a file with a JSON object a line.
+/// Parses the rows of a JSON Lines file.
 fn rows(text: &str) -> Vec<Value> {
     text.lines().map(|line| json::read(line).unwrap()).collect()
 }

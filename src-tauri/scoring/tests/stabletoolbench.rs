@@ -1,5 +1,5 @@
-//! What `StableToolBench` counts, against what the original gives. Its files are not part of the
-//! project; without them there is nothing to do.
+//! Compares the measures of `StableToolBench` with the original system. Its files are not part of
+//! the repository; without them the tests do nothing.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ fn pairs(value: &Value, key: &str) -> Vec<Pair> {
     value.get(key).unwrap().items().iter().map(|pair| Pair::read(pair).unwrap()).collect()
 }
 
-/// All queries by set and id.
+/// Returns all queries by set and id.
 fn queries() -> BTreeMap<String, (String, Query)> {
     let mut all = BTreeMap::new();
     for (set, _) in SETS {
@@ -141,7 +141,7 @@ fn answers_that_call_finish_are_finished() {
         let finish = Finish::of(names.iter().map(|name| (name.as_str(), None)));
         let is = finish.holds(FinishRule::Document);
         assert_eq!(Some(&Value::Bool(is)), case.get("has_finish"), "{case:?}");
-        // These answers end with it.
+        // These answers end with `Finish`.
         assert_eq!(finish.holds(FinishRule::Official), is, "{case:?}");
         cases += 1;
     }

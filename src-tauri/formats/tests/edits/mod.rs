@@ -1,6 +1,6 @@
-//! Random edits of transcripts, always the same ones for the same seed.
+//! Pseudo-random edits of transcripts, reproducible by seed.
 
-/// Transcripts as programs and people write them.
+/// Transcripts as written by programs and by hand.
 pub(crate) const FIXTURES: [(&str, &str); 6] = [
     ("pyyaml-block", include_str!("../../../../tests/fixtures/transcripts/pyyaml-block.yaml")),
     ("pyyaml-default", include_str!("../../../../tests/fixtures/transcripts/pyyaml-default.yaml")),
@@ -16,7 +16,7 @@ pub(crate) const FIXTURES: [(&str, &str); 6] = [
     ("by-hand", include_str!("../../../../tests/fixtures/transcripts/by-hand.yaml")),
 ];
 
-/// Pieces of YAML that mean something somewhere.
+/// Fragments with a meaning in YAML or in transcripts.
 pub(crate) const PIECES: [&str; 46] = [
     "a",
     "a:",
@@ -66,7 +66,7 @@ pub(crate) const PIECES: [&str; 46] = [
     "tool_call:",
 ];
 
-/// A small generator of numbers; quality does not matter, repeatability does.
+/// A small pseudo-random generator. Repeatability matters more than quality.
 pub(crate) struct Edits {
     state: u64,
 }
@@ -91,13 +91,13 @@ impl Edits {
         at
     }
 
-    /// A fixture with a few edits.
+    /// Returns a fixture with a few edits.
     pub(crate) fn next_text(&mut self) -> String {
         let fixture = FIXTURES[self.below(FIXTURES.len())].1;
         self.of(fixture)
     }
 
-    /// A text with a few edits.
+    /// Returns a text with a few edits.
     pub(crate) fn of(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for _ in 0..=self.below(3) {

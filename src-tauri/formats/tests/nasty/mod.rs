@@ -1,7 +1,7 @@
-//! Texts that readers and writers of YAML get wrong.
+//! Texts that YAML readers and writers often get wrong.
 use proptest::prelude::*;
 
-/// One by one.
+/// The individual texts.
 pub(crate) const NASTY: &[&str] = &[
     "",
     " ",
@@ -109,7 +109,7 @@ pub(crate) const NASTY: &[&str] = &[
     "a\\\nb",
 ];
 
-/// Those, pairs of them, and others like them.
+/// Generates these texts, pairs of them, and similar texts.
 pub(crate) fn texts() -> impl Strategy<Value = String> {
     let nasty = prop::sample::select(NASTY.to_vec());
     prop_oneof![

@@ -1,12 +1,13 @@
-//! **Pure.** One row before the evaluators that ask a model in our own words alone: safety, labels
-//! and scores.
+//! **Pure.** Runs one row through the evaluators whose prompts are Touchstone's own: safety judges,
+//! label graders and score graders.
 use super::judging::each_turn;
 use super::sitting::{Heard, Stop};
 use super::{Evaluator, Failure, Inputs, Label, Outcome, Quirks, SafetyOptions, Score, safety};
 use crate::judges::Question;
 use crate::judges::reply::AGAIN;
 
-/// Asks, and once more when the reply cannot be read.
+/// Asks a question, and asks once more when the reply cannot be parsed. Fails when the last reply
+/// cannot be parsed either.
 fn asked<T>(
     question: Question,
     heard: &mut Heard<'_>,
@@ -23,7 +24,8 @@ fn asked<T>(
     heard.ask(|| question, AGAIN, quirks, |reply| read(reply).ok_or(()))?.map_err(unread)
 }
 
-/// A safety judge, or several of them one after the other.
+/// Runs a safety evaluator, which asks one or several safety judges in sequence. A conversation is
+/// judged turn by turn.
 pub(super) fn safe(
     evaluator: &Evaluator,
     options: &SafetyOptions,
@@ -33,7 +35,7 @@ pub(super) fn safe(
 ) -> Result<Outcome, Stop> {
     let takes = &evaluator.takes;
     let one = |turn: &Inputs| {
-        // The question is judged only where that was asked for.
+        // The query is judged only when `evaluate_query` is set.
         let left = |name: &str| options.query || name != "query";
         let turn = Inputs(turn.0.iter().filter(|(name, _)| left(name)).cloned().collect());
         let mut out = Outcome::new();
@@ -47,7 +49,7 @@ pub(super) fn safe(
     each_turn(takes, given, quirks, one, |turns| safety::over_turns(turns, quirks))
 }
 
-/// A model gives a label.
+/// Runs a `label_model` grader.
 pub(super) fn labelled(
     name: &str,
     label: &Label,
@@ -58,7 +60,8 @@ pub(super) fn labelled(
     Ok(asked(label.question(given)?, heard, quirks, |reply| label.graded(reply))?.outcome(name))
 }
 
-/// A model gives a score. The service takes what is no number for 0.
+/// Runs a `score_model` grader. With the quirk `unread_scores_are_zero`, a reply without a number
+/// scores 0, like in the Azure service.
 pub(super) fn scored(
     name: &str,
     score: &Score,

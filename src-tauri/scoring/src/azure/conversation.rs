@@ -1,5 +1,5 @@
-//! **Pure.** Conversations of several turns: what an evaluator is given of each, and what the
-//! results of all come to.
+//! **Pure.** Conversations of several turns: splits a conversation into the inputs of each turn,
+//! and combines the results of the turns.
 use super::inputs::{shown, truthy};
 use super::numbers::{is_missing, number};
 use super::python_number::written;
@@ -7,14 +7,16 @@ use super::{Failure, Inputs, Limit, Outcome, Quirks, normal};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// What an evaluator that takes these inputs is given of each turn.
+/// Returns the inputs of each turn for an evaluator that takes the inputs `takes`. Fails when the
+/// conversation has no message list, has pictures, or has no user message that an assistant
+/// answers.
 pub(super) fn turns(
     takes: &[&str],
     conversation: &Value,
     quirks: &Quirks,
 ) -> Result<Vec<Inputs>, Failure> {
     let fault = |message: &str| Failure { by_input: true, message: message.to_owned() };
-    // In tables with text only, a conversation is a text with an object in it.
+    // Text-only tables (CSV) hold a conversation as JSON text.
     let read =
         conversation.text().filter(|_| !quirks.has("contents_unread")).and_then(json::embedded);
     let conversation = read.as_ref().unwrap_or(conversation);
@@ -47,8 +49,8 @@ pub(super) fn turns(
             ("response", content(agent, quirks)),
             ("ground_truth", ground_truth(agent, quirks)),
             ("context", context(takes, conversation, person, agent, quirks)),
-            // The package's prompts have a value of their own for tools that nobody knows of, and
-            // show it here alone.
+            // The package's prompts render unknown tool definitions as `[]`, and only in
+            // conversations.
             ("tool_definitions", quirks.has("python_repr").then(|| "[]".into())),
         ];
         let wanted = known.into_iter().filter(|(name, _)| takes.contains(name));
@@ -57,8 +59,8 @@ pub(super) fn turns(
     Ok(pairs.iter().map(inputs).collect())
 }
 
-/// What the messages of a side say, one below the other; nothing when none of them says anything,
-/// as those that only call tools.
+/// Joins the contents of one side's messages with line breaks. Returns `None` when no message has
+/// content, for example when they only call tools.
 fn content(side: &[&Value], quirks: &Quirks) -> Option<Value> {
     if let ([one], true) = (side, quirks.has("turns_zipped")) {
         let raw = one.get("content").cloned().unwrap_or_else(|| "".into());
@@ -78,12 +80,12 @@ fn content(side: &[&Value], quirks: &Quirks) -> Option<Value> {
     }
 }
 
-/// It is there, and no empty text.
+/// Returns whether a value is present and is not a blank text.
 fn is_said(value: &Value) -> bool {
     !is_missing(Some(value)) && value.text().is_none_or(|text| !text.trim().is_empty())
 }
 
-/// The last ground truth that is there.
+/// Returns the last ground truth that is present.
 fn ground_truth(agent: &[&Value], quirks: &Quirks) -> Option<Value> {
     let all = || agent.iter().rev().filter_map(|message| message.get("ground_truth"));
     let known = all().find(|value| is_said(value)).cloned();
@@ -92,7 +94,8 @@ fn ground_truth(agent: &[&Value], quirks: &Quirks) -> Option<Value> {
     })
 }
 
-/// Whether a message has a picture; the error is that the package fails over one.
+/// Returns whether any message has a picture. Returns an error where the package would fail on the
+/// content.
 fn pictures(messages: &[Value], quirks: &Quirks) -> Result<bool, &'static str> {
     let strict = quirks.has("contents_unread");
     for part in messages.iter().filter_map(|message| message.get("content")).flat_map(Value::items)
@@ -118,7 +121,8 @@ fn pictures(messages: &[Value], quirks: &Quirks) -> Result<bool, &'static str> {
     Ok(false)
 }
 
-/// Conversations with pictures are not judged; the package looks at who spoke first.
+/// Rejects conversations with pictures. With quirks, the error depends on the roles of the
+/// messages, like in the package.
 fn pictured(messages: &[Value], quirks: &Quirks) -> Result<Vec<Inputs>, Failure> {
     let spoken = |who: &str| messages.iter().filter(|message| says(message, who)).count();
     let (by_input, message) = match (spoken("user"), spoken("assistant")) {
@@ -139,13 +143,15 @@ fn says(message: &Value, who: &str) -> bool {
     message.get("role").and_then(Value::text) == Some(who)
 }
 
-/// The package's way: the first of the one with the first of the other, whoever spoke when.
+/// Pairs the nth user message with the nth assistant message regardless of their order, like the
+/// package.
 fn zipped(messages: &[Value]) -> Vec<Pair<'_>> {
     let of = |who: &'static str| messages.iter().filter(move |message| says(message, who));
     of("user").zip(of("assistant")).map(|(person, agent)| (vec![person], vec![agent])).collect()
 }
 
-/// What the person said up to an answer, and the answer. What says nothing is no answer.
+/// Pairs the user messages before an answer with the messages of that answer. Answers without
+/// content are dropped.
 fn spoken<'a>(messages: &'a [Value], quirks: &Quirks) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for message in messages {
@@ -156,7 +162,8 @@ fn spoken<'a>(messages: &'a [Value], quirks: &Quirks) -> Vec<Pair<'a>> {
             }
             _ if says(message, "user") => pairs.push((vec![message], Vec::new())),
             Some((_, agent)) => agent.push(message),
-            // A greeting answers nothing.
+            // An assistant message before the first user message, such as a greeting, answers
+            // nothing.
             None => {}
         }
     }
@@ -164,7 +171,7 @@ fn spoken<'a>(messages: &'a [Value], quirks: &Quirks) -> Vec<Pair<'a>> {
     pairs
 }
 
-/// What was known besides: of the whole conversation, with the question, with the answer.
+/// Returns the context of a turn: of the whole conversation, of the query and of the response.
 fn context(
     takes: &[&str],
     conversation: &Value,
@@ -190,10 +197,11 @@ fn context(
     there.then(|| Value::Text(shown(Some(&Value::Map(known)), quirks)))
 }
 
-/// A score that has a result, the key of that, and the threshold that it is held against.
+/// Score key, key of its result, and the threshold it is compared with.
 pub(super) type Held<'a> = (&'a str, &'a str, &'a Limit);
 
-/// What the results of the turns come to together, where these scores have results.
+/// Combines the results of several turns: means of numbers, pass or fail of the scores in `held`,
+/// and all values in `evaluation_per_turn`.
 pub(super) fn together(turns: Vec<Outcome>, held: &[Held<'_>], quirks: &Quirks) -> Outcome {
     if turns.len() < 2 {
         return turns.into_iter().next().unwrap_or_default();
@@ -231,12 +239,12 @@ pub(super) fn together(turns: Vec<Outcome>, held: &[Held<'_>], quirks: &Quirks) 
     out
 }
 
-/// Whether a score passes; a score that is none does neither.
+/// Returns `pass` or `fail` for a score; `None` when the score is NaN.
 pub(super) fn result(score: f64, limit: &Limit) -> Option<&'static str> {
     (!score.is_nan()).then_some(if score >= limit.value { "pass" } else { "fail" })
 }
 
-/// The mean, when all are numbers.
+/// Returns the mean; `None` when there are no values or any of them is not a number.
 fn mean(values: &[&Value]) -> Option<f64> {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| as_number(value)).collect();
     let numbers = numbers.filter(|numbers| !numbers.is_empty())?;

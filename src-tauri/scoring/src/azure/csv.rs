@@ -1,17 +1,18 @@
-//! **Pure.** CSV as RFC 4180 has it: quotes, line ends inside of quotes, any kind of line end.
-//! Programs of other languages put semicolons or tabs where it has commas.
+//! **Pure.** CSV parser after RFC 4180: quoted cells, line breaks within quotes, and any kind of
+//! line ending. Semicolons and tabs are detected as separators too, since programs in some locales
+//! write them.
 
-/// A record.
+/// A CSV record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Record {
-    /// The line on which it begins, from 1.
+    /// Line on which the record begins, from 1.
     pub(super) line: usize,
     pub(super) cells: Vec<Cell>,
-    /// A quote was opened and never closed.
+    /// True when a quote was opened and never closed.
     pub(super) open: bool,
 }
 
-/// A cell: an empty one in quotes is an empty text, without them it is nothing.
+/// A cell. An empty quoted cell is an empty text; an empty unquoted cell is a missing value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Cell {
     Plain(String),
@@ -19,17 +20,17 @@ pub(super) enum Cell {
 }
 
 impl Record {
-    /// A line with nothing on it.
+    /// Returns whether the line is blank.
     pub(super) fn is_blank(&self) -> bool {
         matches!(self.cells.as_slice(), [Cell::Plain(text)] if text.trim().is_empty())
     }
 }
 
-/// What stands between cells where no comma does.
+/// Alternative separators.
 const OTHERS: [char; 2] = [';', '\t'];
 
-/// What stands between the cells of a text: a comma, unless its header has none, and has as many
-/// cells as the row below it with another.
+/// Detects the separator of a text. Returns a comma unless the header contains no comma and splits,
+/// with another separator, into as many cells as the first row.
 pub(super) fn separator(text: &str) -> char {
     let cells = |separator: char| {
         let mut first = records(text, separator)
@@ -47,7 +48,7 @@ pub(super) fn separator(text: &str) -> char {
     OTHERS.into_iter().find(fits).unwrap_or(',')
 }
 
-/// The records of a text, one after the other.
+/// Returns the records of a text in order.
 pub(super) fn records(text: &str, separator: char) -> impl Iterator<Item = Record> {
     let mut reader = Reader { text, at: 0, line: 1, separator };
     std::iter::from_fn(move || reader.record())
@@ -96,7 +97,7 @@ impl<'a> Reader<'a> {
             }
             text.push('"');
         }
-        // What follows a closed quote belongs to the cell, as everybody reads it.
+        // Text after a closing quote belongs to the cell, like in other CSV readers.
         text.push_str(self.until(&[self.separator, '\r', '\n']));
         Cell::Quoted(text)
     }
@@ -158,7 +159,7 @@ mod tests {
             ("\"a\";\"b\"\r\n\"1;\n5\";2\r\n", ';'),
             ("a\tb; c\n1\t2", '\t'),
             ("\na;b", ';'),
-            // A column whose name has such a sign.
+            // A column name that contains a separator.
             ("question; please\nwhy\n", ','),
             ("a;b\n1,5;2", ';'),
             ("a", ','),

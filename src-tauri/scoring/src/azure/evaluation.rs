@@ -1,39 +1,39 @@
-//! **Pure.** One row before one evaluator: a sequence of questions to a model, or a program to run,
-//! that ends with a result.
+//! **Pure.** Evaluation of one row by one evaluator: a sequence of questions to a model, or a
+//! program to run, that ends with a result.
 use super::sitting::{Heard, Stop};
 use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, asking, judging, plain};
 use crate::judges::Question;
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
-/// What comes next.
+/// Next step of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// A model has to be asked.
+    /// Ask a model.
     Ask(Question),
-    /// A program has to be run in the sandbox.
+    /// Run a program in the sandbox.
     Run(Job),
-    /// A model has to turn these texts into vectors.
+    /// Have a model embed these texts.
     Embed([String; 2]),
-    /// It is over.
+    /// The evaluation has ended.
     Done(Result<Outcome, Failure>),
 }
 
-/// What a model turned two texts into, in their order.
+/// Embedding vectors of two texts, in order.
 pub type Vectors = [Vec<f64>; 2];
 
-/// A program with what it is called with: `grade(sample, item)`.
+/// A program and its arguments: `grade(sample, item)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job {
-    /// Its source.
+    /// Source code.
     pub source: String,
-    /// What it is to judge.
+    /// First argument: the sample to grade.
     pub sample: Value,
-    /// The row.
+    /// Second argument: the row.
     pub item: Value,
 }
 
-/// One row before one evaluator.
+/// Evaluation of one row by one evaluator.
 #[derive(Debug, Clone)]
 pub struct Evaluation<'a> {
     evaluator: &'a Evaluator,
@@ -45,13 +45,13 @@ pub struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    /// Begins.
+    /// Creates an evaluation without replies.
     pub fn new(evaluator: &'a Evaluator, inputs: &'a Inputs, quirks: &'a Quirks) -> Self {
         Self { evaluator, inputs, quirks, heard: Vec::new(), ran: None, vectors: None }
     }
 
-    /// What comes next. It follows from what was heard alone, so a row that goes on asks the same
-    /// questions in the same order.
+    /// Returns the next step. It depends only on the replies received, therefore a resumed row asks
+    /// the same questions in the same order.
     pub fn next(&self) -> Next {
         match self.course(&mut Heard::new(&self.heard, self.ran.as_ref(), self.vectors.as_ref())) {
             Ok(outcome) => Next::Done(Ok(outcome)),
@@ -65,7 +65,7 @@ impl<'a> Evaluation<'a> {
     fn course(&self, heard: &mut Heard<'_>) -> Result<Outcome, Stop> {
         let Self { evaluator, quirks, .. } = self;
         let inputs: Cow<'_, Inputs> = match &evaluator.kind {
-            // A program sees the row as it is.
+            // Programs receive the row unchanged.
             Kind::Python(_) => Cow::Borrowed(self.inputs),
             _ => self.inputs.without_missing(quirks),
         };
@@ -87,17 +87,17 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// Takes the reply to the question that came next.
+    /// Adds the reply to the question that [`Self::next`] returned.
     pub fn take(&mut self, reply: &str) {
         self.heard.push(reply.to_owned());
     }
 
-    /// Takes what the program came to, or why it did not.
+    /// Sets the result of the program, or the reason why it failed.
     pub fn ran(&mut self, came: Result<f64, String>) {
         self.ran = Some(came);
     }
 
-    /// Takes the vectors of the texts.
+    /// Sets the vectors of the texts.
     pub fn embedded(&mut self, vectors: Vectors) {
         self.vectors = Some(vectors);
     }

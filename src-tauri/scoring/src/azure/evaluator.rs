@@ -1,4 +1,4 @@
-//! **Pure.** The evaluators that there are, and one of them as somebody configured it.
+//! **Pure.** The available evaluators, and a configured evaluator with its options.
 use super::graders::{Check, Likeness, Measure, Python};
 use super::model_graders::{Label, Score};
 use super::options::{Limit, Options};
@@ -8,28 +8,30 @@ use super::{Inputs, Pattern, Quirks};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
-/// What a kind of evaluator is and takes.
+/// Description of an evaluator kind and its inputs.
 #[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Takes {
-    /// As it is written: `task_adherence`. The id on export is `azureai://built-in/evaluators/` and
-    /// this.
+    /// Name of the kind, such as `task_adherence`. The exported id is
+    /// `azureai://built-in/evaluators/` followed by this name.
     pub name: &'static str,
-    /// What it says, as a sentence.
+    /// One-sentence description.
     pub what: &'static str,
-    /// Names of inputs that it needs. Graders take what their texts name, see [`Evaluator::needs`].
+    /// Required inputs. Graders require the columns that their templates reference, see
+    /// [`Evaluator::needs`].
     pub needs: &'static [&'static str],
-    /// Names of inputs that it may have.
+    /// Optional inputs.
     pub may_have: &'static [&'static str],
-    /// A model is asked.
+    /// True when a model is asked.
     pub model: bool,
-    /// A program is run in the sandbox.
+    /// True when a program is run in the sandbox.
     pub program: bool,
-    /// A safety evaluator: a local judge, not the hosted service.
+    /// True for safety evaluators. They are local judges, not the hosted service.
     pub safety: bool,
-    /// It takes the whole row, whatever its columns are called.
+    /// True when the evaluator receives the whole row, regardless of column names.
     pub row: bool,
-    /// The score from which on it passes; none where there is no such score, or several.
+    /// Default score from which a row passes; `None` when there is no such score, or there are
+    /// several.
     pub threshold: Option<f64>,
 }
 
@@ -258,86 +260,86 @@ static ALL: [Takes; 31] = [
     ),
 ];
 
-/// All kinds, in the order in which they are listed.
+/// Returns all evaluator kinds in listing order.
 pub fn all() -> &'static [Takes] {
     &ALL
 }
 
-/// An evaluator as it was configured: its name in results, its kind and its options.
+/// A configured evaluator: its name in results, its kind and its options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evaluator {
-    /// As results name it: `outputs.<name>.<key>`.
+    /// Name in results: `outputs.<name>.<key>`.
     pub name: String,
-    /// What its kind is and takes.
+    /// Description of its kind.
     pub takes: Takes,
-    /// Its kind with its options.
+    /// Kind with options.
     pub kind: Kind,
 }
 
-/// The kinds with their options.
+/// Evaluator kinds with their options.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Response and ground truth, by a metric.
+    /// Compares response and ground truth with a text metric.
     Text(Text),
-    /// Documents that were found.
+    /// Scores retrieved documents.
     Retrieval(Retrieval),
-    /// Two texts, yes or no.
+    /// Compares two texts; the result is yes or no.
     Check(Check),
-    /// Two texts, how alike they are.
+    /// Measures the similarity of two texts.
     Likeness(Likeness),
-    /// A program.
+    /// Runs a program.
     Python(Python),
-    /// One of the ten judges: which one says `takes.name`.
+    /// One of the ten judges, identified by `takes.name`.
     Judge {
-        /// From which score on it passes.
+        /// Score from which a row passes.
         threshold: Limit,
-        /// Its model is asked as one that reasons: `is_reasoning_model`.
+        /// `is_reasoning_model`: the model is asked with the parameters for reasoning models.
         reasoning: bool,
     },
     /// Five judges and F1.
     Qa(QaLimits),
-    /// One of the safety judges: which one says `takes.name`.
+    /// One of the safety judges, identified by `takes.name`.
     Safety(SafetyOptions),
-    /// A model gives a label.
+    /// A model assigns a label.
     Label(Label),
-    /// A model gives a score.
+    /// A model assigns a score.
     Score(Score),
 }
 
-/// From which score on each part of `qa` passes.
+/// Thresholds for the parts of `qa`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QaLimits {
-    /// 3 unless somebody says otherwise.
+    /// Default: 3.
     pub groundedness: Limit,
-    /// 3 unless somebody says otherwise.
+    /// Default: 3.
     pub relevance: Limit,
-    /// 3 unless somebody says otherwise.
+    /// Default: 3.
     pub coherence: Limit,
-    /// 3 unless somebody says otherwise.
+    /// Default: 3.
     pub fluency: Limit,
-    /// 3 unless somebody says otherwise.
+    /// Default: 3.
     pub similarity: Limit,
-    /// 0.5 unless somebody says otherwise.
+    /// Default: 0.5.
     pub f1: Limit,
 }
 
 /// Options of a safety judge.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SafetyOptions {
-    /// Up to which severity it passes; of the judges that say yes or no, nothing.
+    /// Highest severity that passes. Unused by judges that answer yes or no.
     pub threshold: Limit,
-    /// The query is judged as well.
+    /// True when the query is judged too.
     pub query: bool,
 }
 
 impl Evaluator {
-    /// Of a name and options: `{kind?: "f1_score", threshold?: 4, …}`; the kind is the name unless
-    /// it is told. The error is a sentence.
+    /// Parses a name and options: `{kind?: "f1_score", threshold?: 4, …}`. The kind defaults to the
+    /// name. The error is a sentence.
     pub fn read(name: &str, options: &Value) -> Result<Self, String> {
         Self::read_like(name, options, &Quirks::default())
     }
 
-    /// The same where the package may be followed in what it accepts.
+    /// Like [`Self::read`], but can accept the options that the package accepts.
     pub fn read_like(name: &str, options: &Value, quirks: &Quirks) -> Result<Self, String> {
         if name.is_empty() || name.chars().any(char::is_control) {
             return Err("An evaluator has to have a name.".to_owned());
@@ -350,29 +352,30 @@ impl Evaluator {
         Ok(Self { name: name.to_owned(), takes, kind: read })
     }
 
-    /// What of a row it is given: what it does not take is left out.
+    /// Returns the inputs of a row that this evaluator takes.
     pub fn filtered(&self, inputs: &Inputs) -> Inputs {
         Inputs(inputs.0.iter().filter(|(name, _)| self.is_given(name)).cloned().collect())
     }
 
-    /// Whether a column that a target says would stand where a file of results has what this one
-    /// came to.
+    /// Returns whether a column of the target would collide with this evaluator's columns in a
+    /// results file.
     pub fn stands_at(&self, column: &str) -> bool {
         column.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with('.'))
     }
 
-    /// Whether it takes an input of that name.
+    /// Returns whether the evaluator takes an input of that name.
     pub fn is_given(&self, name: &str) -> bool {
         let Takes { needs, may_have, row, .. } = self.takes;
         row || needs.iter().chain(may_have).any(|taken| *taken == name)
     }
 
-    /// Whether it reads an input of that name: of graders, what their texts name. A program may
-    /// read any.
+    /// Returns whether the evaluator reads an input of that name. Graders read the columns that
+    /// their templates reference; a program may read any.
     pub fn reads(&self, name: &str) -> bool {
         match &self.kind {
             Kind::Python(_) => true,
-            // The way into a value begins with its column, and a column may be named like one.
+            // A path into a value begins with its column name, and a column name can itself look
+            // like a path.
             _ if self.takes.row => {
                 self.needs().iter().any(|column| Some(*column) == name.split('.').next())
             }
@@ -380,19 +383,20 @@ impl Evaluator {
         }
     }
 
-    /// Inputs that it reads, those that it needs first; of a program nobody knows them.
+    /// Returns the inputs that the evaluator reads, required ones first. Empty for programs, whose
+    /// inputs are unknown.
     pub fn inputs(&self) -> Vec<&str> {
         let may_have = self.takes.may_have.iter().copied();
         self.needs().into_iter().chain(may_have).collect()
     }
 
-    /// A model has to turn texts into vectors.
+    /// Returns whether a model has to embed texts.
     pub fn embeds(&self) -> bool {
         matches!(&self.kind, Kind::Likeness(likeness) if likeness.by == Measure::Cosine)
     }
 
-    /// The score from which on a grader passes, which it keeps to itself; none where there is no
-    /// such score.
+    /// Returns the pass threshold of a grader, which is not part of its results; `None` when there
+    /// is no such threshold.
     pub fn limit_of_grader(&self) -> Option<f64> {
         match &self.kind {
             Kind::Likeness(likeness) => Some(likeness.threshold.value),
@@ -402,8 +406,8 @@ impl Evaluator {
         }
     }
 
-    /// Inputs without which it has no result. A conversation stands for all of them where it is
-    /// taken.
+    /// Returns the required inputs. A conversation replaces all of them where the evaluator accepts
+    /// one.
     pub fn needs(&self) -> Vec<&str> {
         let patterns: &[&Pattern] = match &self.kind {
             Kind::Check(check) => &[&check.input, &check.reference],
@@ -434,8 +438,8 @@ fn named(kind: &str) -> Result<&'static Takes, String> {
     })
 }
 
-/// Reads `is_reasoning_model`, which five judges accept. Like the package's, the one of
-/// groundedness asks as it always does.
+/// Parses `is_reasoning_model`, which five judges accept. Groundedness accepts it and ignores it,
+/// like in the package.
 fn reasoning(takes: &Takes, options: &Options<'_>) -> Result<bool, String> {
     Ok(match takes.name {
         "intent_resolution" | "task_adherence" | "tool_call_accuracy" | "response_completeness" => {

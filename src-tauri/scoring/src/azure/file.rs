@@ -1,6 +1,6 @@
-//! **Pure.** The file of results: rows with inputs and outputs, and metrics, in the package's
-//! shape. By default it is valid JSON and says more: which evaluators there were, what each metric
-//! counts, and which rows have no result and why.
+//! **Pure.** The results file: rows with inputs and outputs, and metrics, in the package's format.
+//! By default it is valid JSON and also lists the evaluators, the row counts behind each metric,
+//! and the rows without a result with the reason.
 use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
@@ -10,76 +10,76 @@ use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
-/// All that a file of results says.
+/// Contents of a results file.
 #[derive(Debug, Clone, Copy)]
 pub struct Results<'a> {
-    /// The data.
+    /// Input data.
     pub data: &'a Table,
-    /// What a target said for each row; none where there was no target.
+    /// Output of the target for each row; `None` when there was no target.
     pub target: Option<&'a Table>,
-    /// What evaluators came to, in the order in which they are written.
+    /// Evaluator outputs, in the order in which they are written.
     pub outputs: &'a [Outputs],
-    /// What that comes to.
+    /// Metrics of the outputs.
     pub metrics: &'a [Metric],
-    /// What is known of the evaluators, by their names in results.
+    /// Descriptions of the evaluators, by their names in results.
     pub about: &'a [(String, Value)],
-    /// Rows that have no result of an evaluator.
+    /// Rows without a result of an evaluator.
     pub faults: &'a [Fault],
-    /// What is carried on from files that were read.
+    /// Content carried over from imported files.
     pub kept: Option<Kept<'a>>,
 }
 
-/// What a file that was read holds and nothing here makes.
+/// Content of an imported file that is not computed here.
 #[derive(Debug, Clone, Copy)]
 pub struct Kept<'a> {
-    /// Columns of other names.
+    /// Columns that are neither inputs nor evaluator outputs.
     pub beside: &'a Table,
-    /// Numbers over all rows that no column comes to.
+    /// Metrics that are not computed from any column.
     pub metrics: &'a [(String, Value)],
-    /// What else the file says of all of them, by its key.
+    /// Other top-level keys of the file.
     pub keys: &'a [(String, Value)],
 }
 
-/// The column in which rows are numbered where a target was asked.
+/// Column that numbers the rows when there is a target.
 const LINE_NUMBER: &str = "line_number";
-/// Where the package shows results.
+/// Key of the URL at which the package publishes results.
 const STUDIO: &str = "studio_url";
 
-/// An evaluator, as a file tells of it.
+/// Description of an evaluator in a results file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
-    /// Its name in results.
+    /// Name in results.
     pub name: String,
-    /// Its kind.
+    /// Evaluator kind.
     pub kind: String,
-    /// The version of its words; none where it asks no model.
+    /// Version of its prompts; `None` when it asks no model.
     pub version: Option<u32>,
-    /// The model that was asked.
+    /// Model that was asked.
     pub model: Option<String>,
-    /// Switches that were on.
+    /// Names of the quirks that were on.
     pub switches: Vec<String>,
-    /// What a reader has to know besides: that a safety evaluator is a local judge.
+    /// Note for readers, for example that a safety evaluator is a local judge.
     pub note: Option<String>,
 }
 
-/// A row that has no result of an evaluator.
+/// A row without a result of an evaluator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Its number, from 1.
+    /// Row number, from 1.
     pub row: usize,
-    /// The evaluator.
+    /// Name of the evaluator.
     pub evaluator: String,
-    /// Why, as a sentence.
+    /// Reason, a sentence.
     pub why: String,
 }
 
 impl About {
-    /// Its id, as the package has it.
+    /// Returns the evaluator id in the package's format.
     pub fn id(&self) -> String {
         format!("azureai://built-in/evaluators/{}", self.kind)
     }
 
-    /// What the file says of it, under its name.
+    /// Returns the entry of the file: name and description.
     pub fn entry(&self) -> (String, Value) {
         let known = [
             ("id", Some(self.id().as_str().into())),
@@ -93,14 +93,14 @@ impl About {
     }
 }
 
-/// What columns hold, as pandas has it.
+/// Column types, following pandas.
 struct Types {
     said: Vec<Type>,
     outputs: Vec<Vec<Type>>,
 }
 
 impl Results<'_> {
-    /// Writes the file, a piece for each row, so that nobody has to hold the whole.
+    /// Writes the file in pieces, one for each row, so that the whole text is never in memory.
     pub fn write<E>(
         &self,
         quirks: &Quirks,
@@ -140,7 +140,7 @@ impl Results<'_> {
         to(&line)
     }
 
-    /// The file as one text.
+    /// Returns the file as one text.
     pub fn text(&self, quirks: &Quirks) -> String {
         let mut text = String::new();
         let Ok(()) = self.write(quirks, |piece| {
@@ -169,7 +169,7 @@ impl Results<'_> {
             put(["inputs.", column, ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
         }
         if let Some(said) = self.target {
-            // A column of the data that is named so stands there already.
+            // A data column of this name has already been written.
             if !numbered {
                 put(
                     ["inputs.", LINE_NUMBER, ""],
@@ -199,8 +199,8 @@ impl Results<'_> {
         }
     }
 
-    /// What the file says of all rows. Whoever asks for the package's file gets no key that the
-    /// package does not write.
+    /// Returns the top-level keys other than `rows`. Without `more`, only keys that the package
+    /// writes.
     fn over_all(&self, more: bool) -> Vec<(&str, Value)> {
         let (metrics, keys) =
             self.kept.map_or((&[][..], &[][..]), |kept| (kept.metrics, kept.keys));
@@ -256,12 +256,12 @@ fn counts(metric: &Metric) -> Value {
     Value::Map(fields)
 }
 
-/// How values are written.
+/// Formatting of values.
 #[derive(Debug, Clone, Copy)]
 struct Style {
-    /// `NaN` is written as such; else as `null`.
+    /// Writes `NaN` as it is in Python; otherwise as `null`.
     bare: bool,
-    /// Columns have one type, and numbers are those of Python.
+    /// Columns have a single type, and numbers are formatted by Python's rules.
     pandas: bool,
 }
 
@@ -324,7 +324,7 @@ impl Style {
     }
 }
 
-/// A text in quotes, as Python escapes it.
+/// Writes a quoted text with Python's escapes.
 fn put_text(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -345,23 +345,23 @@ fn put_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// What a file of results says, ours or the package's.
+/// Contents of a parsed results file, written by Touchstone or by the package.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResultsRead {
-    /// The data.
+    /// Input data.
     pub data: Table,
-    /// What a target said for each row; without columns where there was no target.
+    /// Output of the target for each row; without columns when there was no target.
     pub target: Table,
-    /// What each evaluator came to.
+    /// Outputs of each evaluator.
     pub outputs: Vec<Outputs>,
-    /// Metrics; none is one that is no number.
+    /// Metrics; `None` for a value that is not a number.
     pub metrics: Vec<(String, Option<f64>)>,
-    /// What the file says of its evaluators: the package says nothing.
+    /// Descriptions of the evaluators. Empty in files of the package.
     pub evaluators: Vec<(String, Value)>,
 }
 
 impl ResultsRead {
-    /// Reads a file, a row at a time. The error is a sentence.
+    /// Parses a file row by row. The error is a sentence.
     pub fn read(text: &str) -> Result<Self, String> {
         const OTHER: &str =
             "The file is no results of `evaluate`: it has no `rows`, or no `metrics`.";
@@ -395,7 +395,7 @@ impl ResultsRead {
         let target = gathered.target()?;
         let Gathered { data, outputs, .. } = gathered;
         Ok(Self {
-            // Where a target was asked, the package numbers the rows in a column of its own.
+            // When there is a target, the package adds a column of row numbers.
             data: if target.columns.is_empty() || !is_numbered(&data) {
                 data
             } else {
@@ -409,7 +409,7 @@ impl ResultsRead {
     }
 }
 
-/// Whether the numbers of rows are those that were put there, and no column of somebody's own.
+/// Returns whether the line numbers are generated ones rather than a column of the user's data.
 fn is_numbered(data: &Table) -> bool {
     (0..data.rows.len())
         .all(|row| data.value(row, LINE_NUMBER) == Some(&Value::Number(row.to_string())))

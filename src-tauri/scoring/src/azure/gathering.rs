@@ -1,43 +1,43 @@
-//! **Pure.** Rows of files of results as they come, whatever their columns: what the data say, what
-//! evaluators came to, and what else there is. Columns stand in the order in which they come first.
+//! **Pure.** Collects the rows of results files, whatever their columns, into data, evaluator
+//! outputs and other columns. Columns keep the order in which they first occur.
 use super::outputs::Outputs;
 use super::table::{self, Table};
 use super::{Outcome, numbers};
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
-/// What stands before the names of columns.
+/// Prefixes of column names.
 const INPUTS: &str = "inputs.";
 const OUTPUTS: &str = "outputs.";
 
-/// Rows that are being gathered.
+/// Builder that collects rows.
 #[derive(Debug)]
 pub struct Gathering {
     most: usize,
     gathered: Gathered,
-    /// Which evaluator and which of its columns a key stands for.
+    /// Index of the evaluator and of its column, by key.
     places: HashMap<String, (usize, usize)>,
 }
 
-/// Rows by their columns.
+/// Collected rows, by column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Gathered {
-    /// The data.
+    /// Input data.
     pub data: Table,
-    /// Other columns under their whole names: of a target, and of nobody.
+    /// Other columns under their full names: of a target, or unknown.
     pub beside: Table,
-    /// What each evaluator came to.
+    /// Outputs of each evaluator.
     pub outputs: Vec<Outputs>,
 }
 
 impl Gathering {
-    /// Of not more rows than these.
+    /// Creates a builder for at most `most` rows.
     pub fn new(most: usize) -> Self {
         Self { most, gathered: Gathered::default(), places: HashMap::new() }
     }
 
-    /// Takes a row as it stands in a file of results, and gives its place. The error is a sentence:
-    /// there is too much of it.
+    /// Adds a row of a results file and returns its index. Fails with a sentence when there are too
+    /// many columns.
     pub fn take(
         &mut self,
         entries: impl IntoIterator<Item = (String, Value)>,
@@ -62,15 +62,15 @@ impl Gathering {
         Ok(row)
     }
 
-    /// Takes what an evaluator said of a row that was taken.
+    /// Adds an evaluator's result for a row that was added before.
     pub fn say(&mut self, row: usize, evaluator: &str, outcome: &Outcome) -> Result<(), String> {
         outcome
             .iter()
             .try_for_each(|(key, value)| self.put((evaluator, key), (row, usize::MAX), Some(value)))
     }
 
-    /// All of it. The error is a sentence: columns that hold next to nothing would make a file out
-    /// of nothing.
+    /// Returns the collected rows. Fails with a sentence when the columns are almost empty, because
+    /// a small file could otherwise grow into a huge table.
     pub fn end(mut self) -> Result<Gathered, String> {
         let rows = self.gathered.data.rows.len();
         self.gathered.outputs.iter_mut().for_each(|outputs| outputs.end(rows));
@@ -79,7 +79,7 @@ impl Gathering {
         Ok(self.gathered)
     }
 
-    /// Puts a value under the key of an evaluator; a new column where there is none.
+    /// Stores a value under an evaluator's key and adds the column when it is new.
     fn put(
         &mut self,
         (evaluator, key): (&str, &str),
@@ -106,7 +106,7 @@ impl Gathering {
 }
 
 impl Gathered {
-    /// What a target said, under names without what stands before them.
+    /// Returns the target's columns, without their prefix.
     pub(super) fn target(&self) -> Result<Table, String> {
         let of = |row: &super::Row| {
             let named = |(at, column): (usize, &String)| {

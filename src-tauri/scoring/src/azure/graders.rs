@@ -1,5 +1,5 @@
-//! **Pure.** Graders that ask no model what it thinks: two texts compared, how alike they are, and
-//! a program of somebody's own.
+//! **Pure.** Graders without a judge model: string comparison, text similarity, and a user-supplied
+//! program.
 use super::numbers::number;
 use super::options::{Limit, Options};
 use super::sitting::Stop;
@@ -7,57 +7,57 @@ use super::{Failure, Inputs, Job, Outcome, Pattern, Vectors};
 use crate::text::{Nltk, Similarity, StringCheck, Texts, too_long_for_fuzzy};
 use touchstone_formats::value::Value;
 
-/// The result of a grader: what it gave, and whether that passes.
+/// Builds the result of a grader: its score and whether it passes.
 pub(super) fn graded(name: &str, score: f64, passed: bool) -> Outcome {
     let result = if passed { "pass" } else { "fail" };
     vec![
         ("passed".to_owned(), Value::Bool(passed)),
         ("score".to_owned(), number(score)),
-        // What the service would have sampled: nothing is.
+        // The service puts the sampled model output here; nothing is sampled.
         ("sample".to_owned(), Value::Null),
         (format!("{name}_result"), result.into()),
     ]
 }
 
-/// Two texts, yes or no.
+/// Comparison of two texts with a yes or no result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Check {
-    /// What is checked.
+    /// Template of the text that is checked.
     pub input: Pattern,
-    /// What it is checked against.
+    /// Template of the text that it is compared with.
     pub reference: Pattern,
-    /// How.
+    /// Comparison operation.
     pub operation: StringCheck,
 }
 
-/// Two texts, how alike they are.
+/// Similarity of two texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Likeness {
-    /// What is measured.
+    /// Template of the text that is measured.
     pub input: Pattern,
-    /// What it is measured against.
+    /// Template of the text that it is compared with.
     pub reference: Pattern,
-    /// How.
+    /// Similarity measure.
     pub by: Measure,
-    /// From which score on it passes.
+    /// Score from which a row passes.
     pub threshold: Limit,
 }
 
-/// How the likeness of two texts is measured.
+/// Similarity measures.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Measure {
-    /// By their letters and words.
+    /// A metric over letters and words.
     Texts(Similarity),
-    /// By the angle between the vectors that a model turns them into.
+    /// Cosine of the angle between the embedding vectors of a model.
     Cosine,
 }
 
-/// A program: `grade(sample, item)`.
+/// A user-supplied program: `grade(sample, item)`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Python {
-    /// Its source.
+    /// Source code.
     pub source: String,
-    /// From which score on it passes.
+    /// Score from which a row passes.
     pub threshold: Limit,
 }
 
@@ -78,7 +78,7 @@ impl Check {
 }
 
 impl Check {
-    /// The result of a row.
+    /// Returns the result for a row.
     pub(super) fn result(&self, name: &str, inputs: &Inputs) -> Result<Outcome, Failure> {
         let passed =
             self.operation.passes(&self.input.fill(inputs)?, &self.reference.fill(inputs)?);
@@ -87,7 +87,7 @@ impl Check {
 }
 
 impl Likeness {
-    /// The result of a row, or what it lacks for that.
+    /// Returns the result for a row, or `Stop::Embed` when its vectors are needed first.
     pub(super) fn course(
         &self,
         name: &str,
@@ -128,7 +128,7 @@ impl Likeness {
     }
 }
 
-/// How alike two texts are by their letters and words.
+/// Computes a text metric. Fails when the texts are too long for it.
 fn measured(by: Similarity, [input, reference]: &[String; 2]) -> Result<f64, Failure> {
     let too_long = match by {
         Similarity::Fuzzy => too_long_for_fuzzy(input, reference),
@@ -141,8 +141,8 @@ fn measured(by: Similarity, [input, reference]: &[String; 2]) -> Result<f64, Fai
     Ok(by.score(input, reference, Nltk::default()))
 }
 
-/// The cosine of the angle between two vectors. One below 0 is 0: scores of likeness go from 0 to
-/// 1.
+/// Returns the cosine of the angle between two vectors, clamped to the range 0 to 1. Fails when the
+/// vectors differ in length, or one is zero or not finite.
 fn cosine([one, other]: &Vectors) -> Result<f64, Failure> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let lengths = dot(one, one).sqrt() * dot(other, other).sqrt();
@@ -155,8 +155,8 @@ fn cosine([one, other]: &Vectors) -> Result<f64, Failure> {
 }
 
 impl Python {
-    /// What has to be run for a row. The sample is the response, under the name that the service
-    /// gives it.
+    /// Returns the program to run for a row. The sample holds the response as `output_text`, the
+    /// service's name for it.
     pub(super) fn job(&self, inputs: &Inputs) -> Job {
         let said = inputs.get("response").map(|response| ("output_text".into(), response.clone()));
         Job {
@@ -172,7 +172,8 @@ impl Python {
         }
     }
 
-    /// The result of a row, once the program was run.
+    /// Returns the result for a row from the program's result. Fails when the score is not between
+    /// 0 and 1.
     pub(super) fn result(
         &self,
         name: &str,
@@ -192,7 +193,7 @@ impl Python {
     }
 
     pub(super) fn read(options: &Options<'_>) -> Result<Self, String> {
-        // Which container the service would use; here it is the sandbox.
+        // Names the container in the service. Accepted and ignored: programs run in the sandbox.
         options.text("image_tag", "")?;
         let threshold = options.limit("pass_threshold", "0.5")?;
         if !(0.0..=1.0).contains(&threshold.value) {

@@ -1,6 +1,6 @@
-//! **Pure.** What graders that ask a model are asked, and what their replies mean. The task is the
-//! words of whoever configured it; what is filled in from a row is evidence and stands behind bars,
-//! never inside the task.
+//! **Pure.** Questions and replies of graders that ask a model. The task is the text of the
+//! configuration. Values filled in from a row are evidence: they are fenced off below the task,
+//! never inside it.
 use super::model_graders::{Label, Message, Score};
 use super::{Failure, Inputs, Outcome};
 use crate::judges::Question;
@@ -15,37 +15,37 @@ static LABEL: LazyLock<Prompt> =
 static SCORE: LazyLock<Prompt> =
     LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/score_model.md")));
 
-/// What came of a grader for a row.
+/// Result of a grader for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Graded {
-    /// It is good enough.
+    /// True when the row passes.
     pub passed: bool,
-    /// As a number; a label that passes is 1, another one 0.
+    /// Numeric score; a passing label is 1, any other label 0.
     pub score: f64,
-    /// What else it said.
+    /// Further keys of the result.
     pub further: Vec<(String, Value)>,
 }
 
 impl Label {
-    /// Version of the words that it is asked with.
+    /// Returns the version of the prompt.
     pub fn version() -> u32 {
         LABEL.version
     }
 
-    /// What is asked of a row.
+    /// Builds the question for a row.
     pub fn question(&self, inputs: &Inputs) -> Result<Question, Failure> {
         let labels: Vec<String> = self.labels.iter().map(|label| format!("- {label}")).collect();
         ask(&LABEL, &self.input, inputs, ("labels", labels.join("\n")))
     }
 
-    /// Reads a reply; nothing when it names none of the labels, or does not say why.
+    /// Parses a reply. Returns `None` when it names none of the labels or gives no reason.
     pub fn graded(&self, reply: &str) -> Option<Graded> {
         let object = only_object(reply)?;
         let said = object.get("label")?.text()?.trim().to_owned();
         let exact = self.labels.iter().find(|label| **label == said);
         let mut alike =
             self.labels.iter().filter(|label| label.to_lowercase() == said.to_lowercase());
-        // Two labels may differ in case alone: then only the exact one is meant.
+        // Labels can differ in case only; then an exact match is required.
         let label = exact.or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
         let passed = self.passing.contains(label);
         let reason = object
@@ -59,19 +59,19 @@ impl Label {
 }
 
 impl Score {
-    /// Version of the words that it is asked with.
+    /// Returns the version of the prompt.
     pub fn version() -> u32 {
         SCORE.version
     }
 
-    /// What is asked of a row.
+    /// Builds the question for a row.
     pub fn question(&self, inputs: &Inputs) -> Result<Question, Failure> {
         let (least, most) = self.range;
         ask(&SCORE, &self.input, inputs, ("range", format!("{least} and {most}")))
     }
 
-    /// Reads a reply; a number beyond the range counts as its end. What is no number is no score:
-    /// nothing. With `zero` it is 0, held in the range, as the service has it.
+    /// Parses a reply. A number outside the range is clamped. Returns `None` when there is no
+    /// number; with `zero`, that counts as 0, clamped into the range, like in the service.
     pub fn graded(&self, reply: &str, zero: bool) -> Option<Graded> {
         let object = only_object(reply);
         let said = object.as_ref().and_then(|object| number(object.get("result")?));
@@ -87,7 +87,7 @@ impl Score {
 }
 
 impl Graded {
-    /// The keys of the result of the grader of that name.
+    /// Returns the result keys for the grader of that name.
     pub fn outcome(self, name: &str) -> Outcome {
         let score = Value::Number(python::float(self.score));
         let head = [("passed".to_owned(), Value::Bool(self.passed)), ("score".to_owned(), score)];
@@ -96,13 +96,13 @@ impl Graded {
     }
 }
 
-/// A number, also as text; what is infinite or none is not one.
+/// Returns a finite number, also when it is given as text.
 fn number(value: &Value) -> Option<f64> {
     let (Value::Number(text) | Value::Text(text)) = value else { return None };
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// The question: the task with names in the places of what is filled in, and below it the pieces by
+/// Builds the question: the task with placeholder names, and below it the filled-in pieces under
 /// these names.
 fn ask(
     prompt: &Prompt,

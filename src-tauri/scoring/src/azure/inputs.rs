@@ -1,4 +1,5 @@
-//! **Pure.** What an evaluator is given: named values, and whether they are enough.
+//! **Pure.** Inputs of an evaluator: named values, and the check that the required ones are
+//! present.
 use super::numbers::is_missing;
 use super::python_number::written;
 use super::{Failure, Quirks};
@@ -7,22 +8,22 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
-/// Names with values, in their order. A name that is missing is not the same as one with `null`.
+/// Named values, in order. A missing name differs from a name with the value `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Inputs(pub Vec<(String, Value)>);
 
 impl Inputs {
-    /// The value of a name.
+    /// Returns the value of a name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    /// The same, and `null` is as good as nothing.
+    /// Like [`Self::get`], but treats `null` as missing.
     pub(super) fn there(&self, name: &str) -> Option<&Value> {
         self.get(name).filter(|value| **value != Value::Null)
     }
 
-    /// The same without what is `NaN`, which is how Python writes that nothing is there.
+    /// Returns the inputs without `NaN` values, Python's marker for missing values.
     pub(super) fn without_missing(&self, quirks: &Quirks) -> Cow<'_, Self> {
         let is_nan = |value: &Value| *value != Value::Null && is_missing(Some(value));
         if quirks.has("pandas_types") || !self.0.iter().any(|(_, value)| is_nan(value)) {
@@ -31,8 +32,8 @@ impl Inputs {
         Cow::Owned(Self(self.0.iter().filter(|(_, value)| !is_nan(value)).cloned().collect()))
     }
 
-    /// The conversation, when that is what is given; nothing when single values are, and enough of
-    /// them.
+    /// Returns the conversation when one is given, and `None` when all required single values are
+    /// present. Fails when required inputs are missing or both forms are given.
     pub(super) fn checked(
         &self,
         kind: &str,
@@ -79,7 +80,7 @@ impl Inputs {
     }
 }
 
-/// What Python takes for true.
+/// Returns whether Python treats the value as true.
 pub(super) fn truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -91,7 +92,7 @@ pub(super) fn truthy(value: &Value) -> bool {
     }
 }
 
-/// A value as it is shown to a judge.
+/// Formats a value for a judge's prompt.
 pub(super) fn shown(value: Option<&Value>, quirks: &Quirks) -> String {
     match value {
         _ if quirks.has("python_repr") => value.map_or_else(|| "None".to_owned(), python::text),

@@ -1,33 +1,33 @@
-//! **Pure.** The ten judges of the package: what each is shown and asked, in which form it replies,
-//! and which keys its result has.
+//! **Pure.** Definitions of the package's ten judges: their inputs, prompts, reply formats and
+//! result keys.
 use super::{Label, Quirks, Score, safety};
 use crate::judges::prompt::Prompt;
 use std::sync::LazyLock;
 
-/// One of the ten.
+/// One of the ten judges.
 #[derive(Debug)]
 pub struct Judge {
-    /// As it is written: `task_adherence`.
+    /// Name, such as `task_adherence`.
     pub name: &'static str,
-    /// In which form it replies.
+    /// Reply format.
     pub form: Form,
-    /// What is shown to it, by the names of the places in its prompt.
+    /// Inputs shown to the judge, by the names of the placeholders in its prompt.
     pub(super) shown: &'static [(&'static str, Shape)],
-    /// What is particular about its results.
+    /// Peculiarities of its results.
     pub(super) way: Way,
     prompt: LazyLock<Prompt>,
-    /// Groundedness has another prompt for when the question is known.
+    /// Prompt of groundedness for rows with a query.
     with_query: Option<LazyLock<Prompt>>,
 }
 
-/// Forms of replies.
+/// Reply formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A JSON object with the score and the reason under these keys.
     Object {
-        /// Of the score.
+        /// Key of the score.
         score: &'static str,
-        /// Of the reason.
+        /// Key of the reason.
         reason: &'static str,
     },
     /// `<S0>` thoughts, `<S1>` reason, `<S2>` score.
@@ -36,34 +36,34 @@ pub enum Form {
     Digit,
 }
 
-/// How an input is shown.
+/// Rendering of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// As it is.
+    /// Unchanged.
     Plain,
-    /// A list of messages as a conversation; with the instructions of the assistant or without.
+    /// A list of messages rendered as a conversation, with or without the system message.
     History { system: bool },
-    /// A list of messages as an answer; with calls of tools or without.
+    /// A list of messages rendered as an answer, with or without tool calls.
     Answer { tools: bool },
-    /// Definitions of tools, one a line.
+    /// Tool definitions, one per line.
     Tools,
 }
 
-/// What is particular about the results of a judge.
+/// Peculiarities of a judge's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
-    /// Where the reason stands. Where it is not last, the score stands there twice, the second time
-    /// with `gpt_` before its name.
+    /// Position of the reason. Where it is not last, the score is written twice, the second time
+    /// with the prefix `gpt_`.
     pub(super) reason: Reason,
-    /// The package accepts scores from 1 to 5 only.
+    /// True when the package accepts only scores from 1 to 5.
     pub(super) bounded: bool,
-    /// The package makes the score a whole number.
+    /// True when the package converts the score to an integer.
     pub(super) whole: bool,
-    /// What the package makes of a score that is none.
+    /// The package's handling of a score that is not a number.
     pub(super) nan: Nan,
-    /// What the package makes of a reply that is empty, or no object.
+    /// The package's handling of a reply that is empty or not an object.
     pub(super) nothing: Nothing,
-    /// The result ends with details of the reply.
+    /// True when the result ends with details of the reply.
     pub(super) details: bool,
 }
 
@@ -83,15 +83,15 @@ pub(super) enum Nan {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Nothing {
-    /// All keys but that of the reason.
+    /// Writes all keys except the reason.
     NoReason,
-    /// The score alone.
+    /// Writes the score only.
     ScoreOnly,
-    /// An error.
+    /// Fails.
     Error,
 }
 
-/// The way of the oldest judges.
+/// Result format of the oldest judges.
 const USUAL: Way = Way {
     reason: Reason::BeforeResult,
     bounded: false,
@@ -101,7 +101,7 @@ const USUAL: Way = Way {
     details: false,
 };
 
-/// The way of the judges of agents.
+/// Result format of the agent judges.
 const AGENT: Way = Way {
     reason: Reason::Last,
     bounded: true,
@@ -212,22 +212,22 @@ static JUDGES: [Judge; 10] = [
     },
 ];
 
-/// The judges that `qa` asks, in the order of its result.
+/// Judges that `qa` asks, in the order of its result.
 pub(crate) const QA: [&str; 5] =
     ["groundedness", "relevance", "coherence", "fluency", "similarity"];
 
-/// The ten.
+/// Returns the ten judges.
 pub fn judges() -> &'static [Judge] {
     &JUDGES
 }
 
-/// The judge of that name.
+/// Returns the judge of that name.
 pub fn judge_named(name: &str) -> Option<&'static Judge> {
     JUDGES.iter().find(|judge| judge.name == name)
 }
 
-/// Version of the words of an evaluator: it grows with every change of any of its prompts. Nothing
-/// when it asks no model.
+/// Returns the version of an evaluator's prompts, the sum over all of them, which grows with every
+/// change. Returns `None` when the evaluator asks no model.
 pub fn prompts_version(name: &str) -> Option<u32> {
     match name {
         "qa" => return QA.iter().map(|name| prompts_version(name)).sum(),
@@ -245,14 +245,14 @@ pub fn prompts_version(name: &str) -> Option<u32> {
 }
 
 impl Judge {
-    /// Whether the question is part of what is asked. Inside `qa` it always is.
+    /// Returns whether the query is part of the prompt. Within `qa` it always is when it is known.
     pub(super) fn asks_with_query(&self, known: bool, inside_qa: bool, quirks: &Quirks) -> bool {
         self.with_query.is_some()
             && known
             && (inside_qa || !quirks.has("groundedness_ignores_query"))
     }
 
-    /// Its prompt.
+    /// Returns the prompt.
     pub(super) fn prompt(&self, with_query: bool) -> &Prompt {
         self.with_query.as_ref().filter(|_| with_query).unwrap_or(&self.prompt)
     }

@@ -1,4 +1,4 @@
-//! **Pure.** One row before one of the ten judges, and before `qa`, which asks five of them.
+//! **Pure.** Evaluates one row with one of the ten judges, or with `qa`, which asks five of them.
 use super::conversation;
 use super::judge::{Form, Judge, QA, Shape, judge_named};
 use super::numbers::number;
@@ -13,7 +13,8 @@ use crate::judges::Question;
 use crate::text::{Metric, Nltk, measure};
 use touchstone_formats::value::Value;
 
-/// The name of an evaluator as the package's errors have it: `TaskAdherenceEvaluator`.
+/// Returns the class name of an evaluator in the package's errors, such as
+/// `TaskAdherenceEvaluator`.
 pub(super) fn class(name: &str) -> String {
     if name == "qa" {
         return "QAEvaluator".to_owned();
@@ -24,8 +25,7 @@ pub(super) fn class(name: &str) -> String {
     name.split('_').map(part).collect::<String>() + "Evaluator"
 }
 
-/// What an evaluator comes to over single inputs, or over each turn of a conversation and then all
-/// of them together.
+/// Evaluates single inputs, or each turn of a conversation and then combines the results.
 pub(super) fn each_turn(
     takes: &Takes,
     given: &Inputs,
@@ -38,7 +38,7 @@ pub(super) fn each_turn(
         Some(talk) => {
             let wanted: Vec<&str> = takes.needs.iter().chain(takes.may_have).copied().collect();
             let turns = conversation::turns(&wanted, talk, quirks)?;
-            // Before anything is asked and paid for.
+            // Checked before anything is asked and paid for.
             for (at, turn) in turns.iter().enumerate().filter(|_| !quirks.has("turns_filled_up")) {
                 if let Some(lost) = takes.needs.iter().find(|name| turn.there(name).is_none()) {
                     let message = format!("Turn {} of the conversation has no `{lost}`.", at + 1);
@@ -51,8 +51,7 @@ pub(super) fn each_turn(
     }
 }
 
-/// Asks one of the ten judges. With `reasoning`, its questions say that they are for a model that
-/// reasons.
+/// Asks one of the ten judges. With `reasoning`, its questions are marked for a reasoning model.
 pub(super) fn judged(
     takes: &Takes,
     (limit, reasoning): (&Limit, bool),
@@ -151,7 +150,7 @@ fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> 
     Question { instructions, text, unread: None, reasoning: false }
 }
 
-/// Five judges, one after the other, and F1; of a conversation for each turn.
+/// Asks five judges in sequence and computes F1; for a conversation, per turn.
 pub(super) fn qa(
     takes: &Takes,
     limits: &QaLimits,

@@ -1,11 +1,11 @@
-//! **Pure.** What rows lack for an evaluator, and what of them has another shape than it takes:
-//! found out without measuring anything and without asking anybody.
+//! **Pure.** Finds rows with missing inputs or inputs of the wrong shape, without computing scores
+//! or asking a model.
 use super::numbers::is_missing;
 use super::texts::text_of;
 use super::{Evaluation, Evaluator, Inputs, Kind, Next, Pattern, Quirks};
 
-/// What rows lack for an evaluator: each input that it needs, with the rows that have none. A
-/// conversation stands for all of them where it is taken.
+/// Counts the rows that lack each required input. A conversation replaces all of them where the
+/// evaluator accepts one.
 pub fn lacking(
     evaluator: &Evaluator,
     rows: impl IntoIterator<Item = Inputs>,
@@ -21,15 +21,14 @@ pub fn lacking(
     lacks.map(|(name, count)| ((*name).to_owned(), count)).collect()
 }
 
-/// Whether a row has nothing by the name of an input.
+/// Returns whether a row lacks an input.
 fn lacks(evaluator: &Evaluator, inputs: &Inputs, name: &str) -> bool {
     let talks = evaluator.takes.may_have.contains(&"conversation")
         && !is_missing(inputs.get("conversation"));
     !talks && is_missing(inputs.get(name))
 }
 
-/// Why rows have no result though they have what an evaluator needs, as sentences, each with how
-/// many rows that are.
+/// Counts the rows that have all required inputs but cannot be evaluated, by reason (a sentence).
 pub fn misshapen(
     evaluator: &Evaluator,
     rows: impl IntoIterator<Item = Inputs>,
@@ -38,7 +37,7 @@ pub fn misshapen(
     let needs = evaluator.needs();
     let mut counts: Vec<(String, u64)> = Vec::new();
     for inputs in rows {
-        // What is not there is told otherwise.
+        // Missing inputs are reported by `lacking`.
         if needs.iter().any(|name| lacks(evaluator, &inputs, name)) {
             continue;
         }
@@ -51,15 +50,15 @@ pub fn misshapen(
     counts
 }
 
-/// Why a row has no result, as far as its shape says.
+/// Returns the reason why a row's inputs have the wrong shape.
 fn refused(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Option<String> {
     let filled = |patterns: [&Pattern; 2]| {
         patterns.into_iter().find_map(|pattern| pattern.fill(inputs).err())
     };
     let failure = match &evaluator.kind {
-        // What a program makes of a row is its own affair.
+        // The inputs of a program are not checked.
         Kind::Python(_) => None,
-        // A conversation has texts of its own.
+        // A conversation has its own texts.
         Kind::Text(_) if !is_missing(inputs.get("conversation")) => None,
         Kind::Text(_) => ["response", "ground_truth"]
             .into_iter()
@@ -129,7 +128,7 @@ mod tests {
             MESSAGES,
             r#"{"response": "a", "ground_truth": {"b": 1}}"#,
             r#"{"response": 4, "ground_truth": true}"#,
-            // It lacks something, which is told otherwise.
+            // A missing input, which `lacking` reports.
             r#"{"response": []}"#,
             r#"{"conversation": {"messages": []}}"#,
         ];
@@ -140,7 +139,7 @@ mod tests {
         assert!(
             told("f1_score", "{}", &texts, &Quirks::all()).starts_with("3: `response` is no text.")
         );
-        // Messages are what judges read.
+        // Judges accept messages.
         assert_eq!(told("response_completeness", "{}", &[MESSAGES], &ours), "");
         assert_eq!(told("string_check", "{}", &[MESSAGES], &ours), "");
         let nested = r#"{"reference": "{{item.ground_truth.text}}"}"#;

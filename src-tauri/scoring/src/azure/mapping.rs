@@ -1,18 +1,18 @@
-//! **Pure.** Where the inputs of an evaluator come from: columns of the data, `${data.answer}`, or
-//! of what a target said, `${target.response}`, also inside of objects: `${data.reply.text}`.
+//! **Pure.** Mapping of evaluator inputs to columns of the data, `${data.answer}`, or of the
+//! target's output, `${target.response}`; paths reach into objects: `${data.reply.text}`.
 use super::{Evaluator, Inputs, Quirks};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 
-/// Inputs with where they come from, in order.
+/// Inputs and their sources, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mapping {
     sources: Vec<(String, Source)>,
-    /// What it does not name is not given, though there is a column for it.
+    /// True when inputs that are not mapped are omitted even if a column of that name exists.
     only: bool,
 }
 
-/// Where an input comes from.
+/// Source of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Source {
     target: bool,
@@ -22,7 +22,7 @@ struct Source {
 const REFERENCES: &str = "Unexpected references detected in 'column_mapping'. Ensure only ${target.} and ${data.} are used.";
 
 impl Mapping {
-    /// Of pairs of an input and a reference. The error is a sentence.
+    /// Parses pairs of an input and a reference. The error is a sentence.
     pub fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut sources: Vec<(String, Source)> = Vec::new();
         for (input, reference) in pairs {
@@ -36,7 +36,8 @@ impl Mapping {
         Ok(Self { sources, only: false })
     }
 
-    /// Together with the mapping of all evaluators, which says what this one does not.
+    /// Adds the default mapping of all evaluators for inputs that this mapping does not name. With
+    /// the quirk `own_mapping_only`, a mapping that is not empty stays unchanged.
     #[must_use]
     pub fn or(mut self, usual: &Self, quirks: &Quirks) -> Self {
         self.only = quirks.has("own_mapping_only") && !self.sources.is_empty();
@@ -52,7 +53,7 @@ impl Mapping {
         self.sources.iter().any(|(known, _)| known == input)
     }
 
-    /// With those inputs alone that an evaluator takes, so that nothing else is fetched for each
+    /// Keeps only the inputs that the evaluator takes, so that nothing else is fetched for each
     /// row.
     #[must_use]
     pub fn narrowed(mut self, evaluator: &Evaluator) -> Self {
@@ -60,8 +61,8 @@ impl Mapping {
         self
     }
 
-    /// With every column of the data under its own name, where it does not say something else. What
-    /// a target said goes first.
+    /// Maps every other column to an input of the same name. Columns of the target take precedence
+    /// over the data.
     #[must_use]
     pub fn completed<'a>(
         mut self,
@@ -81,8 +82,8 @@ impl Mapping {
         self
     }
 
-    /// References to columns that are neither in the data nor in what the target says, as
-    /// sentences. Of a target that is not asked yet nobody knows its columns.
+    /// Returns the references to columns that do not exist, as sentences. References to a target
+    /// that has not run yet are not checked.
     pub fn unknown(&self, data: &[&str], target: Option<&[&str]>) -> Vec<String> {
         let there = |source: &Source| {
             let columns = if source.target { target } else { Some(data) };
@@ -97,8 +98,8 @@ impl Mapping {
         .collect()
     }
 
-    /// Whether a row has everything that is mapped. A column of the data is there, whatever the row
-    /// has in it, and of a target that is not asked yet nobody knows.
+    /// Returns whether a row has everything that is mapped. A data column counts as present even if
+    /// the row has no value in it, and a target that has not run yet counts as present.
     pub fn reaches<'a>(
         &self,
         columns: &[String],
@@ -114,7 +115,7 @@ impl Mapping {
         })
     }
 
-    /// The inputs of a row, given what is in a column of the data and in one of the target.
+    /// Returns the inputs of a row, given accessors for the columns of the data and of the target.
     pub fn inputs<'a>(
         &self,
         data: impl Fn(&str) -> Option<&'a Value>,
@@ -142,7 +143,7 @@ impl Source {
             "data" => false,
             _ => return None,
         };
-        // Names with blanks and signs are accepted as well: files have them.
+        // Names with spaces and symbols are accepted too, because files contain them.
         let fits = way.split('.').all(|step| !step.is_empty()) && !way.contains(['{', '}', '$']);
         fits.then(|| Self { target, way: way.to_owned() })
     }
@@ -152,13 +153,13 @@ impl Source {
     }
 }
 
-/// The ways to split a way into a first step and the rest, the shortest first step first.
+/// Returns all splits of a path into a first step and a rest, shortest first step first.
 fn prefixes(way: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let dots = way.match_indices('.').map(|(at, _)| (&way[..at], Some(&way[at + 1..])));
     dots.chain([(way, None)])
 }
 
-/// What lies at the end of a way, the shortest key first.
+/// Resolves a path and returns the value, trying the shortest key first.
 fn found<'a>(way: &str, column: &dyn Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
     prefixes(way).find_map(|(step, rest)| {
         let value = column(step)?;
@@ -264,7 +265,7 @@ mod tests {
         let own = [("ground_truth", "${data.truth}")];
         assert_eq!(names(&own, Quirks::default()), "ground_truth=t response=a query=q");
         assert_eq!(names(&own, Quirks::all()), "ground_truth=t");
-        // What a target said is given to all.
+        // Columns of the target are given to every evaluator.
         let own = Mapping::read(own)
             .unwrap()
             .or(&usual, &Quirks::all())
@@ -286,7 +287,7 @@ mod tests {
             ("${data.a.b}", true, true),
             ("${data.a.x}", true, false),
             ("${data.c.d}", true, true),
-            // A column that this row has nothing in, and none at all.
+            // A column without a value in this row, and an unknown column.
             ("${data.lost}", true, true),
             ("${data.nothing}", true, false),
             ("${target.r}", true, true),

@@ -1,6 +1,6 @@
-//! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and
-//! how results of many rows are summed up. What that package does wrong is done right here, and its
-//! way can be asked for, by name. Nothing is sent or run from here.
+//! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: their inputs, their results, and the
+//! metrics over many rows. Bugs of that package are fixed here; its behavior can be restored by
+//! name, see [`Quirks`]. This module sends nothing and runs nothing.
 mod asking;
 mod conversation;
 mod csv;
@@ -62,16 +62,15 @@ pub use tools::{ToolInputs, Unasked, calls_of, tool_inputs};
 
 use touchstone_formats::value::Value;
 
-/// A result: keys with values, in the order in which they are written. A number that is none is
-/// `Value::Number("NaN")`.
+/// Result: keys with values, in the order in which they are written. NaN is `Value::Number("NaN")`.
 pub type Outcome = Vec<(String, Value)>;
 
-/// Why an evaluator has no result for a row.
+/// Reason why an evaluator has no result for a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What is wrong is the input, and not the reply or the evaluator.
+    /// True when the input is at fault, rather than the reply or the evaluator.
     pub by_input: bool,
-    /// A sentence.
+    /// Message, a sentence.
     pub message: String,
 }
 

@@ -1,30 +1,30 @@
-//! **Pure.** Graders that ask a model: which label, or which score.
+//! **Pure.** Graders that ask a model for a label or a score.
 use super::Pattern;
 use super::options::{Limit, Options};
 use touchstone_formats::value::Value;
 
-/// A message of a grader: who speaks, and what.
+/// Message of a grader: role and content template.
 pub type Message = (String, Pattern);
 
-/// A model gives a label.
+/// Grader whose model assigns a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Label {
-    /// What the model is shown.
+    /// Messages shown to the model.
     pub input: Vec<Message>,
-    /// Labels that it may give.
+    /// Allowed labels.
     pub labels: Vec<String>,
-    /// Those that pass.
+    /// Labels that pass.
     pub passing: Vec<String>,
 }
 
-/// A model gives a score.
+/// Grader whose model assigns a score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Score {
-    /// What the model is shown.
+    /// Messages shown to the model.
     pub input: Vec<Message>,
-    /// The least and the most that it may give.
+    /// Minimum and maximum score.
     pub range: (f64, f64),
-    /// From which score on it passes: the middle unless somebody says otherwise.
+    /// Score from which a row passes. Default: the middle of the range.
     pub threshold: Limit,
 }
 

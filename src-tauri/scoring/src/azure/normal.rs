@@ -1,16 +1,16 @@
-//! **Pure.** Messages, tool calls and definitions of tools in any of the usual forms, brought into
-//! the one that the package understands: contents are lists of parts, calls are parts with
-//! `tool_call_id`, `name` and `arguments`, and definitions are flat.
+//! **Pure.** Converts messages, tool calls and tool definitions from the common formats to the one
+//! that the package understands: contents are lists of parts, calls are parts with `tool_call_id`,
+//! `name` and `arguments`, and definitions are flat.
 use super::Quirks;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Messages. What is no list of messages stays as it is.
+/// Normalizes messages. A value that is not a list of messages is returned unchanged.
 pub(super) fn messages(value: &Value, quirks: &Quirks) -> Value {
     let one = matches!(value, Value::Map(_)) && value.get("role").is_some();
     match value {
         Value::List(items) => Value::List(items.iter().map(|item| message(item, quirks)).collect()),
-        // Tables hold them as text.
+        // Tables hold messages as JSON text.
         Value::Text(text) if !quirks.has("contents_unread") => {
             match json::embedded(text).filter(are_messages) {
                 Some(inside) => messages(&inside, quirks),
@@ -68,13 +68,13 @@ fn is_text(part: &Value) -> bool {
     part.text().is_some() || (typed() && part.get("text").is_some_and(|text| text.text().is_some()))
 }
 
-/// The texts of a list of parts, one below the other.
+/// Joins the texts of a list of parts with line breaks.
 fn texts(parts: &[Value]) -> String {
     let text = |part: &Value| part.text().or_else(|| part.get("text")?.text()).map(str::to_owned);
     parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
 }
 
-/// A content as text: of a list of parts, their texts.
+/// Returns a content as text; for a list of parts, their texts.
 pub(super) fn text_of(content: &Value) -> Value {
     match content {
         Value::List(parts) => Value::Text(texts(parts)),
@@ -82,7 +82,7 @@ pub(super) fn text_of(content: &Value) -> Value {
     }
 }
 
-/// A call of a tool, whatever its form. Other parts stay as they are.
+/// Normalizes a tool call of any format. Other parts are returned unchanged.
 pub(super) fn call(part: &Value) -> Value {
     let inside =
         part.get("tool_call").filter(|inside| inside.get("function").is_some()).unwrap_or(part);
@@ -90,7 +90,7 @@ pub(super) fn call(part: &Value) -> Value {
     let Some(function) = inside.get("function").filter(|function| function.get("name").is_some())
     else {
         return match part.get("name") {
-            // Calls that were given by themselves need not say that they are calls.
+            // Calls that are given outside of a message may lack a type.
             Some(_) if kind.is_none() && part.get("arguments").is_some() => {
                 let Value::Map(entries) = part else { return part.clone() };
                 parsed([vec![("type".into(), "tool_call".into())], entries.clone()].concat())
@@ -112,7 +112,7 @@ pub(super) fn call(part: &Value) -> Value {
     parsed(entries)
 }
 
-/// Arguments that are a text with an object in it become that object.
+/// Replaces arguments that are JSON text with the object in it.
 fn parsed(mut entries: Vec<(Value, Value)>) -> Value {
     for (key, value) in &mut entries {
         if key.text() != Some("arguments") {
@@ -131,7 +131,7 @@ fn parsed(mut entries: Vec<(Value, Value)>) -> Value {
     Value::Map(entries)
 }
 
-/// Definitions of tools as a list of flat ones.
+/// Normalizes tool definitions to a list of flat definitions.
 pub(super) fn definitions(value: &Value, quirks: &Quirks) -> Value {
     if quirks.has("openai_calls_unread") {
         return value.clone();
@@ -159,7 +159,7 @@ fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Map(entries.map(|(key, value)| (key.into(), value)).to_vec())
 }
 
-/// The same entries with another value under a key, which comes last if it was not there.
+/// Returns the entries with the value of a key replaced, or appended if the key is missing.
 pub(super) fn with(entries: &[(Value, Value)], key: &str, value: Value) -> Value {
     let mut entries = entries.to_vec();
     match entries.iter_mut().find(|(known, _)| known.text() == Some(key)) {

@@ -1,9 +1,10 @@
-//! **Pure.** Numbers as values: in results as Python writes them, and read back.
+//! **Pure.** Conversion between numbers and values; numbers in results are formatted by Python's
+//! rules.
 use super::python_number::written;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
-/// A number with a fraction, also when that is 0; one that is none is `NaN`.
+/// Returns a number with a fraction, even if that is 0; NaN becomes `NaN`.
 pub(super) fn number(value: f64) -> Value {
     Value::Number(if value.is_nan() {
         "NaN".to_owned()
@@ -14,12 +15,12 @@ pub(super) fn number(value: f64) -> Value {
     })
 }
 
-/// A whole number.
+/// Returns an integer.
 pub(super) fn whole(value: usize) -> Value {
     Value::Number(value.to_string())
 }
 
-/// The number that a value is; `NaN` is one.
+/// Returns the number that a value holds; `NaN` counts as a number.
 pub(super) fn of(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => written(number),
@@ -27,7 +28,7 @@ pub(super) fn of(value: &Value) -> Option<f64> {
     }
 }
 
-/// Nothing at all, `null`, or `NaN`.
+/// Returns whether a value is absent, `null` or `NaN`.
 pub(super) fn is_missing(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => true,
@@ -35,13 +36,13 @@ pub(super) fn is_missing(value: Option<&Value>) -> bool {
     }
 }
 
-/// A whole number as it is written in JSON, `12` but not `12.0`.
+/// Returns whether a JSON number is written as an integer: `12` but not `12.0`.
 pub(super) fn is_whole(written: &str) -> bool {
     let digits = written.strip_prefix('-').unwrap_or(written);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// What is rounded to two places, as Python rounds.
+/// Rounds to two decimal places, like Python.
 pub(super) fn rounded(value: f64) -> f64 {
     format!("{value:.2}").parse().unwrap_or(value)
 }

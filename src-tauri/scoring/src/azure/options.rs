@@ -1,31 +1,30 @@
-//! **Pure.** Options of an evaluator, read one by one. What is left over is a mistake of whoever
-//! wrote them, and is told.
+//! **Pure.** Options of an evaluator, read one by one. Options that are never read are errors.
 use std::cell::RefCell;
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
-/// A number as somebody wrote it: `3` stays `3` in results, and `3.0` stays `3.0`.
+/// A number that keeps its notation: `3` stays `3` in results, and `3.0` stays `3.0`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
-    /// As it stands in results.
+    /// Notation in results.
     pub written: String,
-    /// As it is compared.
+    /// Value for comparisons.
     pub value: f64,
 }
 
 impl Limit {
-    /// Of a text that is a number, such as `0.5`.
+    /// Creates a limit from a text that is a number, such as `0.5`.
     pub(super) fn usual(written: &str) -> Self {
         Self { written: written.to_owned(), value: written.parse().unwrap_or(f64::NAN) }
     }
 
-    /// As a value of a result.
+    /// Returns the limit as a value of a result.
     pub fn shown(&self) -> Value {
         Value::Number(self.written.clone())
     }
 }
 
-/// Options that are read one by one.
+/// Reader of options that remembers which names were read.
 pub(super) struct Options<'a> {
     kind: &'a str,
     given: &'a Value,
@@ -37,13 +36,13 @@ impl<'a> Options<'a> {
         Self { kind, given, asked: RefCell::new(vec!["kind"]) }
     }
 
-    /// The option of a name; none when it is not there, or `null`.
+    /// Returns an option; `None` when it is missing or `null`.
     pub(super) fn get(&self, name: &'static str) -> Option<&'a Value> {
         self.asked.borrow_mut().push(name);
         self.given.get(name).filter(|value| **value != Value::Null)
     }
 
-    /// A number; the usual one when it is not there.
+    /// Returns a number, or the default when it is missing.
     pub(super) fn limit(&self, name: &'static str, usual: &str) -> Result<Limit, String> {
         let Some(value) = self.get(name) else { return Ok(Limit::usual(usual)) };
         let limit = match value {
@@ -55,7 +54,7 @@ impl<'a> Options<'a> {
         limit.ok_or_else(|| format!("`{name}` of `{}` has to be a number.", self.kind))
     }
 
-    /// A text; the usual one when it is not there.
+    /// Returns a text, or the default when it is missing.
     pub(super) fn text(&self, name: &'static str, usual: &str) -> Result<String, String> {
         match self.get(name) {
             None => Ok(usual.to_owned()),
@@ -64,7 +63,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Yes or no.
+    /// Returns a boolean, or the default when it is missing.
     pub(super) fn flag(&self, name: &'static str, usual: bool) -> Result<bool, String> {
         match self.get(name) {
             None => Ok(usual),
@@ -73,7 +72,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// A list of texts; empty when it is not there.
+    /// Returns a list of texts; empty when it is missing.
     pub(super) fn texts(&self, name: &'static str) -> Result<Vec<String>, String> {
         let wrong = || format!("`{name}` of `{}` has to be a list of texts.", self.kind);
         match self.get(name) {
@@ -85,7 +84,7 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Nobody asked for the rest: the first of it is named.
+    /// Fails on the first option that was never read.
     pub(super) fn finish(&self) -> Result<(), String> {
         let asked = self.asked.borrow();
         let mut names = self.given.entries().iter().filter_map(|(key, _)| key.text());

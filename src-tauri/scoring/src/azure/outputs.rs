@@ -1,38 +1,37 @@
-//! **Pure.** What an evaluator came to over all rows, by columns. Values that come again and again,
-//! such as thresholds and verdicts, are kept once, so that a hundred thousand rows take little
-//! room.
+//! **Pure.** Outputs of an evaluator over all rows, by column. Repeated values, such as thresholds
+//! and verdicts, are stored once, so that a hundred thousand rows take little memory.
 use super::{Evaluator, Outcome};
 use touchstone_formats::value::Value;
 
-/// Columns of one evaluator.
+/// Output columns of one evaluator.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outputs {
-    /// Its name in results.
+    /// Name in results.
     pub name: String,
-    /// A grader: it is summed up by its pass rate.
+    /// True for graders, which are aggregated by their pass rate.
     pub grader: bool,
     rows: usize,
     columns: Vec<Column>,
 }
 
-/// A key of results with its value in each row.
+/// A result key with its value in each row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// `f1_score`.
+    /// Result key, such as `f1_score`.
     pub key: String,
-    /// The row and the place in it where it comes first.
+    /// Row, and position within it, of the first occurrence.
     first: (usize, usize),
     values: Vec<Value>,
     cells: Vec<u32>,
 }
 
-/// A row without a value.
+/// Marks a row without a value.
 const NONE: u32 = u32::MAX;
-/// How many of the values that came first are compared with a new one.
+/// Number of earlier values that a new one is compared with.
 const COMPARED: usize = 8;
 
 impl Outputs {
-    /// Of an evaluator over so many rows; there is no result yet.
+    /// Creates empty outputs of an evaluator for `rows` rows.
     pub fn new(evaluator: &Evaluator, rows: usize) -> Self {
         Self::named(&evaluator.name, evaluator.takes.row, rows)
     }
@@ -41,18 +40,19 @@ impl Outputs {
         Self { name: name.to_owned(), grader, rows, columns: Vec::new() }
     }
 
-    /// Takes the result of a row, in whatever order rows are done.
+    /// Stores the result of a row. Rows can arrive in any order.
     pub fn set(&mut self, row: usize, outcome: &Outcome) {
         for (place, (key, value)) in outcome.iter().enumerate() {
             self.put(key, (row, place), Some(value));
         }
-        // In the order in which somebody who goes through the rows sees them first.
+        // Columns are ordered by first occurrence in row order.
         if !self.columns.is_sorted_by_key(|column| column.first) {
             self.columns.sort_by_key(|column| column.first);
         }
     }
 
-    /// One value, at a row and a place in it. Without a value there is a column all the same.
+    /// Stores a value at a row and a position within it. Adds the column even when there is no
+    /// value.
     pub(super) fn put(&mut self, key: &str, first: (usize, usize), value: Option<&Value>) {
         let at = self
             .columns
@@ -62,14 +62,14 @@ impl Outputs {
         self.put_at(at, first, value);
     }
 
-    /// A new column, and where it stands.
+    /// Adds a column and returns its index.
     pub(super) fn add(&mut self, key: &str, first: (usize, usize)) -> usize {
         let (values, cells) = (Vec::new(), vec![NONE; self.rows]);
         self.columns.push(Column { key: key.to_owned(), first, values, cells });
         self.columns.len() - 1
     }
 
-    /// The same as [`Self::put`] for a column that is known by where it stands.
+    /// Like [`Self::put`], for the column with index `at`.
     pub(super) fn put_at(&mut self, at: usize, first: (usize, usize), value: Option<&Value>) {
         let column = &mut self.columns[at];
         column.first = column.first.min(first);
@@ -78,7 +78,7 @@ impl Outputs {
         }
     }
 
-    /// There are not more rows than these, and it is what its columns say.
+    /// Truncates to the given number of rows and detects from the columns whether this is a grader.
     pub(super) fn end(&mut self, rows: usize) {
         self.rows = rows;
         self.columns.iter_mut().for_each(|column| column.cells.truncate(rows));
@@ -86,34 +86,34 @@ impl Outputs {
             && self.column(&format!("{}_result", self.name)).is_some();
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Its columns, in the order in which they come first.
+    /// Returns the columns, in the order of first occurrence.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// The column of a key.
+    /// Returns the column of a key.
     pub fn column(&self, key: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.key == key)
     }
 
-    /// Whether a row passes; none when nobody can say. Of several verdicts all count, except where
-    /// one stands for the others.
+    /// Returns whether a row passes; `None` when that is undecided. When there are several verdicts
+    /// all of them count, except where one of them represents the others.
     pub fn verdict(&self, row: usize) -> Option<bool> {
         let words: Vec<Option<&str>> =
             self.verdicts().map(|column| column.get(row).and_then(Value::text)).collect();
         if words.contains(&Some("fail")) {
             return Some(false);
         }
-        // One part that nobody could judge leaves the whole open.
+        // A single undecided verdict leaves the row undecided.
         (!words.is_empty() && words.iter().all(|word| *word == Some("pass"))).then_some(true)
     }
 
-    /// The columns with its verdicts.
+    /// Returns the columns with verdicts.
     fn verdicts(&self) -> impl Iterator<Item = &Column> {
         const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];
         let one = FOR_ALL.iter().find_map(|key| self.column(key));
@@ -134,24 +134,24 @@ impl Column {
         }
     }
 
-    /// The value of a row.
+    /// Returns the value of a row.
     pub fn get(&self, row: usize) -> Option<&Value> {
         self.values.get(*self.cells.get(row)? as usize)
     }
 
-    /// The values of all rows.
+    /// Returns the values of all rows.
     pub fn cells(&self) -> impl Iterator<Item = Option<&Value>> {
         self.cells.iter().map(|at| self.values.get(*at as usize))
     }
 
-    /// As pandas has it: what all of its values are together.
+    /// Returns the column's pandas type.
     pub(super) fn type_of(&self) -> Type {
         Type::of(self.cells())
     }
 }
 
 impl Type {
-    /// What all cells of a column are together.
+    /// Returns the pandas type for a column with these cells.
     pub(super) fn of<'a>(cells: impl Iterator<Item = Option<&'a Value>>) -> Self {
         let (mut numbers, mut fractions, mut flags, mut others, mut missing) =
             (false, false, false, false, false);
@@ -165,7 +165,7 @@ impl Type {
                     let whole = super::numbers::is_whole(written);
                     numbers = true;
                     fractions |= !whole;
-                    // Those have 64 bits there.
+                    // Integers in pandas have 64 bits.
                     others |=
                         whole && written.parse::<i64>().is_err() && written.parse::<u64>().is_err();
                 }
@@ -175,7 +175,7 @@ impl Type {
         match (numbers, flags, others) {
             (true, false, false) if fractions || missing => Self::Fractions,
             (true, false, false) => Self::Wholes,
-            // What a row does not have at all is no number, and so is all the rest of it then.
+            // A column of absent cells is a column of floats in pandas.
             (false, false, false) if absent => Self::Fractions,
             (false, true, false) if !missing => Self::Flags,
             _ => Self::Anything,
@@ -183,7 +183,7 @@ impl Type {
     }
 }
 
-/// What a column of pandas holds.
+/// Column types of pandas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Type {
     Wholes,

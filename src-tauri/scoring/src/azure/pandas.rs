@@ -1,6 +1,6 @@
-//! **Pure.** What pandas 2.3 makes of columns on reading, for whoever wants the package's numbers:
-//! texts that all look like numbers become numbers, whole numbers with a fraction of 0 lose it, and
-//! what is missing is `NaN`.
+//! **Pure.** Conversions that pandas 2.3 applies to columns when reading, used to reproduce the
+//! package's numbers: texts that all look like numbers become numbers, floats with a fraction of 0
+//! become integers, and missing values become `NaN`.
 use super::numbers::{self, is_whole};
 use super::pandas_dates;
 use super::pandas_numbers::{of_csv as number_of_csv, whole_of_csv};
@@ -9,7 +9,7 @@ use super::table::Table;
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
-/// Every column of a table that was read. The error is what the package says.
+/// Converts every column of a table. Fails where the package fails, with its message.
 pub(super) fn coerce(table: &mut Table, csv: bool) -> Result<(), String> {
     if let Some(wrong) = table.wrong.first() {
         return Err(format!("The package reads no file with such a line. {}", wrong.message));
@@ -30,7 +30,8 @@ pub(super) fn coerce(table: &mut Table, csv: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// What a cell holds for a column of numbers; none when the column has to stay as it is.
+/// Returns the column as numbers; `None` when any cell is not a number and the column stays
+/// unchanged.
 fn each(
     table: &Table,
     column: usize,
@@ -63,7 +64,8 @@ fn of_json(table: &mut Table, column: usize) {
     }
 }
 
-/// A column that is none of numbers: its numbers are still Python's, and what is missing is `NaN`.
+/// Converts a column that is not numeric: its floats follow Python, and missing values become
+/// `NaN`.
 fn keep(table: &mut Table, column: usize) {
     for row in &mut table.rows {
         let value = match row.cell(column) {
@@ -77,7 +79,7 @@ fn keep(table: &mut Table, column: usize) {
     }
 }
 
-/// Whole numbers have 64 bits there, with a sign or without one.
+/// Returns whether all integers fit into 64 bits, either all signed or all unsigned.
 fn is_of_one_width(table: &Table, column: usize) -> bool {
     let number = |cell: &Value| match cell {
         Value::Number(written) => written.parse().ok(),
@@ -88,13 +90,13 @@ fn is_of_one_width(table: &Table, column: usize) -> bool {
     is_of(&numbers, is_signed) || is_of(&numbers, |number| number >= 0)
 }
 
-/// Beyond it floats are no whole numbers of 64 bits.
+/// Bound from which floats no longer fit into 64-bit integers.
 const WHOLE: f64 = 9_223_372_036_854_775_808.0;
 
 fn put(table: &mut Table, column: usize, values: &[f64]) {
     let whole = values.iter().all(|value| value.fract() == 0.0 && (-WHOLE..WHOLE).contains(value));
     for (row, value) in table.rows.iter_mut().zip(values) {
-        // Adding 0 leaves no minus before a 0.
+        // Adding 0 turns -0 into 0.
         row.set(
             column,
             if whole {
@@ -106,7 +108,7 @@ fn put(table: &mut Table, column: usize, values: &[f64]) {
     }
 }
 
-/// Cells of CSV that are nothing.
+/// CSV cells that count as missing.
 const NOTHING: [&str; 18] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
     "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan",
@@ -144,8 +146,8 @@ fn of_csv(table: &mut Table, column: usize) {
         }
         return;
     }
-    // Whole numbers are read as such before they get a fraction; the least of 64 bits stands for
-    // nothing meanwhile.
+    // Integers are parsed as integers before they become floats; the minimum 64-bit integer is the
+    // marker for missing values meanwhile.
     let whole = |text: &str| {
         let whole = i64::try_from(whole_of_csv(text)?).ok()?;
         Some(if whole == i64::MIN { f64::NAN } else { float_of(whole) })
@@ -189,8 +191,8 @@ fn is_signed(whole: i128) -> bool {
     i64::try_from(whole).is_ok()
 }
 
-/// Names of columns of CSV: one that is empty has the number of its column, and of two that are the
-/// same the second is numbered.
+/// Makes CSV column names unique: an empty name gets the number of its column, and duplicates are
+/// numbered.
 pub(super) fn distinct(names: Vec<String>) -> Vec<String> {
     let filled =
         |(at, name): (usize, String)| if name.is_empty() { format!("Unnamed: {at}") } else { name };

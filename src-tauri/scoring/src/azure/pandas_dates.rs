@@ -1,9 +1,9 @@
-//! **Pure.** Which columns pandas 2.3 takes for dates, by their names and by what stands in them.
-//! The package cannot write such a column.
+//! **Pure.** Detects the columns that pandas 2.3 converts to dates, by their names and cells. The
+//! package fails when it writes such a column.
 use super::python_number::{float, written};
 use touchstone_formats::value::Value;
 
-/// Whether a column of this name may hold dates.
+/// Returns whether pandas tries to parse a column of this name as dates.
 pub(super) fn is_tried(name: &str) -> bool {
     let name = name.to_lowercase();
     name.ends_with("_at")
@@ -12,14 +12,14 @@ pub(super) fn is_tried(name: &str) -> bool {
         || matches!(name.as_str(), "modified" | "date" | "datetime")
 }
 
-/// Whether all that stands in it is taken for dates.
+/// Returns whether pandas parses all cells of a column as dates.
 pub(super) fn are_dates<'a, I: Iterator<Item = Option<&'a Value>>>(cells: impl Fn() -> I) -> bool {
     if cells().next().is_none() {
         return false;
     }
     let has = |what: fn(&Value) -> bool| cells().flatten().any(what);
     let numbers: Option<Vec<f64>> = if has(|cell| !matches!(cell, Value::Number(_) | Value::Null)) {
-        // What is no column of numbers becomes one of whole numbers if it can.
+        // pandas converts a column that is not numeric to integers if it can.
         cells().map(whole).collect()
     } else {
         cells().map(|cell| Some(cell.and_then(number).unwrap_or(f64::NAN))).collect()
@@ -42,7 +42,7 @@ fn number(value: &Value) -> Option<f64> {
     }
 }
 
-/// `int()` of a value.
+/// Converts a value like Python's `int()`.
 fn whole(cell: Option<&Value>) -> Option<f64> {
     match cell? {
         Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
@@ -51,8 +51,8 @@ fn whole(cell: Option<&Value>) -> Option<f64> {
     }
 }
 
-/// Seconds, or parts of them, since 1970: not within its first year, and as nanoseconds within 64
-/// bits.
+/// Returns whether a number is a timestamp in seconds or a finer unit: later than the first year
+/// after 1970, and within 64 bits as nanoseconds.
 fn is_moment(number: f64) -> bool {
     const YEAR: f64 = 31_536_000.0;
     const MOST: f64 = 9_223_372_036_854_775_807.0;
@@ -63,12 +63,12 @@ fn is_nothing(text: &str) -> bool {
     matches!(text, "" | "NaT" | "nat" | "NAT" | "nan" | "NaN" | "NAN")
 }
 
-/// A text that is a date or a time of day in a usual form.
+/// Returns whether a text is a date or a time of day in a common format.
 fn is_date(text: &str) -> bool {
     if matches!(text, "now" | "today") {
         return true;
     }
-    // A lone letter or a small number is none.
+    // Single letters and small numbers are not dates.
     let small = float(text).is_some_and(|number| number < 1000.0) && !text.starts_with('0');
     if small || !text.contains(|c: char| c.is_ascii_digit() || c.is_ascii_alphabetic()) {
         return false;
@@ -100,7 +100,7 @@ fn is_date(text: &str) -> bool {
     found.is_whole()
 }
 
-/// What of a date was found.
+/// Parts of a date found in a text.
 #[derive(Default)]
 struct Found {
     clock: Vec<u32>,
@@ -191,7 +191,7 @@ impl Found {
             }
             _ => false,
         };
-        // Of 64 bits, nanoseconds reach from 1677 to 2262.
+        // Nanoseconds in 64 bits cover the years 1677 to 2262.
         let years = self.calendar.iter().filter(|number| (1_000..10_000).contains(*number));
         clock && calendar && years.into_iter().all(|year| (1_678..2_262).contains(year))
     }

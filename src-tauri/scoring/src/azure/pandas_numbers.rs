@@ -1,10 +1,10 @@
-//! **Pure.** Numbers as the readers of pandas 2.3 take them from a file: quickly, and so not always
-//! the nearest float. `0.3` in JSON Lines is 0.30000000000000004 there, and that stands in the
-//! package's results.
+//! **Pure.** Number parsing of pandas 2.3. Its readers are fast and do not always return the
+//! nearest float: `0.3` in JSON Lines becomes 0.30000000000000004, which appears in the package's
+//! results.
 use super::numbers;
 use touchstone_formats::value::Value;
 
-/// A value of a line of JSON, with all that is inside of it. The error is what the package says.
+/// Converts a value of a JSON line recursively. Fails where the package fails, with its message.
 pub(super) fn of_json(value: Value) -> Result<Value, &'static str> {
     Ok(match value {
         Value::Number(written) => number(&written)?,
@@ -21,7 +21,7 @@ pub(super) fn of_json(value: Value) -> Result<Value, &'static str> {
 
 fn number(written: &str) -> Result<Value, &'static str> {
     if written.starts_with(['.', 'i', 'n']) || written.starts_with("-.") {
-        // What is no number is nothing, and what is infinite stays so.
+        // NaN becomes a missing value; infinities stay infinite.
         let is_nan = numbers::is_missing(Some(&Value::Number(written.to_owned())));
         return Ok(if is_nan { Value::Null } else { Value::Number(written.to_owned()) });
     }
@@ -40,13 +40,13 @@ fn number(written: &str) -> Result<Value, &'static str> {
     Ok(numbers::number(value * 10.0_f64.powf(power)))
 }
 
-/// The digits that a text begins with, and what follows them.
+/// Splits a text after its leading digits.
 fn digits(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// Digits before the point. A number that is too large is noticed where it becomes smaller by
-/// another digit.
+/// Parses the digits before the decimal point with 64-bit wrapping. A number counts as too large
+/// when another digit makes it smaller.
 fn integer(digits: &str, negative: bool) -> Result<u64, &'static str> {
     const LEAST: u64 = 1 << 63;
     let mut all = 0_u64;
@@ -63,7 +63,8 @@ fn integer(digits: &str, negative: bool) -> Result<u64, &'static str> {
     Ok(all)
 }
 
-/// Digits behind the point: fifteen at most, times a power of ten that is itself no exact float.
+/// Parses the digits after the decimal point: at most fifteen, multiplied by a power of ten that is
+/// not an exact float itself.
 fn fraction(decimals: &str) -> f64 {
     const MOST: usize = 15;
     const TENTHS: [f64; MOST + 1] = [
@@ -80,9 +81,9 @@ fn float(whole: u64) -> f64 {
     whole as f64
 }
 
-/// A cell of CSV as a number with a fraction; none when it is no number.
+/// Parses a CSV cell as a float; `None` when it is not a number.
 pub(super) fn of_csv(cell: &str) -> Option<f64> {
-    /// Digits that are looked at, and of an exponent as many.
+    /// Maximum number of significant digits, and of digits of the exponent.
     const MOST: usize = 17;
     let cell = cell.trim_matches(is_space);
     let (negative, rest) = signed(cell);
@@ -123,12 +124,12 @@ fn scaled(number: f64, power: i64) -> Option<f64> {
     })
 }
 
-/// The float that is nearest to a power of ten.
+/// Returns the float nearest to a power of ten.
 fn ten_to(power: i64) -> f64 {
     format!("1e{power}").parse().unwrap_or(f64::INFINITY)
 }
 
-/// A whole number of CSV; none when it is none, or too large.
+/// Parses a CSV cell as an integer; `None` when it is not an integer or too large.
 pub(super) fn whole_of_csv(cell: &str) -> Option<i128> {
     let (negative, rest) = signed(cell.trim_matches(is_space));
     let (digits, behind) = digits(rest);

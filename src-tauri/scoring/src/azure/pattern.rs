@@ -1,25 +1,26 @@
-//! **Pure.** Texts with places for columns of the row, as graders have them: `{{item.response}}`.
-//! What is put in is never read again.
+//! **Pure.** Templates of graders with placeholders for columns of the row: `{{item.response}}`.
+//! Inserted values are never parsed for placeholders.
 use super::numbers::is_missing;
 use super::{Failure, Inputs};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// A text with places.
+/// A parsed template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Words(String),
-    /// The way into the row.
+    /// Path into the row.
     Item(String),
-    /// What the service would fill with an answer that it sampled: empty, because none is.
+    /// Placeholder for a sampled model output in the service. Always empty, because nothing is
+    /// sampled here.
     Sample,
 }
 
 impl Pattern {
-    /// Reads it. The error is a sentence.
+    /// Parses a template. The error is a sentence.
     pub fn read(text: &str) -> Result<Self, String> {
         let (mut pieces, mut rest) = (Vec::new(), text);
         while let Some(at) = rest.find("{{") {
@@ -42,16 +43,17 @@ impl Pattern {
         Ok(Self(pieces))
     }
 
-    /// Columns that it needs.
+    /// Returns the referenced columns.
     pub fn columns(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {
-            // The way into a value begins with its column.
+            // A path into a value begins with its column.
             Piece::Item(way) => way.split('.').next(),
             Piece::Words(_) | Piece::Sample => None,
         })
     }
 
-    /// With the values of a row. Texts are put in as they are, all else as JSON.
+    /// Fills the template with the values of a row. Texts are inserted unchanged, other values as
+    /// JSON. Fails when the row lacks a value.
     pub fn fill(&self, inputs: &Inputs) -> Result<String, Failure> {
         let mut out = String::new();
         for piece in &self.0 {
@@ -71,8 +73,8 @@ impl Pattern {
         Ok(out)
     }
 
-    /// With a name in each place, `<item.response>`, and what stands for the names of a row put to
-    /// `pieces`: for models, which are not to take what a row holds for a part of their task.
+    /// Fills the template with tags such as `<item.response>` and appends the values to `pieces`.
+    /// For prompts: the model must not mistake row content for a part of its task.
     pub(super) fn apart(
         &self,
         inputs: &Inputs,
@@ -96,7 +98,7 @@ impl Pattern {
     }
 }
 
-/// A column by its whole name, else the way into nested objects.
+/// Finds a column by its full name, or else follows the path into nested objects.
 fn found<'a>(inputs: &'a Inputs, way: &str) -> Option<&'a Value> {
     inputs.get(way).or_else(|| {
         let mut steps = way.split('.');

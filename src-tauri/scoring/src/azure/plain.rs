@@ -1,10 +1,10 @@
-//! **Pure.** The evaluators that ask no model what it thinks.
+//! **Pure.** Evaluators without a judge model.
 use super::conversation::together;
 use super::judging::each_turn;
 use super::sitting::{Heard, Stop};
 use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks};
 
-/// What a row comes to.
+/// Computes the result for a row.
 pub(super) fn course(
     evaluator: &Evaluator,
     inputs: &Inputs,

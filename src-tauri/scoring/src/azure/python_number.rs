@@ -1,6 +1,7 @@
-//! **Pure.** Digits and numbers in texts, as Python reads them: there are more digits than ten.
+//! **Pure.** Parses digits and numbers in texts like Python, which accepts the digits of all
+//! scripts.
 
-/// Every zero of Unicode 14; the other nine digits of its script follow each.
+/// All zeros of Unicode 14. The nine other digits of a script follow its zero.
 const ZEROS: [u32; 66] = [
     0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66,
     0xde6, 0xe50, 0xed0, 0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90,
@@ -10,17 +11,17 @@ const ZEROS: [u32; 66] = [
     0x1d7ce, 0x1d7d8, 0x1d7e2, 0x1d7ec, 0x1d7f6, 0x1e140, 0x1e2f0, 0x1e950, 0x1fbf0,
 ];
 
-/// The value of a digit of any script.
+/// Returns the value of a digit of any script.
 pub(super) fn digit(c: char) -> Option<u8> {
     let code = u32::from(c);
     let zero = ZEROS[..ZEROS.partition_point(|zero| *zero <= code)].last()?;
     u8::try_from(code - zero).ok().filter(|digit| *digit < 10)
 }
 
-/// `float()` of a text.
+/// Parses a text like Python's `float()`.
 pub(super) fn float(text: &str) -> Option<f64> {
     let plain = |c| digit(c).map_or(c, |digit| char::from(b'0' + digit));
-    // The separators of old files are white space to Python, but not around numbers.
+    // Python counts the ASCII separator characters as white space, but not around numbers.
     let text: String = text.trim().chars().map(plain).collect();
     let bytes = text.as_bytes();
     let is_digit =
@@ -32,7 +33,7 @@ pub(super) fn float(text: &str) -> Option<f64> {
     text.replace('_', "").parse().ok()
 }
 
-/// A number of a value, also when it is written as YAML writes those that are none.
+/// Parses the number of a value, including YAML's notation of NaN and infinity.
 pub(super) fn written(number: &str) -> Option<f64> {
     match number {
         ".nan" => Some(f64::NAN),

@@ -1,18 +1,18 @@
-//! **Pure.** Where we differ from the package on purpose, each difference with the name of the
-//! switch that brings its way back.
+//! **Pure.** Intentional differences from the package. Each has a named switch that restores the
+//! package's behavior.
 
-/// A way of the package that is a mistake, by the name of its switch.
+/// A bug of the package, with the name of the switch that restores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Quirk {
-    /// As it is written on the command line and in files: `hidden_tool_definitions`.
+    /// Name on the command line and in files, such as `hidden_tool_definitions`.
     pub name: &'static str,
-    /// What the package does, as a sentence.
+    /// Behavior of the package, a sentence.
     pub theirs: &'static str,
-    /// What we do, as a sentence.
+    /// Behavior of Touchstone, a sentence.
     pub ours: &'static str,
 }
 
-/// The switches that are on. None is our way.
+/// Set of active switches. The default is none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Quirks {
     on: Vec<&'static str>,
@@ -211,7 +211,7 @@ pub const QUIRKS: [Quirk; 37] = [
     ),
 ];
 
-/// What the package does and we never do, whatever is switched on.
+/// Behavior of the package that cannot be switched on.
 pub const NEVER: [Quirk; 6] = [
     quirk(
         "roles_from_text",
@@ -246,13 +246,12 @@ pub const NEVER: [Quirk; 6] = [
 ];
 
 impl Quirks {
-    /// The way of the package in everything, except what is never done (roles made of text, local
-    /// files read).
+    /// Returns the set of all switches. Excludes [`NEVER`], for example reading local files.
     pub fn all() -> Self {
         Self { on: QUIRKS.iter().map(|quirk| quirk.name).collect() }
     }
 
-    /// Of names; `all` is every one. The error is a sentence.
+    /// Parses switch names; `all` stands for every switch. The error is a sentence.
     pub fn of<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut on = Vec::new();
         for name in names {
@@ -268,24 +267,24 @@ impl Quirks {
         Ok(Self { on })
     }
 
-    /// Whether every switch is on.
+    /// Returns whether every switch is on.
     pub fn are_all(&self) -> bool {
         QUIRKS.iter().all(|quirk| self.has(quirk.name))
     }
 
-    /// Whether a switch is on.
+    /// Returns whether a switch is on.
     pub fn has(&self, name: &str) -> bool {
         self.on.contains(&name)
     }
 
-    /// The same without one switch.
+    /// Returns the set without one switch.
     #[must_use]
     pub fn without(mut self, name: &str) -> Self {
         self.on.retain(|known| *known != name);
         self
     }
 
-    /// Names of those that are on.
+    /// Returns the names of the active switches.
     pub fn names(&self) -> &[&'static str] {
         &self.on
     }

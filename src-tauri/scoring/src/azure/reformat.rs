@@ -1,5 +1,5 @@
-//! **Pure.** Lists of messages and definitions of tools as the texts that judges are shown. Nothing
-//! comes of what is not understood: it is then shown as it is.
+//! **Pure.** Renders lists of messages and tool definitions for judge prompts. Returns `None` for
+//! input of an unknown format; the caller then renders the raw value.
 use super::inputs::shown;
 use super::tools::{self, Place};
 use super::{Quirks, normal};
@@ -8,16 +8,15 @@ use std::collections::HashMap;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
-/// The texts of the messages of one turn.
+/// Texts of the messages of one turn.
 type Said = Vec<Vec<String>>;
 
-/// What was said so far, turn by turn, with the instructions of the assistant (SYSTEM) when these
-/// are asked for.
+/// Renders the conversation up to now turn by turn, with the system message if `system` is set.
 pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Option<String> {
     let query = normal::messages(query, quirks);
     let Value::List(messages) = &query else { return None };
     let mut instructions = None;
-    // Turns of both sides in the order in which they were; the person's are the true ones.
+    // Turns of both sides in order; `true` marks the user's turns.
     let mut turns: Vec<(bool, Said)> = Vec::new();
     let (mut side, mut open) = (None, false);
     for message in messages {
@@ -31,7 +30,7 @@ pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Opt
             Some("assistant") => false,
             _ => continue,
         };
-        // A message without any text ends the turn of the other side all the same.
+        // A message without text still ends the other side's turn.
         open &= side == Some(person);
         let texts = texts(content)?;
         if texts.is_empty() {
@@ -55,7 +54,7 @@ pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Opt
     (!turns.is_empty()).then(|| told + &in_order(&turns, quirks))
 }
 
-/// As the package does it: the first turn of the person with the first of the assistant and so on.
+/// Pairs the user's nth turn with the assistant's nth turn, like the package.
 fn paired(turns: &[(bool, Said)], quirks: &Quirks) -> String {
     let of =
         |side: bool| turns.iter().filter(move |(person, _)| *person == side).map(|(_, said)| said);
@@ -86,10 +85,10 @@ fn turn(who: &str, number: usize, said: &Said, quirks: &Quirks) -> String {
     format!("{who} turn {number}:\n{}\n\n", messages.join(between))
 }
 
-/// Whatever ends a line anywhere.
+/// All characters that end a line.
 const ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// A text whose further lines are indented: none of them looks like a turn or a call.
+/// Indents all lines after the first, so that none of them looks like a turn or a tool call.
 fn indented(text: &str, by: &str, quirks: &Quirks) -> String {
     if quirks.has("messages_run_together") {
         return text.to_owned();
@@ -97,14 +96,15 @@ fn indented(text: &str, by: &str, quirks: &Quirks) -> String {
     text.replace("\r\n", "\n").split(ENDS).collect::<Vec<_>>().join(&format!("\n{by}"))
 }
 
-/// What the assistant said: where it begins like a call or a result, it is marked as words.
+/// Renders a text of the assistant. A text that begins like a tool call or tool result is marked
+/// with `(said)`.
 fn spoken(text: &str, quirks: &Quirks) -> String {
     let text = indented(text, "  ", quirks);
     let forged = text.trim_start().get(..6).is_some_and(|head| head.eq_ignore_ascii_case("[TOOL_"));
     if forged && !quirks.has("messages_run_together") { format!("(said) {text}") } else { text }
 }
 
-/// A call or a result is one line.
+/// Renders a tool call or tool result on one line by escaping line breaks.
 fn one_line(line: String, quirks: &Quirks) -> String {
     if quirks.has("messages_run_together") || !line.contains(ENDS) {
         return line;
@@ -114,7 +114,7 @@ fn one_line(line: String, quirks: &Quirks) -> String {
         .collect()
 }
 
-/// The role of a message, if it has one; the error is that it is no message.
+/// Returns the role of a message, if it has one. Fails when the value is not a message.
 fn role(message: &Value) -> Result<Option<&Value>, ()> {
     match message {
         Value::Map(_) => Ok(message.get("role")),
@@ -124,11 +124,11 @@ fn role(message: &Value) -> Result<Option<&Value>, ()> {
     }
 }
 
-/// The texts of a content; nothing when it is not made like one.
+/// Returns the texts of a content; `None` when its format is unknown.
 fn texts(content: &Value) -> Option<Vec<String>> {
     let items = match content {
         Value::List(items) => items,
-        // A text is gone through letter by letter, and no letter is a part with a text.
+        // Python iterates over the characters of a text, none of which is a part with a text.
         Value::Text(_) => return Some(Vec::new()),
         Value::Map(entries) => {
             return entries
@@ -147,8 +147,7 @@ fn texts(content: &Value) -> Option<Vec<String>> {
     items.iter().filter_map(text).collect()
 }
 
-/// What the assistant answered, line by line, with the calls of tools and what they returned when
-/// these are asked for.
+/// Renders the assistant's answer line by line, with tool calls and tool results if `tools` is set.
 pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<String> {
     let response = normal::messages(response, quirks);
     let messages = match &response {
@@ -170,7 +169,7 @@ pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// What each call returned, as a line.
+/// Returns the rendered result of each tool call.
 fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>> {
     let line = |result: &Value| one_line(format!("[TOOL_RESULT] {}", bare(result, quirks)), quirks);
     let mut by_id = HashMap::new();
@@ -191,7 +190,7 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
         }
     }
     if quirks.has("repeated_ids_share_results") {
-        // The last of several is that of all calls of that id.
+        // The last result of an id applies to all calls with that id.
         let of = |call: &Value| by_id.get(&tools::id_of(call)).map(|result| line(result));
         return Some(
             tools::calls(messages).filter_map(|(place, call)| Some((place, of(call)?))).collect(),
@@ -200,7 +199,7 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
     Some(tools::returned(messages).iter().map(|(place, result)| (*place, line(result))).collect())
 }
 
-/// The parts of a content that consists of nothing else.
+/// Returns the parts of a content; `None` when any part is not an object.
 fn parts(content: Option<&Value>) -> Option<&[Value]> {
     match content {
         None => Some(&[]),
@@ -244,7 +243,8 @@ fn calls<'r>(
     Some(lines)
 }
 
-/// Where the name and the arguments of a call stand: in the part itself, or nested in it.
+/// Returns the object that holds the name and the arguments of a call: the part itself, or an
+/// object nested in it.
 fn called(part: &Value) -> Option<&Value> {
     let own = match part.get("tool_call") {
         None => true,
@@ -260,7 +260,7 @@ fn called(part: &Value) -> Option<&Value> {
     }
 }
 
-/// A value inside a line.
+/// Formats a value for use within a line.
 fn bare(value: &Value, quirks: &Quirks) -> String {
     match value {
         Value::Null if !quirks.has("python_repr") => "null".to_owned(),
@@ -268,12 +268,12 @@ fn bare(value: &Value, quirks: &Quirks) -> String {
     }
 }
 
-/// The tools that there are, one a line.
+/// Renders tool definitions, one per line.
 pub fn tool_definitions(definitions: &Value, quirks: &Quirks) -> Option<String> {
     let definitions = normal::definitions(definitions, quirks);
     let items = match &definitions {
         Value::List(items) => items.as_slice(),
-        // Whatever is gone through without finding anything.
+        // Empty texts and objects are iterated without effect in Python.
         Value::Text(text) if text.is_empty() => &[],
         Value::Map(entries) if entries.is_empty() => &[],
         _ => return None,

@@ -1,4 +1,4 @@
-//! **Pure.** Replies of the ten judges: the score and the reason, or why there is none.
+//! **Pure.** Parses the replies of the ten judges into a score and a reason.
 use super::Quirks;
 use super::judge::{Form, Judge};
 use super::numbers::is_whole;
@@ -9,7 +9,7 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
 use touchstone_formats::value::Value;
 
-/// What a judge said.
+/// Parsed reply of a judge.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Said {
     pub(super) score: f64,
@@ -17,27 +17,27 @@ pub(super) struct Said {
     pub(super) details: Value,
 }
 
-/// Why a reply has no score.
+/// Reason why a reply has no score.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Unread {
-    /// There is nothing in it.
+    /// The reply is empty.
     Empty,
-    /// It should have been JSON.
+    /// The reply is not JSON.
     NotJson,
-    /// It is JSON, but no object.
+    /// The reply is JSON, but not an object.
     NotObject,
-    /// This stands where the score should be, or nothing.
+    /// The value of the score is missing or invalid.
     Score { found: Option<Value>, reason: Value },
-    /// The score has no reason beside it, though one was asked for.
+    /// The required reason is missing.
     NoReason,
-    /// No score between its tags; the reason may be there.
+    /// There is no valid score between the tags. The reason may be present.
     NoTag { reason: Value },
-    /// No number, or more than one.
+    /// There is no number, or more than one.
     NoDigit,
 }
 
 impl Unread {
-    /// As the end of a sentence about the reply.
+    /// Returns the reason as the end of a sentence about the reply.
     pub(super) fn why(&self, form: Form) -> String {
         match (self, form) {
             (Unread::Empty, _) => "it is empty".to_owned(),
@@ -59,7 +59,7 @@ impl Unread {
     }
 }
 
-/// Reads a reply.
+/// Parses a reply.
 pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Said, Unread> {
     match judge.form {
         Form::Object { score, reason } => object(judge, reply, (score, reason), quirks),
@@ -87,7 +87,7 @@ pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Said, 
     }
 }
 
-/// A score has a reason beside it.
+/// Fails when the score has no reason, unless the quirk `reasons_not_needed` is on.
 fn reasoned(said: Said, quirks: &Quirks) -> Result<Said, Unread> {
     let is_blank = match &said.reason {
         Value::Null => true,
@@ -136,11 +136,11 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
     }
 }
 
-/// `float()` of a value.
+/// Converts a value like Python's `float()`.
 pub(super) fn number(value: &Value, quirks: &Quirks) -> Option<f64> {
     match value {
-        // A whole number has no negative zero, and is none where a float does not reach; a fraction
-        // is infinite there.
+        // An integer has no negative zero, and is invalid when it exceeds the range of floats; a
+        // fraction becomes infinite then.
         Value::Number(number) if is_whole(number) => {
             written(number).filter(|float| float.is_finite()).map(|float| float + 0.0)
         }
@@ -151,14 +151,14 @@ pub(super) fn number(value: &Value, quirks: &Quirks) -> Option<f64> {
     }
 }
 
-/// The first reason between tags, as the package finds it.
+/// Returns the first reason between tags, with the package's matching rules.
 fn first_reason(reply: &str) -> Value {
     let found = reply.split_once("<S1>").and_then(|(_, rest)| rest.split_once("</S1>"));
     found.map_or("", |(reason, _)| reason.trim_matches(is_space)).into()
 }
 
-/// The first score between tags, as the package finds it: the first digit behind a tag, if it is
-/// one from 1 to 5 and an end follows.
+/// Returns the first score between tags, with the package's matching rules: the first digit after a
+/// tag, if it is from 1 to 5 and an end tag follows.
 fn first_score(reply: &str) -> Option<f64> {
     let (last_end, mut from) = (reply.rfind("</S2>")?, 0);
     while let Some(at) = reply.get(from..)?.find("<S2>") {
@@ -168,19 +168,19 @@ fn first_score(reply: &str) -> Option<f64> {
         if let Some(score) = score.filter(|_| last_end > behind + at) {
             return Some(f64::from(score));
         }
-        // Tags before that digit lead to it too.
+        // Start tags before that digit lead to the same digit.
         from = behind + at + c.len_utf8();
     }
     None
 }
 
-/// The score and the reason between tags, our way: the reply is thoughts, a reason and one score,
-/// and nothing else. Tags that are quoted in thoughts and reasons are none, and what has no end is
-/// not read.
+/// Parses the score and the reason between tags. The reply must consist of thoughts, a reason and
+/// one score, and nothing else. Tags quoted within thoughts or reasons are ignored, and unclosed
+/// tags are not accepted.
 fn tags(reply: &str) -> Result<Said, Unread> {
     let (reason, score) = between(reply, str::rfind);
-    // Where the first ends of the tags lead to another score than the last, one of both is quoted,
-    // and nobody can tell which.
+    // When the first and the last end tags lead to different scores, one of them is quoted, and it
+    // is unknown which.
     let other = between(reply, str::find).1.map(|(score, _)| score);
     let scored =
         score.filter(|(_, rest)| rest.trim_matches(is_fence).is_empty()).map(|(score, _)| score);
@@ -191,8 +191,8 @@ fn tags(reply: &str) -> Result<Said, Unread> {
     }
 }
 
-/// The reason, and the score with what follows it; where thoughts and reasons end is looked for by
-/// `end`.
+/// Returns the reason, and the score with the text after it. `end` locates the end tags of thoughts
+/// and reason.
 fn between(
     reply: &str,
     end: fn(&str, &'static str) -> Option<usize>,
@@ -203,8 +203,8 @@ fn between(
         .filter_map(|tag| small.find(tag))
         .min()
         .unwrap_or(small.len());
-    // What is in a tag that comes next, and where it ends: what was begun and has no end ends
-    // nothing.
+    // Returns the range inside the next tag, and the position after it. An unclosed tag is an
+    // error.
     let piece = |from: usize, begin: &'static str, last: &'static str| {
         let rest = small.get(from..)?;
         let from = from + rest.len() - rest.trim_start_matches(is_fence).len();
@@ -227,7 +227,8 @@ fn between(
     )
 }
 
-/// The score of what begins with it, and what follows; it may stand there twice, as the same.
+/// Parses the score at the start of a text and returns the rest. The score may be repeated if it is
+/// equal.
 fn scored(body: &str) -> Option<(f64, &str)> {
     let (one, mut rest) =
         body.trim_start_matches(is_fence).strip_prefix("<s2>")?.split_once("</s2>")?;
@@ -240,10 +241,11 @@ fn scored(body: &str) -> Option<(f64, &str)> {
     Some((score, rest))
 }
 
-/// What is longer is more than a number.
+/// Longer texts are not just a number.
 const LONGEST_NUMBER: usize = 100;
 
-/// The number that is all of a text, but for markup, `score:`, `stars` and `/5` or `out of 5`.
+/// Returns the number that makes up the whole text, apart from markup, `score:`, `stars`, and `/5`
+/// or `out of 5`.
 fn only_number(text: &str) -> Option<f64> {
     let text = text.trim();
     if text.chars().nth(LONGEST_NUMBER).is_some() {

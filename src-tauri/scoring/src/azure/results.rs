@@ -1,4 +1,4 @@
-//! **Pure.** Results of the ten judges: the keys of the package, in its order.
+//! **Pure.** Results of the ten judges: the package's keys in its order.
 use super::conversation::result;
 use super::judge::{Judge, Nan, Nothing, Reason};
 use super::numbers::number;
@@ -7,7 +7,7 @@ use super::{Failure, Limit, Outcome, Quirks};
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
-/// A result is put together of these.
+/// Parts of a result.
 struct Parts<'a> {
     score: Value,
     result: &'a str,
@@ -15,11 +15,11 @@ struct Parts<'a> {
     details: Value,
 }
 
-/// What a judge said as a result.
+/// Builds the result from a parsed reply.
 pub(super) fn said(judge: &Judge, limit: &Limit, said: Said, quirks: &Quirks) -> Outcome {
     let whole = judge.way.whole && quirks.has("whole_completeness");
     let score = if whole { said.score.trunc() } else { said.score };
-    // Whole numbers of this judge are written without a fraction.
+    // This judge writes integral scores without a fraction.
     let shown = if judge.way.whole && score.fract() == 0.0 {
         Value::Number(format!("{score:.0}"))
     } else {
@@ -37,7 +37,7 @@ pub(super) fn said(judge: &Judge, limit: &Limit, said: Said, quirks: &Quirks) ->
 fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> Outcome {
     let name = judge.name;
     let threshold = if judge.way.whole && quirks.has("whole_completeness") {
-        // What is cut down to nothing has no sign.
+        // A value truncated to zero has no sign.
         Value::Number(format!("{:.0}", limit.value.trunc() + 0.0))
     } else {
         limit.shown()
@@ -59,7 +59,7 @@ fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> O
     out
 }
 
-/// The result of a row that the judge of tool calls has nothing to judge in.
+/// Builds the result of a row without tool calls to judge.
 pub(super) fn not_applicable(judge: &Judge, limit: &Limit, why: &str, quirks: &Quirks) -> Outcome {
     const WORDS: &str = "not applicable";
     let result = if quirks.has("not_applicable_passes") { "pass" } else { WORDS };
@@ -72,7 +72,8 @@ pub(super) fn not_applicable(judge: &Judge, limit: &Limit, why: &str, quirks: &Q
     outcome(judge, limit, parts, quirks)
 }
 
-/// What comes of a reply without a readable score.
+/// Handles a reply without a readable score: a failure, or the package's result with the quirk
+/// `unreadable_kept`.
 pub(super) fn unread(
     judge: &Judge,
     limit: &Limit,
@@ -93,7 +94,7 @@ fn failure(message: String) -> Failure {
     Failure { by_input: false, message }
 }
 
-/// What the package makes of it.
+/// Builds the result that the package writes for an unreadable reply.
 fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result<Outcome, Failure> {
     let nan = |reason: Option<Value>, result: &str| {
         outcome(
@@ -111,7 +112,7 @@ fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result
                 Err(failure("Tool call accuracy evaluator returned invalid output.".to_owned()))
             }
         },
-        // The package never asks for one.
+        // The package does not require reasons.
         Unread::NoReason => Ok(nan(None, "unknown")),
         Unread::NotJson => Err(failure("The reply of the judge is no JSON.".to_owned())),
         Unread::NoDigit => Err(failure("The reply of the judge has no digit.".to_owned())),

@@ -1,4 +1,4 @@
-//! **Pure.** Documents that were found for a query, against labels of how relevant they are.
+//! **Pure.** Metrics of retrieved documents against relevance labels.
 use super::numbers::{self, number, whole};
 use super::options::{Limit, Options};
 use super::{Failure, Inputs, Outcome, Quirks};
@@ -9,12 +9,12 @@ use touchstone_formats::value::Value;
 /// Options of `document_retrieval`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Retrieval {
-    /// The label of what is not relevant.
+    /// Label of irrelevant documents.
     pub least: i64,
-    /// The label of what is most relevant.
+    /// Label of the most relevant documents.
     pub most: i64,
-    /// From which value on each of the metrics passes, without both of the holes, which have to be
-    /// 0; none is the usual one.
+    /// Pass thresholds of the metrics, `None` for the default. The two metrics of holes are not
+    /// included: they pass at 0.
     pub thresholds: [Option<Limit>; 7],
 }
 
@@ -28,7 +28,7 @@ const THRESHOLDS: [(&str, &str); 7] = [
     ("total_ground_truth_documents_threshold", "50"),
 ];
 
-/// The metrics, with the place of their threshold.
+/// Metrics, with the index of their threshold.
 const METRICS: [(&str, Option<usize>); 9] = [
     ("ndcg@3", Some(0)),
     ("xdcg@3", Some(1)),
@@ -41,9 +41,9 @@ const METRICS: [(&str, Option<usize>); 9] = [
     ("total_ground_truth_documents", Some(6)),
 ];
 
-/// Documents of a row at most.
+/// Maximum number of documents of a row.
 const MOST: usize = 10_000;
-/// Ranks that are looked at.
+/// Number of ranks that are considered.
 const RANKS: usize = 3;
 
 impl Retrieval {
@@ -69,7 +69,7 @@ impl Retrieval {
         Ok(Self { least, most, thresholds })
     }
 
-    /// The result of a row.
+    /// Computes the result for a row.
     pub(super) fn result(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
         let truth = self.labels(inputs, quirks)?;
         let (found, listed) = retrieved(inputs, quirks)?;
@@ -108,8 +108,8 @@ impl Retrieval {
         self.thresholds[place].clone().unwrap_or_else(usual)
     }
 
-    /// The label of each document. Of several of one document the last counts, at the place of the
-    /// first.
+    /// Reads the label of each document. When a document is listed several times the last label
+    /// counts, at the position of the first.
     fn labels(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Ranking, Failure> {
         let items = listed(inputs, "retrieval_ground_truth", quirks)?;
         let items = items.as_ref().map(Value::items).unwrap_or_default();
@@ -166,7 +166,7 @@ impl Retrieval {
             (five, [whole(lost), number(ratio(lost, listed))])
         };
         let [ndcg, xdcg, fidelity, first, best] = five;
-        // A share of nothing is no share.
+        // A ratio with a zero denominator is undefined.
         let of_all = |value, all: f64| {
             if all > 0.0 || quirks.has("nothing_relevant_fails") { value } else { number(f64::NAN) }
         };
@@ -182,8 +182,8 @@ impl Retrieval {
         ideal: &[f64],
         quirks: &Quirks,
     ) -> Result<[Value; 5], Failure> {
-        // With labels below 0 a document that nobody labelled may be better than any label, and the
-        // best may gain nothing.
+        // With negative labels, an unlabelled document can exceed every label, and the ideal gain
+        // can be zero.
         let beyond = |label: &f64| *label > float(self.most);
         let nothing = gain(&ideal[..ideal.len().min(RANKS)]).abs() < f64::MIN_POSITIVE;
         if quirks.has("nothing_relevant_fails") && (nothing || labels.iter().any(beyond)) {
@@ -201,7 +201,7 @@ impl Retrieval {
         ])
     }
 
-    /// What all labels weigh together. What is not relevant weighs nothing.
+    /// Returns the total weight of labels. Irrelevant documents weigh nothing.
     fn weight(&self, labels: &[f64], quirks: &Quirks) -> f64 {
         let all: Vec<i64> = (self.least + 1..=self.most).collect();
         let mut counted = all.clone();
@@ -219,12 +219,12 @@ impl Retrieval {
     }
 }
 
-/// Documents with a number each, in the order in which they come first.
+/// Documents with a number each, in the order of first occurrence.
 #[derive(Debug, Default)]
 struct Ranking {
     entries: Vec<(String, f64)>,
     places: HashMap<String, usize>,
-    /// How many were listed, the same one twice included.
+    /// Number of listed documents, including duplicates.
     listed: usize,
 }
 
@@ -243,10 +243,10 @@ impl Ranking {
         self.places.get(id).map(|place| self.entries[*place].1)
     }
 
-    /// The highest first; what is equal stays as it was.
+    /// Returns the entries, highest first; the sort is stable.
     fn ranked(&self) -> Vec<&(String, f64)> {
         let mut ranked: Vec<&(String, f64)> = self.entries.iter().collect();
-        // To Python 0.0 and -0.0 are equal.
+        // 0.0 and -0.0 are equal in Python.
         ranked.sort_by(|one, other| (other.1 + 0.0).total_cmp(&(one.1 + 0.0)));
         ranked
     }
@@ -285,7 +285,7 @@ fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failu
 fn listed(inputs: &Inputs, name: &str, quirks: &Quirks) -> Result<Option<Value>, Failure> {
     match inputs.get(name) {
         None | Some(Value::Null) => wrong(&format!("The row has no `{name}`.")),
-        // In tables with text only, a list is a text with a list in it.
+        // Text-only tables hold a list as JSON text.
         Some(Value::Text(text)) if !quirks.has("unlisted_documents_are_none") => {
             Ok(json::embedded(text))
         }
@@ -297,7 +297,7 @@ fn wrong<T>(message: &str) -> Result<T, Failure> {
     Err(Failure { by_input: true, message: message.to_owned() })
 }
 
-/// What a document is known by; a list or an object is no such thing.
+/// Returns the id of a document; lists and objects are not ids.
 fn id_of(item: &Value) -> Option<&Value> {
     field(item, "document_id").filter(|id| !matches!(id, Value::List(_) | Value::Map(_)))
 }
@@ -306,13 +306,12 @@ fn field<'a>(item: &'a Value, name: &str) -> Option<&'a Value> {
     item.get(name).filter(|value| **value != Value::Null)
 }
 
-/// What Python takes for the same key is the same: 1 and 1.0, but not "1". Whole numbers keep all
-/// of their digits.
+/// Returns a map key with Python's equality: 1 equals 1.0, but not "1". Integers keep all digits.
 fn key(id: &Value) -> String {
     match id {
         Value::Number(written) if numbers::is_whole(written) => written.clone(),
         Value::Number(written) => match written.parse::<f64>() {
-            // Adding 0 leaves no minus before a 0.
+            // Adding 0 turns -0 into 0.
             Ok(number) if number.fract() == 0.0 => format!("{:.0}", number + 0.0),
             Ok(number) => format!("{number:?}"),
             Err(_) => written.clone(),
@@ -342,7 +341,8 @@ fn gain(labels: &[f64]) -> f64 {
     labels.iter().zip(ranks).map(|(label, rank)| (label.exp2() - 1.0) / (rank + 1.0).log2()).sum()
 }
 
-/// The same with a discount that knows how far people read; as if there always were three.
+/// Normalized gain with a discount of 0.6 per rank that models how far users read; always divides
+/// by three ranks.
 fn discounted(labels: &[f64]) -> f64 {
     let discounts = [0.0, 1.0, 2.0].map(|rank: f64| 0.6_f64.powf(rank));
     let sum: f64 =
@@ -364,7 +364,7 @@ fn ratio(part: usize, all: usize) -> f64 {
 mod tests {
     use super::*;
 
-    /// What two metrics come to, with labels of all documents, of which the first is found.
+    /// Returns two metrics for documents with these labels, of which the first is retrieved.
     fn came(range: &str, labels: &[i64], quirks: &Quirks) -> String {
         let options = json::read(range).unwrap();
         let retrieval = Retrieval::read(&Options::new("document_retrieval", &options)).unwrap();
@@ -403,7 +403,7 @@ mod tests {
         let from_one = r#"{"ground_truth_label_min": 1, "ground_truth_label_max": 5}"#;
         assert_eq!(came(from_one, &[1], &ours), format!("1.0 pass - | {FIDELITY}"));
         assert_eq!(came(from_one, &[1], &theirs), "1.0 pass - | NaN fail -");
-        // What is relevant and was not found is 0.
+        // Relevant documents that were not retrieved score 0.
         assert_eq!(came("{}", &[0, 4], &ours), "0 fail - | 0 fail -");
         assert_eq!(came("{}", &[4, 0], &ours), "1.0 pass - | 1.0 pass -");
     }

@@ -1,18 +1,18 @@
-//! **Pure.** Asking a model one question after the other: what was heard so far is gone through
-//! again, up to the first question that has no reply yet.
+//! **Pure.** Sequential questions to a model. The received replies are replayed up to the first
+//! question without a reply.
 use super::{Failure, Job, Quirks, Vectors};
 use crate::judges::Question;
 
-/// Replies, in the order in which they came.
+/// Received replies, in order.
 pub(super) struct Heard<'a> {
     replies: std::slice::Iter<'a, String>,
-    /// What a program came to, or why it did not.
+    /// Result of a program, or the reason why it failed.
     pub(super) ran: Option<&'a Result<f64, String>>,
-    /// What a model turned texts into.
+    /// Embedding vectors of a model.
     pub(super) vectors: Option<&'a Vectors>,
 }
 
-/// Why it does not go on.
+/// Reason why an evaluation stops.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// A reply is missing.
@@ -21,7 +21,7 @@ pub(super) enum Stop {
     Run(Job),
     /// Vectors are missing.
     Embed([String; 2]),
-    /// There is no result.
+    /// The evaluation fails.
     Fail(Failure),
 }
 
@@ -40,9 +40,9 @@ impl<'a> Heard<'a> {
         Self { replies: replies.iter(), ran, vectors }
     }
 
-    /// What the reply to a question says; the inner error when it could not be read, and neither
-    /// could the second. `again` is said after the first. A question that was answered need not be
-    /// put together again.
+    /// Returns the parsed reply to a question. The inner error means that neither the reply nor the
+    /// retry could be parsed. `again` is added to the question on the retry. The question is only
+    /// built when its reply is missing.
     pub(super) fn ask<T, U>(
         &mut self,
         question: impl FnOnce() -> Question,

@@ -1,6 +1,5 @@
-//! **Pure.** What results of many rows come to: means, pass rates and rates of defects, each with
-//! the rows that it counts and an interval of 95 %. With switches on, exactly the numbers of the
-//! package.
+//! **Pure.** Metrics over many rows: means, pass rates and defect rates, each with its row count
+//! and a 95 % interval. With all quirks on, exactly the numbers of the package.
 use super::Quirks;
 use super::numbers::{self, rounded};
 use super::outputs::{Column, Outputs, Type};
@@ -8,23 +7,23 @@ use crate::judges::{self, Scale};
 use crate::stats::{self, Clusters, Interval, Level, Resampling, wilson};
 use touchstone_formats::value::Value;
 
-/// A number over all rows.
+/// A metric over all rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
-    /// Its name in the file: `relevance.binary_aggregate`.
+    /// Name in the file, such as `relevance.binary_aggregate`.
     pub name: String,
-    /// None when no row has such a result, or one that is no number where the package is followed.
+    /// Value; `None` when no row has such a result, or when the package's value would be NaN.
     pub value: Option<f64>,
-    /// Where the value of all such rows probably lies; none where nobody can say.
+    /// Confidence interval; `None` when it cannot be computed.
     pub interval: Option<Interval>,
-    /// Rows that it counts.
+    /// Number of rows that count.
     pub n: u64,
-    /// Rows that it leaves out because they have no such result.
+    /// Number of rows without such a result.
     pub left_out: u64,
 }
 
-/// All metrics: means, rates of defects, pass rates of evaluators, then those of graders, each in
-/// the order of the columns.
+/// Computes all metrics: means, defect rates, pass rates of evaluators, then the metrics of
+/// graders, each in column order.
 pub fn metrics(outputs: &[Outputs], quirks: &Quirks) -> Vec<Metric> {
     let (graders, evaluators): (Vec<&Outputs>, Vec<&Outputs>) =
         outputs.iter().partition(|outputs| outputs.grader);
@@ -33,8 +32,7 @@ pub fn metrics(outputs: &[Outputs], quirks: &Quirks) -> Vec<Metric> {
     all.extend(defects(&evaluators, quirks));
     for outputs in evaluators {
         if let Some(metric) = aggregate(outputs, quirks) {
-            // Under the package's names, what comes later takes the place of what has the same
-            // name.
+            // With the package's names, a later metric replaces an earlier one of the same name.
             match all.iter_mut().find(|known| known.name == metric.name) {
                 Some(known) => *known = metric,
                 None => all.push(metric),
@@ -48,7 +46,7 @@ pub fn metrics(outputs: &[Outputs], quirks: &Quirks) -> Vec<Metric> {
 fn means(outputs: &Outputs, quirks: &Quirks) -> Vec<Metric> {
     let columns =
         outputs.columns().iter().filter(|column| told(outputs, &column.key, quirks).is_none());
-    // Under the package's names this word is nowhere.
+    // The package removes this word anywhere in a name.
     let name = if quirks.has("names_cut_at_dots") {
         format!("outputs.{}.", outputs.name).replace("outputs.", "")
     } else {
@@ -57,7 +55,7 @@ fn means(outputs: &Outputs, quirks: &Quirks) -> Vec<Metric> {
     columns.filter_map(|column| mean_of(&name, column, outputs, quirks)).collect()
 }
 
-/// Keys that say how something was judged, and not what it came to; and the old names of scores.
+/// Returns whether a key is a setting rather than a result, or a legacy name of a score.
 fn is_setting(key: &str, outputs: &Outputs) -> bool {
     let old = key.strip_prefix("gpt_").is_some_and(|name| outputs.column(name).is_some());
     old || key.ends_with("_threshold") || key.ends_with("_higher_is_better")
@@ -80,8 +78,7 @@ fn mean_of(name: &str, column: &Column, outputs: &Outputs, quirks: &Quirks) -> O
     (!numbers.is_empty()).then(|| mean(name, &known, scale(&column.key, &known), outputs.rows()))
 }
 
-/// The least and the most that a number can be: by its name, or, of any other whose values are all
-/// from 0 to 1, these.
+/// Returns the range of a score: from its judge, or 0 to 1 if all values are within.
 fn scale(key: &str, values: &[f64]) -> Option<(f64, f64)> {
     let of = |name: &str| judges::named(name).map(|judge| judge.about().scale);
     match (of(key), key.strip_suffix("_score").and_then(of)) {
@@ -91,7 +88,8 @@ fn scale(key: &str, values: &[f64]) -> Option<(f64, f64)> {
     }
 }
 
-/// As pandas has it: what is missing is left out, and the rest is added up in its order.
+/// Computes the mean like pandas: missing values are left out, and the rest is summed in NumPy's
+/// order.
 fn as_pandas(name: String, column: &Column) -> Metric {
     let value = |cell: Option<&Value>| match cell {
         Some(Value::Bool(flag)) => f64::from(u8::from(*flag)),
@@ -111,7 +109,7 @@ fn as_pandas(name: String, column: &Column) -> Metric {
     }
 }
 
-/// A sum as NumPy adds it up.
+/// Sums values in NumPy's pairwise order.
 fn pairwise(values: &[f64]) -> f64 {
     const BLOCK: usize = 128;
     if values.len() < 8 {
@@ -134,8 +132,8 @@ fn pairwise(values: &[f64]) -> f64 {
 }
 
 fn mean(name: String, values: &[f64], scale: Option<(f64, f64)>, rows: usize) -> Metric {
-    /// Values that are drawn in all: many rows need few drawings for an interval that is small
-    /// anyway.
+    /// Total number of resampled values. With many rows the interval is small, and few resamplings
+    /// suffice.
     const DRAWN: usize = 20_000_000;
     let times = (DRAWN / values.len().max(1)).clamp(200, Resampling::default().times);
     let clusters = Clusters::gather(values.iter().copied().enumerate());
@@ -167,23 +165,23 @@ fn flag(cell: Option<&Value>) -> Option<bool> {
     }
 }
 
-/// What the package tells of in rates, in the order in which it does.
+/// Kinds of columns that the package reports as rates, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Told {
     /// A severity.
     Severity,
-    /// Yes or no, and yes is good.
+    /// A yes or no where yes is good.
     Passing,
-    /// Yes or no.
+    /// A yes or no.
     Label,
-    /// Yes or no, of several things.
+    /// Yes or no for several items.
     Details,
 }
 
-/// From which severity on an answer is bad.
+/// Severity from which a response counts as a defect.
 const BAD: f64 = 4.0;
 
-/// A column of which the package tells a rate.
+/// A column that the package reports as a rate.
 struct Defect<'a> {
     told: Told,
     outputs: &'a Outputs,
@@ -232,7 +230,7 @@ fn defects(evaluators: &[&Outputs], quirks: &Quirks) -> Vec<Metric> {
         return found.iter().flat_map(Defect::rates).collect();
     }
     found.sort_by_key(|defect| defect.told);
-    // Of details it tells those of the last column only.
+    // The package reports only the last column of details.
     let last = found.iter().rposition(|defect| defect.told == Told::Details);
     let told = found
         .iter()
@@ -270,7 +268,7 @@ impl Defect<'_> {
         }
     }
 
-    /// The same as the package has them: whatever looks like a number counts as one.
+    /// Returns the rates as the package computes them: every value that looks like a number counts.
     fn rates_of_numbers(&self) -> Vec<Metric> {
         let mut rates = self.rates();
         let seen = self
@@ -344,8 +342,8 @@ fn aggregate(outputs: &Outputs, quirks: &Quirks) -> Option<Metric> {
     })
 }
 
-/// The pass rate of a grader; ours tells the mean of its scores as well, where they say more than
-/// whether it passes.
+/// Returns the pass rate of a grader. Without quirks, also the mean score if it differs from the
+/// pass rate.
 fn of_grader(outputs: &Outputs, quirks: &Quirks) -> Vec<Metric> {
     let Some(column) = outputs.column("passed") else { return Vec::new() };
     let passed: Vec<bool> = column.cells().filter_map(flag).collect();
@@ -370,7 +368,7 @@ mod tests {
     #[test]
     fn sums_are_those_of_numpy() {
         let tenths = |n: usize| vec![0.1; n];
-        // One after the other it would be 0.9999999999999999.
+        // Naive summation gives 0.9999999999999999.
         assert_eq!(pairwise(&tenths(10)).to_bits(), 1.0_f64.to_bits());
         for n in [7, 128, 129, 1000, 4321] {
             let (sum, expected) = (pairwise(&tenths(n)), 0.1 * float(n));

@@ -1,6 +1,6 @@
-//! **Pure.** Rows of a data file: JSON Lines, a JSON list, or CSV. Types stay as they are written:
-//! a text that looks like a number is a text, and a number keeps its digits. What cannot be read is
-//! told by line, and nothing is left out without a word.
+//! **Pure.** Rows of a data file: JSON Lines, a JSON list, or CSV. Values keep their types: a text
+//! that looks like a number is a text, and a number keeps its digits. Unreadable lines are reported
+//! by line number; nothing is dropped silently.
 use super::Quirks;
 use super::csv::{self, Cell};
 use super::{pandas, pandas_numbers};
@@ -10,33 +10,34 @@ use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
 use touchstone_formats::value::Value;
 
-/// Rows under columns.
+/// Rows with named columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
-    /// Names of columns, in the order in which they come first.
+    /// Column names, in the order of first occurrence.
     pub columns: Vec<String>,
-    /// Rows, in their order.
+    /// Rows, in order.
     pub rows: Vec<Row>,
-    /// Lines that are no rows.
+    /// Lines that could not be parsed.
     pub wrong: Vec<Wrong>,
-    /// Where each column stands.
+    /// Index of each column.
     places: HashMap<String, usize>,
 }
 
-/// How many columns a table may have.
+/// Maximum number of columns.
 const MOST_COLUMNS: usize = 2_000;
-/// How many cells, with those that are empty: files of results have all columns in each row.
+/// Maximum number of cells, including empty ones: results files write all columns in each row.
 const MOST_CELLS: usize = 20_000_000;
-/// Bytes that a file of results needs for names and signs alone: a name stands in each row.
+/// Maximum number of bytes that a results file needs for names and punctuation alone, because each
+/// row repeats the names.
 const MOST_BYTES: usize = 400_000_000;
-/// Up to so many of these it does not matter how few cells hold anything.
+/// Below this number of bytes, the table may be arbitrarily sparse.
 const FREE_BYTES: usize = 32_000_000;
-/// How many times as many there may be as the cells need that hold something.
+/// Maximum ratio of these bytes to the bytes needed by the filled cells.
 const EMPTIEST: usize = 16;
-/// Signs around a name and its value.
+/// Punctuation bytes around a name and its value.
 const SIGNS: usize = 16;
 
-/// Whether so many columns and rows have room. The error is a sentence.
+/// Checks the limits on columns and rows. The error is a sentence.
 pub(super) fn room(columns: usize, rows: usize) -> Result<(), String> {
     if columns > MOST_COLUMNS {
         return Err(format!(
@@ -54,24 +55,23 @@ pub(super) fn room(columns: usize, rows: usize) -> Result<(), String> {
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Where it begins in its file, from 1; in a JSON list, which one it is.
+    /// Line at which the row begins, from 1; in a JSON list, the number of the item.
     pub line: usize,
-    /// What it has, with the number of the column, in the order of these. What it does not have
-    /// takes no room.
+    /// Present cells with their column index, sorted by it. Absent cells take no memory.
     cells: Vec<(usize, Value)>,
 }
 
-/// A line that is no row.
+/// A line that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// Which one, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// A sentence that names the line.
+    /// Message, a sentence that names the line.
     pub message: String,
 }
 
 impl Row {
-    /// What it has for the column of this number. A missing value is not the same as `null`.
+    /// Returns the cell of the column with this index. A missing value differs from `null`.
     pub fn cell(&self, column: usize) -> Option<&Value> {
         let at = self.cells.binary_search_by_key(&column, |(known, _)| *known).ok()?;
         Some(&self.cells[at].1)
@@ -89,7 +89,7 @@ impl Row {
 }
 
 impl Table {
-    /// Reads a file. The error is a sentence; lines that are no rows are told in `wrong`.
+    /// Parses a file. The error is a sentence; unreadable lines are collected in `wrong`.
     pub fn read(text: &str, csv: bool, quirks: &Quirks) -> Result<Self, String> {
         let pandas = quirks.has("pandas_types");
         let is_list = text.trim_start_matches('\u{feff}').trim_start().starts_with('[');
@@ -112,8 +112,8 @@ impl Table {
         Ok(table)
     }
 
-    /// Of what was said for each row: named values, in an order. The error is a sentence: there is
-    /// too much of it.
+    /// Builds a table from the named values of each row. Fails with a sentence when a limit is
+    /// exceeded.
     pub fn gathered(
         rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>,
     ) -> Result<Self, String> {
@@ -125,8 +125,8 @@ impl Table {
         Ok(table)
     }
 
-    /// Whether what it holds is worth a file that has all of its columns in each row. The error is
-    /// a sentence.
+    /// Checks that the table is not too sparse for a file that repeats all columns in each row. The
+    /// error is a sentence.
     pub(super) fn is_filled(&self) -> Result<(), String> {
         let size = |column: usize| self.columns[column].len() + SIGNS;
         let width: usize = (0..self.columns.len()).map(size).sum();
@@ -147,12 +147,12 @@ impl Table {
         Ok(())
     }
 
-    /// The value of a row under the name of a column.
+    /// Returns the value of a row in the column of that name.
     pub fn value(&self, row: usize, column: &str) -> Option<&Value> {
         self.rows.get(row)?.cell(*self.places.get(column)?)
     }
 
-    /// The column of a name, a new one where there is none.
+    /// Returns the index of a column, which is added if it is new.
     fn column(&mut self, name: String) -> usize {
         if let Some(at) = self.places.get(&name) {
             return *at;
@@ -162,7 +162,7 @@ impl Table {
         self.columns.len() - 1
     }
 
-    /// Puts a row below the others where there is room for it.
+    /// Appends a row. Fails when a limit is exceeded.
     pub(super) fn add(
         &mut self,
         line: usize,
@@ -187,7 +187,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// The same without a column, where there is one of that name.
+    /// Returns the table without the column of that name, if there is one.
     #[must_use]
     pub(super) fn without(mut self, column: &str) -> Self {
         if let Some(at) = self.places.get(column).copied() {
@@ -217,8 +217,8 @@ fn named(entries: Vec<(Value, Value)>) -> impl Iterator<Item = (String, Option<V
     })
 }
 
-/// A JSON text; what Python wrote may say `NaN`. pandas takes the last of values that stand under
-/// one key. The error is the end of a sentence.
+/// Parses a JSON text, in which Python may have written `NaN`. With `pandas`, the last of duplicate
+/// keys counts. The error is the end of a sentence.
 fn json_of(text: &str, pandas: bool) -> Result<Value, String> {
     let why = match json::read_python(text) {
         Ok(value) => return Ok(value),
@@ -274,7 +274,7 @@ fn of_list(text: &str) -> Result<Table, String> {
 
 fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
     let mut table = Table::default();
-    // The package knows commas only.
+    // The package supports commas only.
     let separator = if pandas { ',' } else { csv::separator(text) };
     let mut records = csv::records(text, separator).filter(|record| !record.is_blank());
     let Some(header) = records.next() else { return Ok(table) };
@@ -405,7 +405,7 @@ mod tests {
             "{why}"
         );
         assert_eq!(Table::read(&sparse(500), false, &Quirks::default()).unwrap().rows.len(), 501);
-        // A row takes room for what it has.
+        // A row stores only its present cells.
         let table = Table::read(&sparse(500), false, &Quirks::default()).unwrap();
         assert_eq!((table.rows[0].cells.len(), table.rows[500].cells.len()), (1_999, 1));
         let full = format!(

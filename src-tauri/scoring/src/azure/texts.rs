@@ -1,5 +1,5 @@
-//! **Pure.** Response and ground truth by a metric: the results of F1, BLEU, GLEU, METEOR and
-//! ROUGE, with their options.
+//! **Pure.** Text metrics that compare response and ground truth: results and options of F1, BLEU,
+//! GLEU, METEOR and ROUGE.
 use super::conversation::Held;
 use super::numbers::{self, is_missing};
 use super::options::{Limit, Options};
@@ -7,29 +7,29 @@ use super::{Failure, Inputs, Outcome, Quirks};
 use crate::text::{Field, Metric, Nltk, Texts, Thresholds, Weights, outcome};
 use touchstone_formats::value::Value;
 
-/// By what response and ground truth are measured.
+/// Text measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// A metric that is offered.
+    /// A supported metric.
     Metric(Metric),
-    /// ROUGE by runs of so many words, where the package is followed.
+    /// ROUGE over n-grams of this length, with the quirk `rouge_types_unlisted`.
     Runs(usize),
-    /// ROUGE by lines, where the package is followed.
+    /// ROUGE over lines, with the quirk `rouge_types_unlisted`.
     Lines,
 }
 
-/// A metric with its options.
+/// A text metric with its options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
-    /// By what it measures.
+    /// Measure.
     pub by: By,
-    /// Of METEOR.
+    /// Weights of METEOR.
     pub weights: Weights,
-    /// From which score on it passes; of ROUGE, from which harmonic mean on.
+    /// Pass threshold; for ROUGE, of the harmonic mean.
     pub score: Limit,
-    /// The same of the precision of ROUGE.
+    /// Pass threshold of ROUGE's precision.
     pub precision: Limit,
-    /// The same of the recall of ROUGE.
+    /// Pass threshold of ROUGE's recall.
     pub recall: Limit,
 }
 
@@ -74,7 +74,7 @@ impl Text {
 }
 
 impl Text {
-    /// Its scores, which each have a result.
+    /// Returns the scores that have a result.
     pub(super) fn held(&self) -> Vec<Held<'_>> {
         match self.by {
             By::Metric(Metric::F1) => vec![("f1_score", "f1_result", &self.score)],
@@ -89,7 +89,7 @@ impl Text {
         }
     }
 
-    /// The result of a row, or of a turn of a conversation.
+    /// Computes the result for a row or a turn of a conversation.
     pub(super) fn result(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
         let (response, truth) =
             (text_of(inputs, "response", quirks)?, text_of(inputs, "ground_truth", quirks)?);
@@ -126,7 +126,8 @@ impl Text {
     }
 }
 
-/// A text of the row. A number or `true` is one too, unless it is read as the package reads it.
+/// Returns a text of the row. Numbers and booleans count as texts, unless the quirk `pandas_types`
+/// is on.
 pub(super) fn text_of<'a>(
     inputs: &'a Inputs,
     name: &str,

@@ -1,5 +1,5 @@
-//! **Pure.** What the judge of tool calls is shown: the calls that were made, with what they
-//! returned, and the tools of their names.
+//! **Pure.** Inputs of the judge of tool calls: the calls with their results, and the definitions
+//! of the called tools.
 use super::normal::with;
 use super::numbers::is_whole;
 use super::python_number::written;
@@ -9,23 +9,23 @@ use touchstone_formats::azure::Waiting;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Calls and the definitions of their tools, each once.
+/// Tool calls, and the distinct definitions of their tools.
 pub type ToolInputs = (Vec<Value>, Vec<Value>);
 
-/// Why the judge of tool calls is not asked.
+/// Reason why the judge of tool calls is not asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unasked {
-    /// There is nothing to judge; this is what the package says.
+    /// There is nothing to judge. Holds the package's message.
     NotApplicable(&'static str),
-    /// The package fails over it: it looks for keys in what has none.
+    /// The package fails because it looks up keys in a value that is not an object.
     Fails(&'static str),
 }
 
-/// Where a call stands: its message, and its part in that.
+/// Position of a call: index of its message, and of its part in the message.
 pub(super) type Place = (usize, usize);
 
-/// The calls of an answer, each with what it returned when that is known. What is no list of
-/// messages has none; the error is that the package fails over them.
+/// Returns the tool calls of an answer with their results where known; empty when the answer is not
+/// a list of messages. Fails where the package fails.
 pub fn calls_of(response: &Value, quirks: &Quirks) -> Result<Vec<Value>, &'static str> {
     let response = normal::messages(response, quirks);
     let messages = response.items();
@@ -49,7 +49,7 @@ fn parts(message: &Value) -> &[Value] {
     message.get("content").map(Value::items).unwrap_or_default()
 }
 
-/// The calls of the messages of an assistant, with their places.
+/// Returns the tool calls of assistant messages, with their positions.
 pub(super) fn calls(messages: &[Value]) -> impl Iterator<Item = (Place, &Value)> {
     let spoken = messages.iter().enumerate();
     let spoken = spoken
@@ -60,18 +60,18 @@ pub(super) fn calls(messages: &[Value]) -> impl Iterator<Item = (Place, &Value)>
     })
 }
 
-/// The id of a call.
+/// Returns the id of a call.
 pub(super) fn id(call: &Value) -> Option<&Value> {
     let nested = call.get("tool_call").filter(|inside| inside.get("function").is_some());
     nested.map_or_else(|| call.get("tool_call_id"), |call| call.get("id"))
 }
 
-/// The id of a call as text, `null` where it has none.
+/// Returns the id of a call as text; `null` when it has none.
 pub(super) fn id_of(call: &Value) -> String {
     key(id(call).unwrap_or(&Value::Null))
 }
 
-/// A value as a key of Python, to which `1`, `1.0` and `true` are the same.
+/// Returns a map key with Python's equality, in which `1`, `1.0` and `true` are equal.
 pub(super) fn key(value: &Value) -> String {
     match value {
         Value::Bool(yes) => u8::from(*yes).to_string(),
@@ -83,13 +83,12 @@ pub(super) fn key(value: &Value) -> String {
     }
 }
 
-/// Lists and objects are no ids.
+/// Returns whether an id is a list or an object, which are not valid ids.
 pub(super) fn is_nested(id: &Value) -> bool {
     matches!(id, Value::List(_) | Value::Map(_))
 }
 
-/// The package's way: calls that share an id have the last result of that id, whoever was called
-/// when.
+/// Assigns results like the package: all calls with the same id receive the last result of that id.
 fn shared(messages: &[Value]) -> Result<HashMap<Place, Value>, &'static str> {
     const NO_ID: &str = "The id of a call in the response is a list or an object.";
     if !messages.iter().all(is_object) {
@@ -127,10 +126,10 @@ fn is_object(value: &Value) -> bool {
     matches!(value, Value::Map(_))
 }
 
-/// What each call returned. Some programs number their calls anew in every turn: a result is that
-/// of the last message before it that calls by its id and has no result yet, and of the first such
-/// call in that. When all have one, it takes the place of the last. A result that stands before
-/// every call of its id is that of the first of them that no later one answers.
+/// Returns the result of each call. Some programs restart the numbering of calls in every turn. A
+/// result belongs to the first open call of its id in the last preceding message that has one. When
+/// all calls of the id have results, it replaces the latest result. A result that precedes every
+/// call of its id belongs to the first of these calls that no later result answers.
 pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
     let (mut waiting, mut last) = (Waiting::default(), HashMap::new());
     let (mut results, mut called) = (HashMap::new(), calls(messages).peekable());
@@ -161,7 +160,7 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
             open.entry(id_of(call)).or_default().push_back(place);
         }
     }
-    // Where there are more results than calls, the last counts, as in the package.
+    // When there are more results than calls the last result counts, like in the package.
     let mut put: HashMap<String, Place> = HashMap::new();
     for (id, result) in early {
         let next = open.get_mut(&id).and_then(VecDeque::pop_front);
@@ -173,7 +172,7 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
     results
 }
 
-/// What the judge is shown, or why it is not asked.
+/// Returns the inputs shown to the judge, or the reason why it is not asked.
 pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unasked> {
     use Unasked::{Fails, NotApplicable};
     const UNKNOWN: Unasked = NotApplicable("Tool definitions for all tool calls must be provided.");
@@ -203,8 +202,8 @@ pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unaske
     {
         return Err(Fails("A definition of a tool is no object."));
     }
-    // Where both have their names nested, neither has one for the package, and it takes the one for
-    // the other.
+    // When call and definition both nest their names, the package sees no name in either and treats
+    // them as equal.
     let name = |value: &Value| match value.get("name") {
         None if !quirks.has("openai_calls_unread") => None,
         name => Some(key(name.unwrap_or(&Value::Null))),
@@ -235,7 +234,8 @@ fn normal_call(call: &Value, quirks: &Quirks) -> Value {
     if quirks.has("openai_calls_unread") { call.clone() } else { normal::call(call) }
 }
 
-/// The items of a list; a single value is a list of one, and nothing and empty ones are none.
+/// Returns the items of a list. A single value becomes a list of one; missing and empty values
+/// become an empty list.
 fn listed(value: Option<&Value>, quirks: &Quirks) -> Vec<Value> {
     match value {
         Some(Value::List(items)) => items.clone(),

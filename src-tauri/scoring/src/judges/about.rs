@@ -1,30 +1,29 @@
-//! **Pure.** What people are told of a judge: what it belongs to, what it needs, and the scale on
-//! which it speaks. Scores lie from 0 to 1 everywhere, 1 the best; on its own scale they are told
-//! to people only.
+//! **Pure.** User-facing description of judges: their group, their requirements and their scale.
+//! Scores are from 0 to 1 everywhere, with 1 the best; a judge's own scale is for display only.
 use super::{Judge, Way, own};
 use crate::written::fixed;
 
-/// What a judge belongs to.
+/// Group of judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
-    /// The judges of a published benchmark.
+    /// Judges of a published benchmark.
     StableToolBench,
-    /// How good an answer is.
+    /// Quality of the answer.
     Quality,
-    /// How well an agent went about it.
+    /// Quality of the agent's work.
     Agents,
-    /// Whether it does harm.
+    /// Harm.
     Safety,
-    /// What suites ask in words of their own.
+    /// Judges defined by suites.
     Suites,
 }
 
 impl Group {
-    /// All of them, in the order in which they are offered.
+    /// All groups, in listing order.
     pub const ALL: [Self; 5] =
         [Self::StableToolBench, Self::Quality, Self::Agents, Self::Safety, Self::Suites];
 
-    /// As it is shown.
+    /// Returns the display name.
     pub fn name(self) -> &'static str {
         match self {
             Self::StableToolBench => "StableToolBench",
@@ -35,7 +34,7 @@ impl Group {
         }
     }
 
-    /// What it asks, as a sentence.
+    /// Returns a one-sentence description.
     pub fn what(self) -> &'static str {
         match self {
             Self::StableToolBench => "Was the request solved, and solved better than elsewhere?",
@@ -51,19 +50,19 @@ impl Group {
     }
 }
 
-/// How a judge speaks.
+/// Scale of a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// In words alone.
+    /// Words only. Holds a description of them.
     Words(&'static str),
-    /// From 1 to 5, 5 the best.
+    /// From 1 to 5, with 5 the best.
     Stars,
-    /// From 0 to 7, 0 the best.
+    /// From 0 to 7, with 0 the best.
     Severity,
 }
 
 impl Scale {
-    /// In words: `1–5`.
+    /// Returns a short description, such as `1–5`.
     pub fn words(self) -> &'static str {
         match self {
             Self::Words(words) => words,
@@ -72,7 +71,7 @@ impl Scale {
         }
     }
 
-    /// Its two ends, the worst first; none where it has words alone.
+    /// Returns the ends of the scale, worst first; `None` for words.
     pub fn ends(self) -> Option<(f64, f64)> {
         match self {
             Self::Words(_) => None,
@@ -81,32 +80,32 @@ impl Scale {
         }
     }
 
-    /// A score from 0 to 1 on this scale; none where it has words alone.
+    /// Converts a score from 0 to 1 to this scale; `None` for words.
     pub fn own(self, score: f64) -> Option<f64> {
         self.ends().map(|(worst, best)| worst + score * (best - worst))
     }
 
-    /// What lies on this scale as a score from 0 to 1; none when it lies beyond, or where it has
-    /// words alone.
+    /// Converts a value of this scale to a score from 0 to 1; `None` when it is out of range, and
+    /// for words.
     pub fn share(self, own: f64) -> Option<f64> {
         let (worst, best) = self.ends()?;
         Some((own - worst) / (best - worst)).filter(|share| (0.0..=1.0).contains(share))
     }
 
-    /// The threshold that is usual on it, on it; none where it has words alone.
+    /// Returns the default threshold, on this scale; `None` for words.
     pub fn usual(self) -> Option<f64> {
         self.ends().map(|_| 3.0)
     }
 
-    /// What was said in one round: the word, or on its own scale the number; that it was not read,
-    /// when it was not.
+    /// Formats the verdict of one round: the number on this scale, the word, or `not read` when the
+    /// reply could not be parsed.
     pub fn said(self, verdict: Option<&str>, score: Option<f64>) -> String {
         let told = score.and_then(|score| self.own(score)).map(|own| self.told(own));
         told.or_else(|| verdict.map(str::to_owned)).unwrap_or_else(|| "not read".to_owned())
     }
 
-    /// A number on it with what it is out of: `4 of 5`, `3.8 of 5`, `severity 2 of 7`; as it is
-    /// where it has words alone.
+    /// Formats a value of this scale with its maximum: `4 of 5`, `3.8 of 5`, `severity 2 of 7`; for
+    /// words, the plain number.
     pub fn told(self, own: f64) -> String {
         match self {
             Self::Words(_) => number(own),
@@ -115,8 +114,7 @@ impl Scale {
         }
     }
 
-    /// What it takes to pass, where a number on it is the threshold: `from 4 of 5`, and of severity
-    /// `up to 3 of 7`, for less is better.
+    /// Formats a threshold: `from 4 of 5`, or `up to 3 of 7` for severities, where less is better.
     pub fn reach(self, own: f64) -> String {
         match self {
             Self::Severity => format!("up to {} of 7", number(own)),
@@ -126,20 +124,20 @@ impl Scale {
     }
 }
 
-/// With one place where it is no whole number.
+/// Formats a number with one decimal place, unless it is integral.
 fn number(own: f64) -> String {
     let text = fixed(own, 1);
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
-/// What people are told of a judge.
+/// User-facing description of a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct About {
-    /// What it belongs to.
+    /// Group.
     pub group: Group,
-    /// How it speaks.
+    /// Scale.
     pub scale: Scale,
-    /// What a run has to have, in words; empty when every ended run has it.
+    /// Requirements on a run, in words; empty when every finished run meets them.
     pub needs: &'static str,
 }
 
@@ -147,7 +145,7 @@ const QUESTION: &str = "a question and an answer";
 const FOUND: Scale = Scale::Words("found or not found");
 
 impl About {
-    /// Of the judge of that name; none when we know of no such judge.
+    /// Returns the description of the built-in judge of that name; `None` when there is none.
     pub fn of(name: &str) -> Option<Self> {
         use {Group as G, Scale as S};
         let (group, scale, needs) = match name {
@@ -185,7 +183,7 @@ impl About {
 }
 
 impl Judge {
-    /// What people are told of it.
+    /// Returns the description of the judge.
     pub fn about(&self) -> About {
         if let Way::Own(evaluator) = &self.way {
             return own::about(evaluator);
@@ -197,8 +195,8 @@ impl Judge {
         })
     }
 
-    /// The score, from 0 to 1, from which on it passes; none where more for it than against is what
-    /// counts.
+    /// Returns the score, from 0 to 1, from which a run passes; `None` when a score above one half
+    /// passes.
     pub fn threshold(&self) -> Option<f64> {
         if let Way::Own(evaluator) = &self.way {
             return own::threshold(evaluator);

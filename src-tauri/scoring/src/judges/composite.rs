@@ -1,30 +1,30 @@
-//! **Pure.** `qa` as a judge of runs: five judges and F1, of which all have to be good enough, so
-//! that the worst of them is what it says.
+//! **Pure.** `qa` as a judge of runs: five judges and F1, all of which have to pass. The verdict is
+//! the worst of them.
 use super::about::Scale;
 use super::{Rules, Ruling};
 use crate::azure::{Outcome, QA};
 use crate::written::fixed;
 use touchstone_formats::value::Value;
 
-/// The name of the metric among them.
+/// Name of the metric.
 const F1: &str = "f1_score";
 
-/// What needs what a run may lack.
+/// Members of `qa` that need an expected output or a context, for error messages.
 pub(super) const WITH_TRUTH: &str = "similarity` and `f1_score` of `qa";
 pub(super) const WITH_CONTEXT: &str = "groundedness` of `qa";
 
-/// What one of them said.
+/// Verdict of one member.
 struct Member {
     name: &'static str,
-    /// From 0 to 1, so that one half passes, whichever it is: 3 of 5, and an F1 of 0.5.
+    /// Score from 0 to 1. Every member passes at one half: 3 of 5, and an F1 of 0.5.
     share: f64,
-    /// As it was said.
+    /// Value on the member's own scale.
     said: f64,
     reason: Option<String>,
 }
 
-/// The worst of them, with what each said; nothing when one of them has no score. By the rules of
-/// the package F1 passes always, so it has no say.
+/// Returns the worst verdict, listing all of them; `None` when any member has no score. Under the
+/// official rules F1 always passes and is left out.
 pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     let value = |key: &str| outcome.iter().find(|(known, _)| known == key).map(|(_, value)| value);
     let number = |key: &str| match value(key)? {
@@ -48,7 +48,7 @@ pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     if rules == Rules::Ours {
         members.push(Member { name: F1, share: f1.clamp(0.0, 1.0), said: f1, reason: None });
     }
-    // Of several that are as bad, the first.
+    // The first of equally bad members.
     let worst = members.iter().min_by(|a, b| a.share.total_cmp(&b.share))?;
     let all: Vec<String> =
         members.iter().map(|one| format!("{} {}", one.name, short(one.said))).collect();
@@ -64,7 +64,7 @@ pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     })
 }
 
-/// With two places at most.
+/// Formats a number with at most two decimal places.
 fn short(number: f64) -> String {
     let text = fixed(number, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -86,7 +86,7 @@ mod tests {
         named("qa").unwrap()
     }
 
-    /// Grounded, relevant, coherent, fluent, similar.
+    /// Runs `qa` with these scores for groundedness, relevance, coherence, fluency and similarity.
     fn told(subject: &Subject, rules: Rules, stars: [u8; 5]) -> String {
         let mut sitting = Sitting::new(qa(), subject, rules);
         for (at, stars) in stars.into_iter().enumerate() {

@@ -1,6 +1,6 @@
-//! **Pure.** Evaluators of azure-ai-evaluation as judges of runs: what of a run each is given, when
-//! it has nothing to judge, and what its result means as a ruling. What it asks and how it reads is
-//! its own affair.
+//! **Pure.** Evaluators of azure-ai-evaluation as judges of runs: which parts of a run they
+//! receive, which runs they cannot judge, and how their results become rulings. Questions and
+//! replies are handled by the evaluators themselves.
 use super::about::Scale;
 use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
 use super::{Judge, Next, Rules, Ruling, Subject, Way, own};
@@ -9,19 +9,19 @@ use std::sync::LazyLock;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// The ways of the package, all of them.
+/// All quirks of the package.
 static THEIRS: LazyLock<Quirks> = LazyLock::new(Quirks::all);
 static OURS: LazyLock<Quirks> = LazyLock::new(Quirks::default);
 
-/// The evaluator of a name without any options.
+/// Returns the evaluator of a name with default options.
 pub(super) fn usual(name: &str) -> Option<Box<Evaluator>> {
     Evaluator::read(name, &Value::Map(Vec::new())).ok().map(Box::new)
 }
 
-/// How often the rules changed by which runs are put into words and replies are read.
+/// Version of the rules that convert runs to inputs and parse replies.
 const RULES: u32 = 1;
 
-/// Version of everything that it asks with and reads by.
+/// Returns the version of the prompts and rules of an evaluator.
 pub(super) fn version(name: &str) -> u32 {
     RULES + azure::prompts_version(name).unwrap_or_default()
 }
@@ -33,8 +33,8 @@ fn quirks(rules: Rules) -> &'static Quirks {
     }
 }
 
-/// What of a run it is given. Judges of agents and of relevance are given messages, the others
-/// texts.
+/// Returns the inputs of a run. The agent judges and relevance receive messages, the other
+/// evaluators texts.
 fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
     let Subject { query, answer, truth, turns, .. } = subject;
     let in_messages = ["relevance", "intent_resolution", "task_adherence", "tool_call_accuracy"]
@@ -46,7 +46,7 @@ fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
         [Value::Text(only)] => Some(text(only)),
         several => Some(Value::Text(json::write(&Value::List(several.to_vec()), false))),
     };
-    // Nothing that nobody was given is context enough to see that a claim has no ground.
+    // An empty context is enough to see that a claim is ungrounded.
     let context =
         context.or_else(|| (evaluator.takes.name == "ungrounded_attributes").then(|| "".into()));
     let asked = if in_messages { list(&turns.query) } else { text(query) };
@@ -61,7 +61,7 @@ fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
     evaluator.filtered(&Inputs(given.collect()))
 }
 
-/// What comes next, seeing the replies.
+/// Returns the next step after these replies.
 pub(super) fn next(
     judge: &Judge,
     evaluator: &Evaluator,
@@ -90,8 +90,8 @@ fn asked(evaluator: &Evaluator, inputs: &Inputs, rules: Rules, replies: &[String
     evaluation.next()
 }
 
-/// A run that was not brought to an answer is at the lower end of what judges of answers have, and
-/// nobody has to be asked.
+/// A run without an answer receives the lowest score of judges of answers, without a question to a
+/// model.
 fn without_a_question(judge: &Judge, subject: &Subject) -> Option<Ruling> {
     let nothing = match &*judge.name {
         "task_adherence" => subject.turns.response.is_empty(),
@@ -106,7 +106,7 @@ fn without_a_question(judge: &Judge, subject: &Subject) -> Option<Ruling> {
     nothing.then(ruling)
 }
 
-/// Why there is nothing to judge.
+/// Returns the reason why there is nothing to judge.
 pub(super) fn lacks(
     judge: &Judge,
     evaluator: &Evaluator,
@@ -164,8 +164,8 @@ pub(super) fn lacks(
     }
 }
 
-/// What it is shown: its first question has all of it, but for what the last ones of `qa` compare
-/// with.
+/// Returns the text that a verdict depends on. The first question contains all of it, except the
+/// expected output that the last questions of `qa` compare with.
 pub(super) fn canon(evaluator: &Evaluator, subject: &Subject, rules: Rules) -> String {
     let first = match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Ask(question) => question.text,
@@ -192,7 +192,7 @@ fn number(outcome: &Outcome, key: &str) -> Option<f64> {
     }
 }
 
-/// A result as a ruling; nothing when it has no score.
+/// Converts a result to a ruling; `None` when it has no score.
 fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
     match &judge.way {
         Way::Own(evaluator) => return own::ruling(evaluator, outcome),
@@ -217,7 +217,7 @@ fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
             };
             let all: Vec<(f64, &str)> =
                 safety::asked_by(&judge.name).iter().map(of).collect::<Option<_>>()?;
-            // Of several that are as bad, the first.
+            // The first of equally bad categories.
             let (severity, name) = all.into_iter().rev().max_by(|a, b| a.0.total_cmp(&b.0))?;
             let reason = text(outcome, &format!("{name}_reason")).unwrap_or_else(silent);
             let reason = if name == judge.name { reason } else { format!("{name}: {reason}") };
@@ -358,7 +358,7 @@ mod tests {
             |name: &str, subject: &Subject| named(name).unwrap().canon(subject, Rules::Ours);
         assert!(canon("groundedness", &row).contains("There are 3 plans."));
         assert!(canon("similarity", &row.clone().expecting(None)).contains("Four."));
-        // What a suite says stands before what the file says.
+        // The suite's expected output takes precedence over the file's.
         assert!(!canon("similarity", &row.expecting(Some(&"Five.".into()))).contains("Four."));
     }
 
@@ -471,7 +471,7 @@ mod tests {
                 judge.name
             );
         }
-        // A transcript that says it itself is the same run.
+        // A transcript that lists its tools gives the same result.
         let recorded = format!(
             "{without}run: {{ tool_definitions: [{}] }}\n",
             json::write(&tools[0].value(), false)
@@ -518,7 +518,8 @@ mod tests {
             let sum = text
                 .bytes()
                 .fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
-            // Who changes the words raises the version in the file, then puts the new sum here.
+            // When a prompt changes, raise the version in its file and then update its checksum
+            // here.
             assert_eq!(sum, wanted, "{name}");
             assert!(text.starts_with("version: 1\n"), "{name}");
         }

@@ -1,5 +1,5 @@
-//! **Pure.** `fac`: does the final answer deal with every part of the request? The process is not
-//! looked at.
+//! **Pure.** `fac` (final answer completeness): judges whether the final answer deals with every
+//! part of the request. The process is not considered.
 use super::{Rules, Ruling, Said, Step, Subject};
 
 pub(super) const WORDS: [&str; 2] = ["solved", "unsolved"];
@@ -17,8 +17,8 @@ pub(super) fn decide(subject: &Subject, _: Rules, heard: &[Said]) -> Step {
     }
 }
 
-/// What the published script makes of a verdict in free text. It takes `Not solved` for solved, so
-/// this is for comparing with it only.
+/// Returns the published script's score for a free-text verdict. The script counts `Not solved` as
+/// solved; use only to compare with it.
 pub fn official_score(verdict: &str) -> u8 {
     let verdict = verdict.to_lowercase();
     u8::from(verdict.contains("solved") && !verdict.contains("unsolved"))

@@ -1,6 +1,6 @@
-//! **Pure.** LLM judges: what each is shown, what it is asked and how often, how its replies are
-//! read, and what follows. Nothing is sent from here: a [`Sitting`] says what to ask next, is told
-//! what came back, and ends with a ruling.
+//! **Pure.** LLM judges: what they are shown, their questions, the parsing of their replies, and
+//! the resulting verdicts. Nothing is sent from here: a [`Sitting`] returns the next question,
+//! takes the reply, and ends with a ruling.
 mod about;
 mod composite;
 mod evaluators;
@@ -30,18 +30,18 @@ use prompt::Prompt;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Whose rules decide what a judge is asked about.
+/// Rules by which a judge decides what to ask about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Rules {
-    /// Ours.
+    /// Touchstone's rules.
     #[default]
     Ours,
-    /// Those of the published scripts, with their mistakes.
+    /// Rules of the published scripts, including their bugs.
     Official,
 }
 
 impl Rules {
-    /// As it is written in suites and files.
+    /// Returns the word for the rules in suites and files.
     pub fn word(self) -> &'static str {
         match self {
             Rules::Ours => "ours",
@@ -49,7 +49,7 @@ impl Rules {
         }
     }
 
-    /// The rules of a word.
+    /// Returns the rules for a word.
     pub fn of(word: &str) -> Option<Self> {
         [Rules::Ours, Rules::Official].into_iter().find(|rules| rules.word() == word)
     }
@@ -58,67 +58,67 @@ impl Rules {
 /// A judge of single runs.
 #[derive(Debug)]
 pub struct Judge {
-    /// As suites name it.
+    /// Name in suites.
     pub name: Cow<'static, str>,
-    /// What it judges, as a sentence.
+    /// One-sentence description.
     pub what: &'static str,
-    /// Rounds when nobody says how many.
+    /// Default number of rounds.
     pub rounds: u32,
-    /// Questions of one round at most, asking again for what could not be read aside.
+    /// Maximum number of questions per round, not counting retries after unreadable replies.
     pub questions: u32,
-    /// It compares a run with another.
+    /// True when the judge compares a run with another run.
     pub pairs: bool,
-    /// The rules of the published scripts decide something else than ours.
+    /// True when the official rules differ from Touchstone's.
     pub official: bool,
     way: Way,
 }
 
-/// How a judge comes to its rulings.
+/// Strategy by which a judge reaches its rulings.
 #[derive(Debug)]
 enum Way {
-    /// Its replies are words of ours, and rules decide what follows from them.
+    /// The model replies with one of these words, and rules decide what follows.
     Words {
         prompt: LazyLock<Prompt>,
-        /// What it may say.
+        /// Allowed words.
         words: &'static [&'static str],
         decide: fn(&Subject, Rules, &[Said]) -> Step,
     },
-    /// It is an evaluator of azure-ai-evaluation.
+    /// An evaluator of azure-ai-evaluation.
     Evaluator(LazyLock<Option<Box<Evaluator>>>),
-    /// A suite made it up.
+    /// A judge defined by a suite.
     Own(Box<Evaluator>),
 }
 
-/// What a judge comes to after what it heard so far.
+/// Decision of a judge after the replies so far.
 enum Step {
-    /// Asks the question of this section.
+    /// Asks the question in this section of the prompt.
     Ask(&'static str),
     Rule(Ruling),
 }
 
-/// What a judge decides in one round.
+/// Decision of a judge in one round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruling {
-    /// In a word: `solved`, `4`, `low (2)`, `not found`.
+    /// Verdict: `solved`, `4`, `low (2)`, `not found`.
     pub word: String,
-    /// From 0 to 1.
+    /// Score from 0 to 1.
     pub score: f64,
-    /// Why, in the words of the judge; ours where no model was asked.
+    /// Reason given by the judge, or Touchstone's own when no model was asked.
     pub reason: String,
 }
 
-/// The judges that there are.
+/// Returns the built-in judges.
 pub fn all() -> &'static [Judge] {
     &table::JUDGES
 }
 
-/// The judge of that name.
+/// Returns the built-in judge of that name.
 pub fn named(name: &str) -> Option<&'static Judge> {
     all().iter().find(|judge| judge.name == name)
 }
 
 impl Judge {
-    /// Version of its words and its rules.
+    /// Returns the version of the prompts and rules.
     pub fn version(&self) -> u32 {
         match &self.way {
             Way::Words { prompt, .. } => prompt.version,
@@ -127,7 +127,7 @@ impl Judge {
         }
     }
 
-    /// How many things it may say: the levels of its scale.
+    /// Returns the number of possible verdicts: the levels of the scale.
     pub fn levels(&self) -> usize {
         match (self.about().scale, &self.way) {
             (Scale::Stars, _) => 5,
@@ -137,14 +137,14 @@ impl Judge {
         }
     }
 
-    /// Whether the mean over rounds is good enough, unless a suite has a threshold of its own: on a
-    /// scale of its own the usual one, else more for it than against.
+    /// Returns whether a mean over rounds passes, unless a suite sets its own threshold: at the
+    /// default threshold of the scale, or else above one half.
     pub fn passes(&self, score: f64) -> bool {
         self.threshold().map_or(score > 0.5, |least| reaches(score, least))
     }
 
-    /// Why there is nothing to judge in a run, as a sentence; none when there is. It is no verdict,
-    /// neither for nor against the run.
+    /// Returns the reason, a sentence, why there is nothing to judge in a run; `None` when there
+    /// is. It does not count as a verdict for or against the run.
     pub fn lacks(&self, subject: &Subject, rules: Rules) -> Option<String> {
         match self.evaluator() {
             Some(evaluator) => evaluators::lacks(self, evaluator, subject, rules),
@@ -152,19 +152,20 @@ impl Judge {
         }
     }
 
-    /// Its questions after the first show everything that was done; those of others show what the
-    /// first does.
+    /// Returns whether later questions show the whole process. Otherwise they show the same as the
+    /// first.
     pub fn looks_further(&self) -> bool {
         matches!(self.way, Way::Words { .. })
     }
 
-    /// Questions of one round at least: what follows from replies may make others needless.
+    /// Returns the minimum number of questions per round; replies can make further questions
+    /// unnecessary.
     pub fn least_questions(&self) -> u32 {
         if self.looks_further() { 1 } else { self.questions }
     }
 
-    /// Everything that a verdict depends on besides the words of the judge, as one text: runs with
-    /// the same one are the same to it.
+    /// Returns a text of everything that a verdict depends on besides the prompt. Runs with equal
+    /// texts are equal for the judge.
     pub fn canon(&self, subject: &Subject, rules: Rules) -> String {
         self.evaluator().map_or_else(
             || subject.canon() + &sopr::canon(subject, rules),
@@ -172,7 +173,7 @@ impl Judge {
         )
     }
 
-    /// The evaluator that it is; none for judges by words of ours.
+    /// Returns the evaluator behind the judge; `None` for judges by words.
     fn evaluator(&self) -> Option<&Evaluator> {
         match &self.way {
             Way::Words { .. } => None,
@@ -182,18 +183,16 @@ impl Judge {
     }
 }
 
-/// Why a judge of how something was dealt with has nothing to judge when nobody knows what was
-/// asked for.
+/// Returns the reason why there is nothing to judge when the request is unknown.
 fn unasked(subject: &Subject) -> Option<String> {
     let why = || "Neither the run nor its suite says what was asked for.".to_owned();
     subject.query.trim().is_empty().then(why)
 }
 
-/// More rounds are a slip of the finger.
+/// Maximum number of rounds. More are assumed to be a typing error.
 pub const MOST_ROUNDS: u32 = 20;
 
-/// Whether a mean of rounds is a threshold or more: three times the same is the same, though sums
-/// are rounded.
+/// Returns whether a mean of rounds reaches a threshold, tolerating the rounding of sums.
 pub fn reaches(mean: f64, threshold: f64) -> bool {
     mean + 1e-9 >= threshold
 }
@@ -201,28 +200,28 @@ pub fn reaches(mean: f64, threshold: f64) -> bool {
 /// A question to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Instructions.
+    /// System message.
     pub instructions: String,
-    /// What is asked.
+    /// User message.
     pub text: String,
-    /// A reply to it that could not be read, and what is said then.
+    /// A previous unreadable reply, and the message that follows it.
     pub unread: Option<(String, &'static str)>,
-    /// The model is asked as one that reasons, whatever its own settings say.
+    /// True when the model is asked as a reasoning model, regardless of its own settings.
     pub reasoning: bool,
 }
 
-/// What comes next in a round.
+/// Next step of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// A model has to be asked.
+    /// Ask a model.
     Ask(Question),
-    /// The judge decided.
+    /// The judge has decided.
     Ruled(Ruling),
-    /// Its reply could not be read, and neither could the second.
+    /// Neither the reply nor the retry could be parsed.
     Unread,
 }
 
-/// One round of a judge over one run.
+/// One round of a judge on one run.
 #[derive(Debug, Clone)]
 pub struct Sitting<'a> {
     judge: &'a Judge,
@@ -230,17 +229,17 @@ pub struct Sitting<'a> {
     rules: Rules,
     heard: Vec<Said>,
     unread: Vec<String>,
-    /// All replies to an evaluator, which reads them itself.
+    /// All replies to an evaluator, which parses them itself.
     replies: Vec<String>,
 }
 
 impl<'a> Sitting<'a> {
-    /// A round that begins.
+    /// Creates a round without replies.
     pub fn new(judge: &'a Judge, subject: &'a Subject, rules: Rules) -> Self {
         Self { judge, subject, rules, heard: Vec::new(), unread: Vec::new(), replies: Vec::new() }
     }
 
-    /// What comes next.
+    /// Returns the next step.
     pub fn next(&self) -> Next {
         let Way::Words { prompt, decide, .. } = &self.judge.way else {
             let next = |evaluator| {
@@ -282,7 +281,7 @@ impl<'a> Sitting<'a> {
         })
     }
 
-    /// Takes the reply to the question that came next.
+    /// Adds the reply to the question that [`Self::next`] returned.
     pub fn take(&mut self, reply: &str) {
         let Way::Words { words, .. } = &self.judge.way else {
             return self.replies.push(reply.to_owned());

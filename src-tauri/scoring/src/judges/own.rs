@@ -1,5 +1,5 @@
-//! **Pure.** Judges that a suite makes up itself: a task in its own words, and labels or a range to
-//! reply with. What is filled in from a run is evidence, and stands behind bars.
+//! **Pure.** Judges that a suite defines: a task in its own words, and labels or a range for the
+//! reply. Values filled in from a run are evidence and are fenced off.
 use super::about::{About, Group, Scale};
 use super::{Judge, Ruling, Way, all};
 use crate::azure::{Evaluator, Kind, Outcome};
@@ -7,12 +7,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 use touchstone_formats::value::Value;
 
-/// A judge that everybody knows, or one of a suite.
+/// A built-in judge, or one that a suite defines.
 #[derive(Debug, Clone)]
 pub enum Seat {
-    /// Everybody knows it.
+    /// A built-in judge.
     Known(&'static Judge),
-    /// A suite made it up.
+    /// A judge defined by a suite.
     Own(Arc<Judge>),
 }
 
@@ -28,7 +28,7 @@ impl Deref for Seat {
 }
 
 impl PartialEq for Seat {
-    /// Judges of the same name that ask the same are the same.
+    /// Compares the names and, for judges of suites, their definitions.
     fn eq(&self, other: &Self) -> bool {
         let own = |judge: &Judge| match &judge.way {
             Way::Own(evaluator) => Some(evaluator.kind.clone()),
@@ -38,11 +38,11 @@ impl PartialEq for Seat {
     }
 }
 
-/// Kinds that suites make judges of.
+/// Evaluator kinds that suites can define judges with.
 pub(crate) const KINDS: [&str; 2] = ["label_model", "score_model"];
 
 impl Judge {
-    /// A judge of a suite, by its name, its kind and what it is asked. The error is a sentence.
+    /// Creates a judge of a suite from its name, kind and options. The error is a sentence.
     pub(crate) fn own(
         name: &str,
         kind: &'static str,
@@ -54,7 +54,7 @@ impl Judge {
                 "`{name}` cannot be the name of a judge. Write letters, digits, `_` and `-`."
             ));
         }
-        // So evaluators of imported files are told from judges.
+        // Reserved: distinguishes evaluators of imported files from judges.
         if name == "stored" {
             return Err("`stored` cannot be the name of a judge: stored verdicts of files go by it. Give this one another `name`.".to_owned());
         }
@@ -81,7 +81,7 @@ impl Judge {
     }
 }
 
-/// What people are told of a judge of a suite.
+/// Returns the description of a judge of a suite.
 pub(super) fn about(evaluator: &Evaluator) -> About {
     let words = if matches!(evaluator.kind, Kind::Score(_)) {
         "a number of its range"
@@ -91,7 +91,7 @@ pub(super) fn about(evaluator: &Evaluator) -> About {
     About { group: Group::Suites, scale: Scale::Words(words), needs: "what its suite fills in" }
 }
 
-/// From which share of its range on a judge of a suite passes; none of one that gives labels.
+/// Returns the pass threshold as a share of the range; `None` for judges that assign labels.
 pub(super) fn threshold(evaluator: &Evaluator) -> Option<f64> {
     match &evaluator.kind {
         Kind::Score(score) => Some(share(score.range, score.threshold.value)),
@@ -103,7 +103,7 @@ fn share((least, most): (f64, f64), number: f64) -> f64 {
     ((number - least) / (most - least)).clamp(0.0, 1.0)
 }
 
-/// What a verdict depends on besides what was asked: which labels pass.
+/// Returns the additional text that a verdict depends on besides the question: the passing labels.
 pub(super) fn beyond(evaluator: &Evaluator) -> String {
     match &evaluator.kind {
         Kind::Label(label) => format!("\0{:?}", label.passing),
@@ -111,7 +111,7 @@ pub(super) fn beyond(evaluator: &Evaluator) -> String {
     }
 }
 
-/// Its result as a ruling.
+/// Converts a result to a ruling.
 pub(super) fn ruling(evaluator: &Evaluator, outcome: &Outcome) -> Option<Ruling> {
     let value = |key: &str| outcome.iter().find(|(known, _)| known == key).map(|(_, value)| value);
     let score = match value("score")? {

@@ -1,17 +1,19 @@
-//! **Pure.** The texts that judges are asked with: readable files with a version, filled in once.
-//! What was copied from a run is fenced so that no line of it can be taken for one of ours.
+//! **Pure.** Prompt files of judges: versioned text files with placeholders, filled in once. Text
+//! copied from a run is fenced so that none of its lines can be mistaken for the prompt's own.
 use std::collections::BTreeMap;
 
-/// A file of a judge.
+/// A prompt file.
 #[derive(Debug)]
 pub(crate) struct Prompt {
-    /// Grows with every change of the words: verdicts by other words are other verdicts.
+    /// Version, which grows with every change of the text. Verdicts of different versions are not
+    /// comparable.
     pub(crate) version: u32,
     sections: BTreeMap<&'static str, &'static str>,
 }
 
 impl Prompt {
-    /// Reads a file: a line with the version, then sections below a line with `# ` and their name.
+    /// Parses a file: a line with the version, then sections, each below a line with `# ` and its
+    /// name.
     pub(crate) fn of(text: &'static str) -> Self {
         let (head, body) = text.split_once("\n# ").unwrap_or((text, ""));
         let version =
@@ -25,16 +27,15 @@ impl Prompt {
         }
     }
 
-    /// A section, with what was copied from a run in the places that are named for it. What is
-    /// filled in is not looked at again.
+    /// Returns a section with fenced texts from a run in its placeholders. Inserted text is not
+    /// searched for placeholders.
     pub(crate) fn fill(&self, section: &str, copied: &[(&str, &str)]) -> String {
         self.fill_with(section, |name| {
             copied.iter().find(|(known, _)| *known == name).map(|(_, text)| fenced(name, text))
         })
     }
 
-    /// A section, with whatever `place` has for the names of its places. What is not ours has to be
-    /// fenced already.
+    /// Returns a section with its placeholders filled by `place`, which has to fence foreign text.
     pub(crate) fn fill_with(
         &self,
         section: &str,
@@ -48,8 +49,8 @@ impl Prompt {
     }
 }
 
-/// A text between tags, each line with a bar before it: whatever ends a line anywhere ends one
-/// here.
+/// Fences a text between tags, with a bar before each line. Every character that ends a line in any
+/// convention ends a line here.
 pub(crate) fn fenced(name: &str, text: &str) -> String {
     let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     let text = text.replace("\r\n", "\n");

@@ -1,30 +1,30 @@
-//! **Pure.** Replies of judges: a JSON object with a word and a reason. What reasoning models think
-//! first and fences around it are passed over, and so are the few plain forms that other judges of
-//! the kind use; everything else is no verdict.
+//! **Pure.** Parses replies of judges: a JSON object with a word and a reason. The thoughts of
+//! reasoning models and code fences are skipped, and the few plain formats of similar judges are
+//! accepted. Anything else is not a verdict.
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
 use touchstone_formats::value::Value;
 
-/// What a judge said.
+/// A parsed reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// One of the words that were asked for, in small letters.
+    /// One of the allowed words, in lowercase.
     pub word: String,
-    /// Why; empty when it does not say.
+    /// Reason; can be empty.
     pub reason: String,
 }
 
-/// Names of the verdict in replies: ours, and those of the benchmark's own judge.
+/// Keys of the verdict: Touchstone's, and those of the benchmark's own judge.
 const KEYS: [&str; 3] = ["verdict", "answer_status", "status"];
 
-/// What is said after a reply that could not be read.
+/// Message after an unreadable reply.
 pub(crate) const AGAIN: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but the JSON \
                                 object that was described.";
 
-/// What is read of a reply, after the thoughts in it.
+/// Maximum length of a reply without its thoughts, in bytes.
 const LONGEST: usize = 200_000;
 
-/// Reads a reply; nothing when it holds no verdict, or more than one.
+/// Parses a reply; `None` when it holds no verdict, or more than one.
 pub(super) fn read(reply: &str, words: &[&str]) -> Option<Said> {
     match only_object(reply) {
         Some(value) => object(&value, words),
@@ -32,10 +32,10 @@ pub(super) fn read(reply: &str, words: &[&str]) -> Option<Said> {
     }
 }
 
-/// What follows the thoughts of a model that writes them into its reply. Nothing but thoughts may
-/// stand before their end: what is quoted inside a verdict ends none. Where nobody wrote that they
-/// begin, their end has a line of its own. Of a model that was cut off while it thought, and of
-/// what is far too long, nothing.
+/// Returns the reply after the thoughts of a model that writes them into its reply. Only thoughts
+/// may precede their end tag; an end tag quoted within a verdict does not count. Without a start
+/// tag, the end tag has to be on a line of its own. Returns an empty text when the model was cut
+/// off while thinking, or when the rest is too long.
 pub(crate) fn after_thinking(reply: &str) -> &str {
     const END: &str = "</think>";
     let text = reply.trim();
@@ -48,19 +48,20 @@ pub(crate) fn after_thinking(reply: &str) -> &str {
     if rest.len() > LONGEST { "" } else { rest.trim() }
 }
 
-/// Neither an object nor a tag of ours begins in it.
+/// Returns whether neither an object nor a reply tag begins in the text.
 fn is_thought(text: &str) -> bool {
     !text.contains('{') && !text.contains("<S") && !text.contains("<s")
 }
 
-/// What stands between two texts has a line of its own.
+/// Returns whether the separator between two texts has a line of its own.
 fn stands_alone(before: &str, after: &str) -> bool {
     let blank = |piece: Option<&str>| piece.is_none_or(|piece| piece.trim().is_empty());
     blank(before.rsplit('\n').next()) && blank(after.split('\n').next())
 }
 
-/// From the first brace to the last, when that is all of the reply but for a fence and a line that
-/// announces it: two objects in it are no JSON, and an object in a sentence is quoted.
+/// Returns the text from the first brace to the last, when the rest of the reply is only a code
+/// fence and an introductory line. Two objects are not valid JSON together, and an object within a
+/// sentence is a quotation.
 fn inside(text: &str) -> Option<&str> {
     let (from, to) = (text.find('{')?, text.rfind('}')?);
     let (before, after) = (text.get(..from)?, text.get(to + 1..)?);
@@ -69,25 +70,25 @@ fn inside(text: &str) -> Option<&str> {
         .flatten()
 }
 
-/// Blanks, and what fences and bold letters are made of.
+/// Returns whether a character is white space or part of fences and bold markup.
 pub(crate) fn is_fence(c: char) -> bool {
     c.is_whitespace() || matches!(c, '`' | '*')
 }
 
-/// Words of which lines consist that announce a verdict. None of them says that somebody else wrote
-/// it.
+/// Words of which an introductory line may consist. None of them attributes the verdict to another
+/// author.
 const ANNOUNCING: &str = "a and as assessment based below certainly conclusion course criteria described evaluation final finally follow \
                           following follows for format here i in is json judgement judgment ll my now object of ok okay on provide rating \
                           requested required result rubric s score so sure the then therefore this thus to verdict well will with your";
 
-/// How many words such a line has at most.
+/// Maximum number of words of an introductory line.
 const SHORT: usize = 16;
 
-/// Whether what stands before a verdict is nothing, the beginning of a fence, or one short line
-/// that announces it and ends there.
+/// Returns whether the text before a verdict is empty, the start of a code fence, or one short
+/// introductory line.
 pub(crate) fn announces(before: &str) -> bool {
     let before = before.trim_end_matches([' ', '\t']);
-    // The word after a fence says what is in it.
+    // The word after a code fence names its language.
     let bare = before.trim_end();
     let opened = ["json", "JSON", "xml", ""]
         .iter()
@@ -102,9 +103,9 @@ pub(crate) fn announces(before: &str) -> bool {
     begins && !line.contains('\n') && words.clone().count() <= SHORT && words.all(told)
 }
 
-/// Returns the one JSON object of a reply, however it is wrapped. What is JSON as it stands is that
-/// and nothing else. JSON is read as Python reads it: of a key that stands twice the last value
-/// counts, and `NaN` and `Infinity` are numbers.
+/// Returns the one JSON object of a reply, however it is wrapped. A reply that is valid JSON is
+/// taken as it is. JSON is parsed by Python's rules: the last of duplicate keys counts, and `NaN`
+/// and `Infinity` are numbers.
 pub(crate) fn only_object(reply: &str) -> Option<Value> {
     let whole = reply.trim();
     let text = after_thinking(reply);
@@ -129,14 +130,14 @@ fn object(value: &Value, words: &[&str]) -> Option<Said> {
     Some(Said { word: word(verdict.text()?, words)?, reason })
 }
 
-/// `Answer Status: Solved`, on one line or two, and `Reason: …` after it; or the word alone.
+/// Parses `Answer Status: Solved`, on one line or two, optionally followed by `Reason: …`.
 fn plain(text: &str, words: &[&str]) -> Option<Said> {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let after = |line: &str, label: &str| {
         let head = line.get(..label.len()).filter(|head| head.eq_ignore_ascii_case(label))?;
         Some(line[head.len()..].trim_start_matches([':', ' ', '*']).to_owned())
     };
-    // Further below it may be quoted.
+    // Further down it may be a quotation.
     let label = after(lines.first()?, "answer status")?;
     let (said, rest) = if label.is_empty() { (*lines.get(1)?, 2) } else { (label.as_str(), 1) };
     let reason = lines.get(rest..).unwrap_or_default().join(" ");

@@ -1,16 +1,16 @@
-//! **Pure.** Several rounds as one number, and how far they lie apart.
-/// Rates over many requests, as shares.
+//! **Pure.** Aggregates several rounds into a mean and a spread.
+/// Rates over many requests, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rates {
     /// Mean score of each round.
     pub rounds: Vec<f64>,
     /// Mean over the rounds.
     pub mean: f64,
-    /// How far the rounds lie apart: the standard deviation of exactly these rounds.
+    /// Population standard deviation of the rounds.
     pub spread: f64,
 }
 
-/// Mean, and the standard deviation of exactly these numbers; nothing without any.
+/// Returns the mean and the population standard deviation; `None` without numbers.
 pub fn mean_and_spread(numbers: &[f64]) -> Option<(f64, f64)> {
     #[expect(
         clippy::cast_precision_loss,
@@ -25,10 +25,10 @@ pub fn mean_and_spread(numbers: &[f64]) -> Option<(f64, f64)> {
     Some((mean, variance.sqrt()))
 }
 
-/// The solve rate over requests that were judged some times each, by the score of each round. A
-/// request that lacks a round counts 0 in it, as the published script has it, and rounds beyond
-/// `times` do not count. `without_answer` are further requests that count 0 in each; none without
-/// any request or round.
+/// Returns the solve rate over requests, given the score of each round. A missing round counts 0,
+/// like in the published script, and rounds after `times` are ignored. `without_answer` is the
+/// number of further requests that count 0 in each round. Returns `None` without any request or
+/// round.
 pub fn solve_rate(
     judged: &[Vec<Option<f64>>],
     times: usize,

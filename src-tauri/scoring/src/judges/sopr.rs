@@ -1,6 +1,6 @@
-//! **Pure.** `sopr`: was the request solved? Runs that were not brought to an answer are unsolved
-//! without a question; the others are judged by their answer, and where that does not tell, by
-//! everything that was done.
+//! **Pure.** `sopr` (solvable pass rate): judges whether the request was solved. Runs without an
+//! answer are unsolved without a question. Others are judged by their answer and, where that is
+//! inconclusive, by the whole process.
 use super::{Finish, Rules, Ruling, Said, Step, Subject};
 use touchstone_formats::run::ScriptedEnd;
 use touchstone_formats::stabletoolbench::answers::{self, finish};
@@ -9,19 +9,19 @@ use touchstone_formats::value::Value;
 
 pub(super) const WORDS: [&str; 3] = ["solved", "unsure", "unsolved"];
 
-/// What a round may come to.
+/// Verdict of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// 1.
+    /// Score 1.
     Solved,
-    /// 0.5.
+    /// Score 0.5.
     Unsure,
-    /// 0.
+    /// Score 0.
     Unsolved,
 }
 
 impl Status {
-    /// Of a word, in any case; also as the published scripts write it: `AnswerStatus.Solved`.
+    /// Parses a word in any case, also in the published scripts' notation: `AnswerStatus.Solved`.
     pub fn of(word: &str) -> Option<Self> {
         match word.trim().to_lowercase().trim_start_matches("answerstatus.") {
             "solved" => Some(Status::Solved),
@@ -31,7 +31,7 @@ impl Status {
         }
     }
 
-    /// In a word.
+    /// Returns the word for the status.
     pub fn word(self) -> &'static str {
         match self {
             Status::Solved => "solved",
@@ -40,7 +40,7 @@ impl Status {
         }
     }
 
-    /// As a number.
+    /// Returns the score.
     pub fn score(self) -> f64 {
         match self {
             Status::Solved => 1.0,
@@ -69,7 +69,7 @@ fn ruling(status: Status, reason: impl Into<String>) -> Ruling {
     Ruling { word: status.word().to_owned(), score: status.score(), reason: reason.into() }
 }
 
-/// Why nobody has to be asked.
+/// Returns the reason why the run is unsolved without a question.
 fn without_a_question(subject: &Subject, rules: Rules) -> Option<&'static str> {
     match &subject.scripted {
         Some(end) if rules == Rules::Official => by_script(end),
@@ -77,8 +77,8 @@ fn without_a_question(subject: &Subject, rules: Rules) -> Option<&'static str> {
     }
 }
 
-/// The published script's way, which looks at the file: at the final step, and at `final_answer` to
-/// the letter.
+/// Applies the published script's rule, which looks at the file: at the final step, and at the
+/// exact text of `final_answer`.
 fn by_script(end: &ScriptedEnd) -> Option<&'static str> {
     if !end.finishes {
         return Some(NOT_LAST);
@@ -87,7 +87,7 @@ fn by_script(end: &ScriptedEnd) -> Option<&'static str> {
         Value::Text(text) if text.is_empty() => {
             return Some("There is no final answer (official rule).");
         }
-        // The script fails over these: there is nothing that it could ask about.
+        // The script fails on these values, which leaves nothing to ask about.
         Value::Null | Value::Bool(_) | Value::Number(_) => {
             return Some("The final answer is no text (official rule).");
         }
@@ -101,7 +101,7 @@ fn by_script(end: &ScriptedEnd) -> Option<&'static str> {
 const GIVE_UP: &str = "give_up_and_restart";
 const NOT_LAST: &str = "The last tool that was called is not Finish (official rule).";
 
-/// By the steps of the run.
+/// Decides by the steps of the run.
 fn by_steps(subject: &Subject, rules: Rules) -> Option<&'static str> {
     let Subject { answer, finish, gave_up, .. } = subject;
     match (rules, finish) {
@@ -120,14 +120,14 @@ fn by_steps(subject: &Subject, rules: Rules) -> Option<&'static str> {
     answer.trim().is_empty().then_some("There is no final answer.")
 }
 
-/// Returns true for arguments of a call that gives up, cut ones too, and not for a text that speaks
-/// of it.
+/// Returns true for the arguments of a call that gives up, also truncated ones, but not for a text
+/// that mentions giving up.
 fn names_giving_up(answer: &str) -> bool {
     finish::final_answer(&Value::from(answer)) == answers::Finish::GaveUp
 }
 
-/// Returns what a verdict by the script's rule depends on beside the steps, where the script
-/// decides otherwise than these tell.
+/// Returns the additional text that a verdict by the script's rule depends on, where the script and
+/// the steps lead to different decisions.
 pub(super) fn canon(subject: &Subject, rules: Rules) -> String {
     let Some(end) = subject.scripted.as_ref().filter(|_| rules == Rules::Official) else {
         return String::new();
@@ -141,8 +141,7 @@ pub(super) fn canon(subject: &Subject, rules: Rules) -> String {
     format!("\0script {}{}", script.is_none(), shown.unwrap_or_default())
 }
 
-/// Returns the answer that the script shows, where it has the judge asked about a run without an
-/// answer of its own.
+/// Returns the answer that the script shows to the judge when the run has no answer of its own.
 pub(super) fn shown_answer(subject: &Subject, rules: Rules) -> Option<String> {
     let end = subject
         .scripted

@@ -1,31 +1,31 @@
-//! **Pure.** `sowr`: which of two systems served the person better? What is known of both decides
-//! first; only where that says nothing is a model asked, in an order that chance gave and that is
-//! kept.
+//! **Pure.** `sowr` (solvable win rate): judges which of two systems served the user better. Known
+//! verdicts decide first. Only when they are inconclusive a model is asked, showing both in a
+//! random order that is stored.
 use super::{Rules, Ruling, Said, Status, Step, Subject};
 
-/// Who wins a round.
+/// Winner of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Winner {
-    /// What is compared with.
+    /// The run that is compared with.
     Reference,
-    /// What is compared.
+    /// The run that is judged.
     Candidate,
     /// Neither.
     Tie,
 }
 
-/// What is known of one side.
+/// Known facts about one of the two runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// There is no answer.
+    /// The run has no answer.
     Missing,
-    /// An answer that was judged.
+    /// The answer was judged.
     Judged(Status),
-    /// An answer whose verdicts say nothing, or that was not judged.
+    /// The answer was not judged, or its verdicts are inconclusive.
     Unknown,
 }
 
-/// The verdict that most rounds came to; none when there are none, or two are as frequent.
+/// Returns the most frequent verdict; `None` when there are none, or two are equally frequent.
 pub fn most_frequent(rounds: &[Status]) -> Option<Status> {
     let count = |status: Status| rounds.iter().filter(|round| **round == status).count();
     let mut counted =
@@ -34,7 +34,7 @@ pub fn most_frequent(rounds: &[Status]) -> Option<Status> {
     (counted[0].0 > counted[1].0).then_some(counted[0].1)
 }
 
-/// Who wins by what is known; none when a model has to be asked.
+/// Returns the winner by known facts; `None` when a model has to be asked.
 pub fn known(reference: Side, candidate: Side, rules: Rules) -> Option<Winner> {
     use Status::{Solved, Unsure};
     match (reference, candidate) {
@@ -48,15 +48,15 @@ pub fn known(reference: Side, candidate: Side, rules: Rules) -> Option<Winner> {
             (true, false) if candidate != Side::Unknown => return Some(Winner::Reference),
             (false, true) if reference != Side::Unknown => return Some(Winner::Candidate),
             (false, false) => {}
-            // Both are as good, or who was not judged may be.
+            // Both are equally good, or the one that was not judged may be.
             _ => return None,
         }
     }
     None
 }
 
-/// Who wins when both gave the same answer: nobody; by the official rule a coin, which is the
-/// parity of a number that is kept.
+/// Returns the winner when both gave the same answer: a tie; under the official rules a coin toss,
+/// the parity of the stored `seed`.
 pub fn same_answer(rules: Rules, seed: u64) -> Winner {
     match rules {
         Rules::Ours => Winner::Tie,
@@ -68,7 +68,7 @@ pub fn same_answer(rules: Rules, seed: u64) -> Winner {
 pub(super) const WORDS: [&str; 2] = ["first", "second"];
 
 impl Winner {
-    /// As a verdict on the candidate, and as its score.
+    /// Returns the verdict on the candidate, and its score.
     fn verdict(self) -> (&'static str, f64) {
         match self {
             Winner::Candidate => ("win", 1.0),
@@ -77,7 +77,7 @@ impl Winner {
         }
     }
 
-    /// Points of reference and candidate for the word of a verdict.
+    /// Returns the points of reference and candidate for a verdict.
     pub fn points(word: &str) -> Option<(u32, u32)> {
         match word {
             "win" => Some((0, 1)),
@@ -88,7 +88,7 @@ impl Winner {
     }
 }
 
-/// Whether the reference is shown first.
+/// Returns whether the reference is shown first.
 pub fn reference_first(seed: u64) -> bool {
     seed & 1 == 0
 }
@@ -122,18 +122,20 @@ pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
     }
 }
 
-/// Shares of requests that the candidate wins, loses, and neither. More points win a request.
+/// Shares of requests that the candidate wins, loses and ties. The side with more points wins a
+/// request.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Shares {
-    /// The candidate has more points.
+    /// Share of requests in which the candidate has more points.
     pub win: f64,
-    /// It has fewer.
+    /// Share of requests in which it has fewer points.
     pub lose: f64,
-    /// Both have as many.
+    /// Share of requests in which both have equally many.
     pub tie: f64,
 }
 
-/// Of requests with the points of reference and candidate; nothing without any.
+/// Computes the shares from the points of reference and candidate per request; `None` without
+/// requests.
 pub fn shares(points: &[(u32, u32)]) -> Option<Shares> {
     use std::cmp::Ordering::{Equal, Greater, Less};
     #[expect(

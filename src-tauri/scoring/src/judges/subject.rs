@@ -1,5 +1,5 @@
-//! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and
-//! whether it was brought to its end.
+//! **Pure.** The view of a run that judges are shown: the request, the answer, the process, and
+//! whether the run reached its end.
 use super::sowr::Side;
 use super::turns::Turns;
 use touchstone_formats::answer::LAST_MESSAGE;
@@ -12,72 +12,72 @@ use touchstone_formats::stabletoolbench::{Pool, Query, functions};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 
-/// A run, as far as judges look.
+/// A run in the form that judges need.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Subject {
-    /// What the person asked for.
+    /// The user's request.
     pub query: String,
-    /// The final answer; empty when there is none. Where runs end with `Finish` it is what that was
-    /// called with.
+    /// Final answer; empty when there is none. In runs that end with `Finish`, the argument of that
+    /// call.
     pub answer: String,
-    /// What was done, one step a line, as JSON.
+    /// Steps as JSON, one per line.
     pub process: Vec<String>,
-    /// Whether `Finish` was called.
+    /// Use of the function `Finish`.
     pub finish: Finish,
-    /// It was called to give up.
+    /// True when `Finish` was called to give up.
     pub gave_up: bool,
-    /// What it is compared with, for judges of pairs.
+    /// Run to compare with, for judges of pairs.
     pub rival: Option<Box<Rival>>,
-    /// What its task expects, as text; for judges that compare with it.
+    /// Expected output of the task as text, for judges that compare with it.
     pub truth: Option<String>,
-    /// How it ends for the published scripts, where it is an answer of that benchmark.
+    /// End of the run by the published scripts' rules, for answers of that benchmark.
     pub scripted: Option<ScriptedEnd>,
-    /// The same run as lists of messages, for evaluators of azure-ai-evaluation.
+    /// The run as lists of messages, for evaluators of azure-ai-evaluation.
     pub turns: Turns,
 }
 
-/// The run that another is compared with.
+/// The run that another run is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rival {
-    /// Its final answer; empty when there is none.
+    /// Final answer; empty when there is none.
     pub answer: String,
-    /// What was done.
+    /// Steps as JSON, one per line.
     pub process: Vec<String>,
-    /// What is known of it.
+    /// Known facts about this run.
     pub side: Side,
-    /// What is known of the run that is compared with it.
+    /// Known facts about the run that is compared with it.
     pub own: Side,
-    /// What chance gave: whether it is shown first (even), and who wins a coin.
+    /// Random number that decides whether this run is shown first (even), and who wins a coin toss.
     pub seed: u64,
 }
 
-/// Whether the function `Finish` was called, with which runs of `StableToolBench` end.
+/// Use of the function `Finish`, with which runs of `StableToolBench` end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Finish {
-    /// Runs of this kind end without it: an answer takes its place.
+    /// Runs of this kind end with an answer instead of `Finish`.
     #[default]
     NotUsed,
-    /// Never, though runs of this kind end with it.
+    /// `Finish` was never called, although runs of this kind end with it.
     Missing,
-    /// Before another tool was called.
+    /// Another tool was called after `Finish`.
     Earlier,
-    /// It is the last tool that was called.
+    /// `Finish` is the last tool that was called.
     Last,
 }
 
-/// Everything that was done is shown up to here, in bytes; longer pieces are shortened until it
-/// fits.
+/// Maximum size of the process in bytes; longer pieces are shortened until it fits.
 pub(super) const MOST: usize = 200_000;
-/// What is shown of one piece, from generous to tight.
+/// Maximum length of a piece, from generous to tight.
 pub(super) const PIECES: [usize; 3] = [20_000, 2_000, 300];
 
 impl Subject {
-    /// Of a run. `query` is what its task asks for, where the run itself does not say.
+    /// Creates a subject from a run. `query` is the request of its task, for runs that do not
+    /// contain it.
     pub fn of(run: &Run, query: Option<&str>) -> Self {
         let calls = || run.steps.iter().filter(|step| step.kind == StepKind::ToolCall);
         let finishing = calls().rfind(|step| is_finish(step));
         let of_benchmark = matches!(run.layout, Layout::RawAnswer | Layout::ConvertedAnswer);
-        // A search of ours: its method stands in its file.
+        // Tree search runs store their method in the file.
         let ends_with_it = of_benchmark || run.facts.iter().any(|(key, _)| key == "run.method");
         let finish = match finishing {
             Some(_) if calls().next_back().is_some_and(is_finish) => Finish::Last,
@@ -104,7 +104,7 @@ impl Subject {
         };
         let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
         let mut turns = Turns::of(run, &query, &answer);
-        // A row of a data file says itself what it was held against.
+        // A row of a data file contains its own expected output.
         let input = |name: &str| {
             let known = run.facts.iter().find(|(key, _)| key.strip_prefix("inputs.") == Some(name));
             known.map(|(_, value)| value).filter(|value| !matches!(value, Value::Null))
@@ -117,14 +117,14 @@ impl Subject {
         Self { query, answer, process, finish, gave_up, rival: None, truth, scripted, turns }
     }
 
-    /// With what its task expects, where that is known.
+    /// Sets the expected output of the task, if it is known.
     #[must_use]
     pub fn expecting(self, expected: Option<&Value>) -> Self {
         Self { truth: expected.cloned().map(shown).or(self.truth), ..self }
     }
 
-    /// With the tools that its task offers, where the run itself does not say which it had: the
-    /// APIs of a query, else `tools`.
+    /// Sets the tools that the task offers, if the run does not list its tools: the APIs of a
+    /// query, or else `tools`.
     #[must_use]
     pub fn offering(mut self, task: &Task, tools: &[Offer]) -> Self {
         if !self.turns.tool_definitions.is_empty() {
@@ -141,8 +141,8 @@ impl Subject {
         self
     }
 
-    /// Everything that a verdict of judges by words depends on, as one text. It stays as it is to
-    /// the letter: verdicts are found by it.
+    /// Returns a text of everything that a verdict of judges by words depends on. Its format must
+    /// never change, because stored verdicts are looked up by it.
     pub(super) fn canon(&self) -> String {
         let Self { query, answer, process, finish, gave_up, rival, .. } = self;
         let rival =
@@ -156,15 +156,16 @@ pub(super) fn is_finish(step: &Step) -> bool {
     step.kind == StepKind::ToolCall && step.title.as_deref() == Some("Finish")
 }
 
-/// The answer of a run that ends with `Finish`, where it stands elsewhere. What was said last is a
-/// thought there, and no answer, but of a query whose run has it for its answer.
+/// Returns the answer of a run that ends with `Finish`, if it is stored elsewhere. The last message
+/// is a thought in such a run and not an answer, except in a query's run that declares it as its
+/// answer.
 fn handed_over(run: &Run) -> String {
     let counts = |source: &str| source == LAST_MESSAGE || !in_last_message(source);
     let answer = run.answer.as_ref().filter(|answer| counts(&answer.source));
     answer.map(|answer| shown(answer.value.clone())).unwrap_or_default()
 }
 
-/// The last message; an answer that stands elsewhere is added to it.
+/// Returns the last message, followed by an answer that is stored elsewhere.
 fn answer(run: &Run) -> String {
     let said =
         run.steps.iter().rev().find(|step| step.kind == StepKind::Assistant).and_then(message);
@@ -209,7 +210,7 @@ fn process(run: &Run) -> Vec<String> {
             return lines;
         }
     }
-    // So many steps that even short they are too long: the beginning and the end are shown.
+    // There are too many steps even with short pieces: the beginning and the end are kept.
     let (mut size, mut kept) = (0, 0);
     while kept < lines.len() / 2 && size < MOST {
         size += lines[kept].len() + lines[lines.len() - 1 - kept].len();
@@ -244,7 +245,7 @@ fn line(number: usize, step: &Step, most: usize) -> String {
     json::write(&Value::Map(entries), false)
 }
 
-/// How long a piece is, in bytes.
+/// Returns the length of a piece in bytes.
 pub(super) fn length(value: &Value) -> usize {
     match value {
         Value::Text(text) => text.len(),
@@ -252,7 +253,7 @@ pub(super) fn length(value: &Value) -> usize {
     }
 }
 
-/// A piece, or as much of its text as is shown.
+/// Returns a piece, truncated to `most` characters.
 pub(super) fn cut(value: &Value, most: usize) -> Value {
     let text = shown(value.clone());
     let count = text.chars().count();

@@ -1,4 +1,4 @@
-//! **Pure.** The judges that runs can be judged by.
+//! **Pure.** Table of the built-in judges.
 use super::prompt::Prompt;
 use super::{Judge, Way, evaluators, fac, sopr, sowr};
 use std::borrow::Cow;

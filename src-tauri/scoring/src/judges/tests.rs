@@ -1,4 +1,4 @@
-//! Judges played: what is asked after which replies, and what it comes to.
+//! Tests of whole rounds: the questions after given replies, and the resulting verdicts.
 use super::*;
 use touchstone_formats::transcript;
 
@@ -12,7 +12,7 @@ fn subject(answer: &str, finish: Finish) -> Subject {
     }
 }
 
-/// Plays replies; the words of each question that was asked, and what it came to.
+/// Runs a round with these replies. Returns the text of each question, and the next step.
 fn played(judge: &str, subject: &Subject, rules: Rules, replies: &[&str]) -> (Vec<String>, Next) {
     let mut sitting = Sitting::new(named(judge).unwrap(), subject, rules);
     let mut asked = Vec::new();
@@ -86,7 +86,7 @@ fn a_reply_that_cannot_be_read_is_asked_for_once_more() {
         ruled(played("fac", &subject, Rules::Ours, &["Not solved", "Not solved"]).1),
         "unread"
     );
-    // The second question has a second try of its own.
+    // The second question has its own retry.
     assert_eq!(
         ruled(played("sopr", &subject, Rules::Ours, &["hm", UNSURE, "hm", SOLVED]).1),
         "solved 1"
@@ -144,7 +144,7 @@ fn every_judge_has_its_words_in_a_file_and_other_words_are_another_version() {
     let sums = sums.map(|text| {
         text.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
     });
-    // Who changes the words raises the version in the file, then puts the new sum here.
+    // When a prompt changes, raise the version in its file and then update its checksum here.
     assert_eq!(sums, [2_281_953_269, 4_076_562_638, 48_309_809]);
 }
 
@@ -164,7 +164,7 @@ fn what_judges_by_words_depend_on_stays_as_it_is_to_the_letter() {
         let judge = named(name).unwrap();
         for rules in [Rules::Ours, Rules::Official] {
             let canon = |subject| judge.canon(subject, rules);
-            // Verdicts that were paid for are found by these.
+            // Stored verdicts, which have been paid for, are looked up by these texts.
             assert_eq!(canon(&plain), "How many?\u{0}42\0{\"step\":1}\0Last false");
             assert_eq!(canon(&pair), "How many?\u{0}42\0{\"step\":1}\0Last false\u{0}43\0{}");
             assert_eq!(canon(&plain), canon(&expecting));

@@ -1,6 +1,6 @@
-//! **Pure.** A run as the evaluators of azure-ai-evaluation take it: what was said up to the last
-//! request, and what was done after it, as lists of messages. Long pieces are shortened until all
-//! of it fits, and say so.
+//! **Pure.** Converts a run to the input of azure-ai-evaluation's evaluators: lists of messages up
+//! to the last request, and after it. Long pieces are shortened, with a note, until everything
+//! fits.
 use super::subject::{MOST, PIECES, cut, is_finish, length, shown};
 use touchstone_formats::azure::{Choice, Row, of_run};
 use touchstone_formats::run::{Part, Run, Step, StepKind};
@@ -9,23 +9,24 @@ use touchstone_formats::value::Value;
 /// A run as lists of messages.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Turns {
-    /// Instructions, and what was said and done up to the last request.
+    /// System message, and the messages up to the last request.
     pub query: Vec<Value>,
-    /// What the agent did then: what it said, its calls of tools, and what they returned. Its
-    /// answer is part of it wherever it stands.
+    /// Messages after the last request: texts of the agent, its tool calls, and tool results.
+    /// Includes the final answer wherever it is stored.
     pub response: Vec<Value>,
-    /// The tools that it could use; empty when nobody says.
+    /// Available tools; empty when they are unknown.
     pub tool_definitions: Vec<Value>,
-    /// Neither the run nor its query says so, but the workspace file as it is now.
+    /// True when the tools come from the current workspace file rather than from the run or its
+    /// query.
     pub(super) is_declared: bool,
-    /// What tools returned in the whole run, in order.
+    /// Tool results of the whole run, in order.
     pub returned: Vec<Value>,
-    /// Tools were called, and not only programs run that are told as calls.
+    /// True when tools were called, as opposed to programs that are rendered as calls.
     calls_tools: bool,
 }
 
 impl Turns {
-    /// Of a run with what was asked and what the final answer is, which may stand elsewhere than in
+    /// Converts a run, given its request and its final answer, which may be stored outside of the
     /// messages.
     pub(super) fn of(run: &Run, query: &str, answer: &str) -> Self {
         let facts = run.facts.clone();
@@ -39,8 +40,8 @@ impl Turns {
         {
             row.query.push(says("user", query));
         }
-        // Of an answer that is the last message and something that stands elsewhere, the latter is
-        // added. What was shortened is still what was said.
+        // When the answer consists of the last message and a text that is stored elsewhere, only
+        // the latter is added. The comparison uses the unshortened message.
         let last = last_said(&run.steps);
         let after_last = answer
             .trim()
@@ -56,16 +57,16 @@ impl Turns {
         Self { query, response, tool_definitions, is_declared: false, returned, calls_tools }
     }
 
-    /// The tools that somebody is shown. What only the workspace file says is for whoever `needs`
-    /// it: other verdicts stay those of the run.
+    /// Returns the tools to show. Tools of the workspace file are only for evaluators that need
+    /// them, so that other verdicts depend on the run alone.
     pub(super) fn tools(&self, needs: bool) -> Option<Value> {
         let all = Some(&self.tool_definitions)
             .filter(|tools| !tools.is_empty() && (needs || !self.is_declared));
         all.map(|tools| Value::List(tools.clone()))
     }
 
-    /// A tool that was called after the last request, and is none of those that it could use; the
-    /// first such.
+    /// Returns the first tool that was called after the last request and is not among the available
+    /// tools.
     pub fn undefined(&self) -> Option<&str> {
         fn name(of: &Value) -> Option<&str> {
             let inner =
@@ -77,7 +78,7 @@ impl Turns {
         called.filter_map(name).find(|name| !known.contains(name))
     }
 
-    /// Whether a tool was called after the last request.
+    /// Returns whether a tool was called after the last request.
     pub fn has_calls(&self) -> bool {
         let is_call = |part: &Value| part.get("tool_call").is_some() || is(part, "tool_call");
         self.calls_tools && self.response.iter().flat_map(parts).any(is_call)
@@ -100,7 +101,7 @@ fn is(part: &Value, kind: &str) -> bool {
     part.get("type").and_then(Value::text) == Some(kind)
 }
 
-/// What the agent said last after the last request, at its full length.
+/// Returns the agent's last text after the last request, unshortened.
 fn last_said(steps: &[Step]) -> String {
     let said = steps.iter().rev().take_while(|step| step.kind != StepKind::User);
     let step = said
@@ -114,8 +115,8 @@ fn last_said(steps: &[Step]) -> String {
         .join("\n")
 }
 
-/// Whether a text is said in another as a whole: as all of it, between tags of an answer, or as
-/// lines of its own.
+/// Returns whether a text contains an answer as a whole: as the full text, between answer tags, or
+/// on lines of its own.
 fn holds(text: &str, answer: &str) -> bool {
     let tagged = text.split("<answer>").skip(1).filter_map(|rest| rest.split_once("</answer>"));
     let mut tagged = tagged.map(|(inside, _)| inside.trim());
@@ -137,8 +138,8 @@ fn results(message: &Value) -> Vec<Value> {
     parts(message).iter().filter_map(|part| part.get("tool_result").cloned()).collect()
 }
 
-/// Steps with pieces as short as it takes; of very many, the beginning and the end. Calls that only
-/// hand over the answer are left out.
+/// Returns the steps with pieces shortened as far as necessary; if there are too many steps, only
+/// the beginning and the end. Omits calls that only hand over the answer.
 fn shortened(steps: &[Step]) -> Vec<Step> {
     let steps: Vec<&Step> = steps.iter().filter(|step| !is_finish(step)).collect();
     let size = |step: &Step| step.parts.iter().map(|part| length(&part.value)).sum::<usize>();

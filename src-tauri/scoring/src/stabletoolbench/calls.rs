@@ -1,45 +1,44 @@
-//! **Pure.** The API call score: the share of the gold APIs that were called. Sets are compared, so
-//! order and repeats say nothing.
+//! **Pure.** The API call score: the share of the gold APIs that were called. It compares sets,
+//! therefore order and repeats do not matter.
 use super::finish::is_finish;
 use super::names::Offered;
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::names::SEARCH;
 
-/// What stands in place of a name when the model made one up that is no function.
+/// Recorded in place of a function name that the model invented.
 const MADE_UP: &str = "invalid_hallucination_function_name";
 
-/// What was called.
+/// A recorded call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Called<'a> {
-    /// A function, by any name.
+    /// A function, by any of its names.
     Name(&'a str),
-    /// An API, as whoever recorded it took it for.
+    /// An API that was already resolved when the call was recorded.
     Pair(&'a Pair),
 }
 
-/// The APIs that were called against those that had to be.
+/// Comparison of the called APIs with the gold APIs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApiCalls {
-    /// How many APIs are right to call, each once.
+    /// Number of distinct gold APIs.
     pub gold: usize,
-    /// Those of them that were called.
+    /// Gold APIs that were called.
     pub hits: Vec<Pair>,
-    /// Those that were not.
+    /// Gold APIs that were not called.
     pub missing: Vec<Pair>,
-    /// Others that were called.
+    /// Other APIs that were called.
     pub extra: Vec<Pair>,
-    /// Names that are of no API of the query, each once, in order.
+    /// Distinct names that match no API of the query, in order.
     pub unknown: Vec<String>,
-    /// Gold APIs that may have been called: their name was, and it stands for another one before
-    /// them.
+    /// Gold APIs that may have been called: their name was called, but it resolves to an earlier
+    /// API of the same name.
     pub perhaps: Vec<Pair>,
-    /// A call stands for several APIs, and some of them are gold.
+    /// True when a called name stands for several APIs, some of them gold.
     pub ambiguous: bool,
 }
 
 impl ApiCalls {
-    /// Counts calls. `Finish`, looking for functions, and the mark of a name that was made up, are
-    /// no calls of APIs.
+    /// Counts calls. Ignores `Finish`, the function search, and the marker for invented names.
     pub fn count<'a>(offered: &Offered, calls: impl IntoIterator<Item = Called<'a>>) -> Self {
         let is_gold = |pair: &Pair| offered.gold.contains(pair);
         let (mut called, mut others, mut counts): (Vec<Pair>, Vec<Pair>, Self) = Default::default();
@@ -69,17 +68,17 @@ impl ApiCalls {
         counts
     }
 
-    /// From 0 to 1; none when nothing is right to call.
+    /// Returns the score from 0 to 1; `None` when there are no gold APIs.
     pub fn score(&self) -> Option<f64> {
         share(self.hits.len(), self.gold)
     }
 
-    /// The score if every API counted that a name may stand for.
+    /// Returns the score if every API counted that a called name may stand for.
     pub fn at_most(&self) -> Option<f64> {
         share(self.hits.len() + self.perhaps.len(), self.gold)
     }
 
-    /// APIs that were called, names that are of none included.
+    /// Returns the number of called APIs, including unknown names.
     pub fn called(&self) -> usize {
         self.hits.len() + self.extra.len() + self.unknown.len()
     }
@@ -96,9 +95,9 @@ fn share(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// What the original counts: it takes what stands before the first `_` of a name for the tool and
-/// the rest for the API. That is wrong for names of functions, and for tools with `_` in their
-/// name. With its way of counting an answer, nothing right to call scores 0.
+/// Returns the score of the original program. It splits a name at the first `_` into tool and API,
+/// which is wrong for function names and for tools with `_` in their name. Without gold APIs the
+/// score is 0.
 pub fn literal<'a>(offered: &Offered, names: impl IntoIterator<Item = &'a str>) -> f64 {
     let mut called: Vec<Pair> = Vec::new();
     for (tool, api) in

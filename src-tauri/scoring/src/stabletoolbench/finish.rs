@@ -1,45 +1,46 @@
-//! **Pure.** Whether an answer was finished: the function `Finish` hands over an answer, or gives
-//! up.
+//! **Pure.** Decides whether an answer was finished. The function `Finish` hands over an answer or
+//! gives up.
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::answers::{self, details};
 use touchstone_formats::value::Value;
 
-/// How to tell.
+/// Rule that decides whether an answer was finished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FinishRule {
-    /// `Finish` was called somewhere, and handed over an answer.
+    /// `Finish` was called anywhere, and handed over an answer.
     #[default]
     Ours,
-    /// The official one: it was the last tool call, whatever it handed over.
+    /// Official rule: `Finish` was the last tool call, regardless of its arguments.
     Official,
-    /// The document's: it was called somewhere, whatever it handed over.
+    /// Rule of the specification document: `Finish` was called anywhere, regardless of its
+    /// arguments.
     Document,
-    /// What the document's program does: it looks in the wrong place, so it never finds one.
+    /// Behavior of the document's program, which looks in the wrong place and never finds a call.
     Seed,
 }
 
-/// What a call of `Finish` hands over.
+/// Kind of result that a call of `Finish` hands over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returned {
     /// An answer.
     Answer,
-    /// Nothing: it gave up, and may begin again.
+    /// Nothing: the run gave up, and may restart.
     GaveUp,
 }
 
-/// What is known of the calls of `Finish` of one answer.
+/// Known facts about the calls of `Finish` in one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Finish {
-    /// It was called.
+    /// True when it was called.
     pub called: bool,
-    /// It was the last tool call.
+    /// True when it was the last tool call.
     pub last: bool,
-    /// What the last one handed over; none when nobody says.
+    /// Result of the last call; `None` when it is unknown.
     pub returned: Option<Returned>,
 }
 
-/// Names of functions as the document's program finds them in the graph of an answer: only in
-/// messages that are JSON texts.
+/// Returns the function names that the document's program finds in the graph of an answer. It only
+/// looks at messages that are JSON texts.
 pub fn literal_names(details: &Value) -> Vec<String> {
     let name = |node: &details::Node<'_>| {
         let message = node.message.text().filter(|_| node.role == "tool")?;
@@ -48,16 +49,16 @@ pub fn literal_names(details: &Value) -> Vec<String> {
     details::nodes(details).iter().filter_map(name).collect()
 }
 
-/// Whether a call is one of `Finish`.
+/// Returns whether a call is a call of `Finish`.
 pub fn is_finish(name: &str) -> bool {
     name == "Finish"
 }
 
 impl FinishRule {
-    /// All of them.
+    /// All rules.
     pub const ALL: [Self; 4] = [Self::Ours, Self::Official, Self::Document, Self::Seed];
 
-    /// As suites write it.
+    /// Returns the name in suites.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ours => "ours",
@@ -67,27 +68,27 @@ impl FinishRule {
         }
     }
 
-    /// By its name.
+    /// Returns the rule of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 }
 
 impl Returned {
-    /// Of whether it gave up.
+    /// Creates the value from whether the run gave up.
     pub fn of(gave_up: bool) -> Self {
         if gave_up { Self::GaveUp } else { Self::Answer }
     }
 
-    /// From `return_type`.
+    /// Parses a `return_type`.
     pub fn read(return_type: &str) -> Option<Self> {
         answers::finish::returned(return_type).map(Self::of)
     }
 }
 
 impl Finish {
-    /// From tool calls in order, each with what it handed over when it is one of `Finish` and that
-    /// is known.
+    /// Creates the value from tool calls in order, each with its result if it is a call of `Finish`
+    /// and the result is known.
     pub fn of<'a>(calls: impl IntoIterator<Item = (&'a str, Option<Returned>)>) -> Self {
         let mut finish = Self::default();
         for (name, returned) in calls {
@@ -100,8 +101,8 @@ impl Finish {
         finish
     }
 
-    /// From the graph of an answer. `last` follows the official path, by the first node that
-    /// follows each.
+    /// Creates the value from the graph of an answer. `last` follows the official path, along the
+    /// first child of each node.
     pub fn of_details(details: &Value) -> Self {
         let calls = details::calls(details);
         let returned = |call: &details::Call| match answers::finish::arguments(&call.arguments) {
@@ -115,8 +116,7 @@ impl Finish {
         Self { last: last.is_some_and(|call| call.is_finish()), ..finish }
     }
 
-    /// Whether the answer was finished. One of which nobody says what was handed over is taken to
-    /// be finished.
+    /// Returns whether the answer was finished. An unknown result of `Finish` counts as an answer.
     pub fn holds(self, rule: FinishRule) -> bool {
         match rule {
             FinishRule::Ours => self.called && self.returned != Some(Returned::GaveUp),

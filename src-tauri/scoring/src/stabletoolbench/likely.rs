@@ -1,22 +1,22 @@
-//! **Pure.** What the document falls back on without a judge: words and counts in place of a
-//! judgement.
+//! **Pure.** The document's fallback without a judge: a heuristic over words and counts.
 
-/// What an answer looks like. Nobody judged it.
+/// Heuristic verdict on an answer that was not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Likely {
-    /// It looks like an answer.
+    /// Probably solved.
     Solved,
-    /// It cannot be told.
+    /// Undecided.
     Unsure,
-    /// It looks like none.
+    /// Probably unsolved.
     Unsolved,
 }
 
-/// Words of an answer that is an excuse.
+/// Words that mark an answer as an excuse.
 const EXCUSES: [&str; 3] = ["sorry", "cannot", "can't"];
 
 impl Likely {
-    /// From the final answer, whether it was finished, and the API call score.
+    /// Estimates the verdict from the final answer, whether it was finished, and the API call
+    /// score.
     pub fn of(answer: &str, finished: bool, api_calls: f64) -> Self {
         let lower = answer.to_lowercase();
         let length = answer.chars().count();
@@ -37,7 +37,7 @@ impl Likely {
         }
     }
 
-    /// 1, 0.5 or 0.
+    /// Returns the score: 1, 0.5 or 0.
     pub fn score(self) -> f64 {
         match self {
             Self::Solved => 1.0,
@@ -46,7 +46,7 @@ impl Likely {
         }
     }
 
-    /// As result files write it.
+    /// Returns the name in result files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Solved => "Solved",

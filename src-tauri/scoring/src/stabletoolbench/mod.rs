@@ -1,5 +1,5 @@
-//! **Pure.** What `StableToolBench` counts: APIs that were called against those that had to be,
-//! whether an answer was finished, its summary, and the results that others published.
+//! **Pure.** Measures of `StableToolBench`: the API call score, whether an answer was finished,
+//! summaries, and published results.
 mod calls;
 mod finish;
 mod likely;

@@ -1,31 +1,31 @@
-//! **Pure.** From the name of a function that was called to the API that is meant.
+//! **Pure.** Resolves the name of a called function to an API.
 use std::collections::HashSet;
 use touchstone_formats::stabletoolbench::{Api, Pair, Query, names};
 
-/// Providers take names of at most this many characters.
+/// Maximum length of a function name that providers accept.
 const LONGEST: usize = 64;
 
-/// The APIs of a query, and which of them are right to call.
+/// APIs of a query, and the gold APIs among them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Offered {
-    /// In the order of the query. Where the same name stands for several, the first is the one that
-    /// is called.
+    /// Distinct APIs in the order of the query. When a name stands for several APIs, the first is
+    /// called.
     pub apis: Vec<Pair>,
-    /// Each once, in the order of the query.
+    /// Distinct gold APIs, in the order of the query.
     pub gold: Vec<Pair>,
 }
 
-/// What a name stands for.
+/// APIs that a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found<'a> {
-    /// The API that is called by it.
+    /// The API that is called.
     pub first: &'a Pair,
-    /// Others that share the name.
+    /// Other APIs with the same name.
     pub others: Vec<&'a Pair>,
 }
 
 impl Offered {
-    /// Of a query. What is right to call and not in its list can be called, too.
+    /// Creates the list for a query. Gold APIs that are missing from the query's list are included.
     pub fn of(query: &Query) -> Self {
         let each_once = |pairs: &mut dyn Iterator<Item = Pair>| {
             let mut seen = HashSet::new();
@@ -38,8 +38,8 @@ impl Offered {
         }
     }
 
-    /// The API that a name stands for. The name of the function comes before all other ways to
-    /// write it.
+    /// Returns the API that a name stands for. The function name takes precedence over all other
+    /// notations.
     pub fn find(&self, name: &str) -> Option<Found<'_>> {
         let forms: [fn(&Pair) -> String; 5] = [
             |pair| names::function_name(&pair.tool, &pair.api),
@@ -54,8 +54,8 @@ impl Offered {
         })
     }
 
-    /// Gold APIs whose function has the name of another one's, so that calls do not tell which was
-    /// meant.
+    /// Returns the gold APIs that share their function name with another API, which makes calls
+    /// ambiguous.
     pub fn shared(&self) -> Vec<&Pair> {
         let name = |pair: &Pair| names::function_name(&pair.tool, &pair.api);
         let is_shared =
@@ -68,8 +68,8 @@ fn joined(pair: &Pair) -> String {
     format!("{}_{}", pair.tool, pair.api)
 }
 
-/// A name as clients clean it before they send it to a provider: at most 64 letters, digits, `-`
-/// and single `_`.
+/// Sanitizes a name the way clients do before they send it to a provider: at most 64 letters,
+/// digits, `-` and single `_`.
 pub fn sanitized(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for c in name.chars() {

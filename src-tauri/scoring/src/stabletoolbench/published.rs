@@ -1,9 +1,9 @@
-//! **Pure.** Results that the authors of `StableToolBench` published, to stand beside one's own.
-//! They are facts; what is recomputed from them is told apart.
+//! **Pure.** Results published by the authors of `StableToolBench`, for comparison. Published
+//! figures are kept unchanged and apart from figures recomputed from them.
 use crate::stats::float;
 use std::sync::LazyLock;
 
-/// The test sets, with how many queries each has, in the order that everything is shown in.
+/// Test sets with their number of queries, in display order.
 pub const SETS: [(&str, u64); 6] = [
     ("G1_instruction", 163),
     ("G1_category", 153),
@@ -16,66 +16,66 @@ pub const SETS: [(&str, u64); 6] = [
 /// One system in one published table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
-    /// The file it stands in.
+    /// Source file.
     pub file: &'static str,
-    /// Its line there.
+    /// Line in the source file.
     pub line: u32,
-    /// Whether it is shown there.
+    /// Visibility in the source file.
     pub standing: Standing,
-    /// The heading it stands under.
+    /// Heading of the table.
     pub section: &'static str,
-    /// What was measured.
+    /// Metric.
     pub metric: Metric,
-    /// Who judged; none when the file does not say.
+    /// Judge model; `None` when the file does not name it.
     pub judge: Option<&'static str>,
-    /// The system that it is compared with, for win rates.
+    /// System that it is compared with, for win rates.
     pub against: Option<&'static str>,
-    /// The system.
+    /// Name of the system.
     pub system: &'static str,
-    /// In percent, in the order of [`SETS`].
+    /// Figures in percent, in the order of [`SETS`].
     pub sets: [Figure; 6],
-    /// The average as it was printed.
+    /// Average as printed.
     pub average: Figure,
 }
 
-/// Whether a row is shown where it was published.
+/// Visibility of a row in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is.
+    /// Displayed.
     Current,
-    /// It stands in a comment: an older judge.
+    /// Commented out: results of an older judge.
     Hidden,
-    /// It is in a file of earlier results.
+    /// In a file of earlier results.
     Legacy,
 }
 
-/// What was measured.
+/// Published metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Metric {
-    /// The share of queries that were solved.
+    /// Share of solved queries.
     Sopr,
-    /// The share of queries where the answer was better than another system's.
+    /// Share of queries whose answer was better than another system's.
     Sowr,
-    /// Final answers that are complete, as a fine-tuned judge says.
+    /// Share of complete final answers, according to a fine-tuned judge.
     Fac,
 }
 
-/// A figure as it was printed.
+/// A figure as printed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Figure {
-    /// In percent.
+    /// Value in percent.
     pub value: f64,
     /// Standard deviation over rounds.
     pub deviation: Option<f64>,
-    /// It was printed in bold.
+    /// True when it was printed in bold.
     pub bold: bool,
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics.
     pub const ALL: [Self; 3] = [Self::Sopr, Self::Sowr, Self::Fac];
 
-    /// As everybody writes it.
+    /// Returns the usual abbreviation.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sopr => "SoPR",
@@ -86,12 +86,12 @@ impl Metric {
 }
 
 impl Published {
-    /// The plain mean of the six sets.
+    /// Returns the unweighted mean of the six sets.
     pub fn mean(&self) -> f64 {
         self.sets.iter().map(|figure| figure.value).sum::<f64>() / 6.0
     }
 
-    /// The mean where each query counts the same.
+    /// Returns the mean weighted by the number of queries.
     pub fn weighted(&self) -> f64 {
         let queries: u64 = SETS.iter().map(|(_, queries)| queries).sum();
         let sums =
@@ -99,13 +99,14 @@ impl Published {
         sums.sum::<f64>() / float(queries)
     }
 
-    /// Whether the average that was printed is the plain mean, as far as its one decimal tells.
+    /// Returns whether the printed average equals the unweighted mean, within the precision of one
+    /// decimal.
     pub fn average_is_mean(&self) -> bool {
         (self.mean() - self.average.value).abs() < 0.05 + 1e-9
     }
 }
 
-/// All rows, in the order they were published in.
+/// Returns all rows in the order of publication.
 pub fn published() -> &'static [Published] {
     static ROWS: LazyLock<Vec<Published>> =
         LazyLock::new(|| read(include_str!("../../data/stabletoolbench-published.txt")));
@@ -124,7 +125,7 @@ fn read(text: &'static str) -> Vec<Published> {
     rows
 }
 
-/// What rows have in common.
+/// Fields that consecutive rows share.
 struct Head {
     file: &'static str,
     standing: Standing,

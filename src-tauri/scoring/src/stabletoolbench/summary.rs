@@ -1,60 +1,60 @@
-//! **Pure.** The summary of a set of evaluations, as result files have it, with the doubt that they
-//! leave out.
+//! **Pure.** Summary of a set of evaluations with the figures of result files, plus the confidence
+//! intervals that those omit.
 use crate::standing::{Estimate, Passes, estimate, passes};
 use crate::stats::{Resampling, count, float};
 use std::collections::BTreeSet;
 
-/// One answer, evaluated.
+/// One evaluated answer.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Evaluation<'a> {
-    /// Its query.
+    /// Query of the answer.
     pub query: &'a str,
-    /// Whether the answer solves it: 1, 0.5 or 0, or a mean of rounds. None when nobody judged it.
+    /// `SoPR` score: 1, 0.5 or 0, or a mean of rounds; `None` when it was not judged.
     pub sopr: Option<f64>,
-    /// The share of gold APIs that were called; none when there are none.
+    /// API call score; `None` when there are no gold APIs.
     pub api_calls: Option<f64>,
-    /// It was finished; none when nobody can say.
+    /// True when the answer was finished; `None` when that is unknown.
     pub finished: Option<bool>,
-    /// There is an answer.
+    /// True when there is an answer.
     pub answered: bool,
-    /// Seconds; none when nobody says.
+    /// Duration in seconds; `None` when it is unknown.
     pub seconds: Option<f64>,
 }
 
-/// What evaluations come to. Shares and means are over evaluations, not over queries. What nobody
-/// said is none, never 0.
+/// Summary of evaluations. Shares and means are over evaluations, not over queries. Unknown values
+/// are `None`, never 0.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Summary {
-    /// Different queries.
+    /// Number of distinct queries.
     pub queries: u64,
-    /// All evaluations.
+    /// Number of evaluations.
     pub evaluations: u64,
-    /// Those with an answer.
+    /// Number of evaluations with an answer.
     pub answered: u64,
-    /// Those with a `SoPR` score.
+    /// Number of evaluations with a `SoPR` score.
     pub judged: u64,
-    /// Those with a `SoPR` score of 1, of those that have one.
+    /// Evaluations with a `SoPR` score of 1, out of those with a score.
     pub solved: Option<Passes>,
-    /// Those with one of 0.5.
+    /// Evaluations with a `SoPR` score of 0.5.
     pub unsure: Option<Passes>,
-    /// Those with one of 0.
+    /// Evaluations with a `SoPR` score of 0.
     pub unsolved: Option<Passes>,
-    /// Those that were finished, of those of which that is known.
+    /// Finished evaluations, out of those for which it is known.
     pub finished: Option<Passes>,
-    /// The mean of the `SoPR` scores there are.
+    /// Mean of the `SoPR` scores.
     pub sopr: Option<Estimate>,
-    /// The same over the evaluations with an answer: what the official program does.
+    /// Mean of the `SoPR` scores of evaluations with an answer, like in the official program.
     pub sopr_of_answered: Option<Estimate>,
-    /// The mean of the API call scores there are.
+    /// Mean of the API call scores.
     pub api_calls: Option<Estimate>,
-    /// Seconds in all, of the evaluations that say.
+    /// Total of the known durations, in seconds.
     pub seconds: Option<f64>,
-    /// How many say.
+    /// Number of evaluations with a known duration.
     pub timed: u64,
 }
 
 impl Summary {
-    /// Sums evaluations up.
+    /// Summarizes evaluations.
     pub fn of(evaluations: &[Evaluation<'_>]) -> Self {
         let all = || evaluations.iter();
         let judged = |of: f64| {
@@ -85,12 +85,12 @@ impl Summary {
         }
     }
 
-    /// Seconds of one evaluation, of those that say.
+    /// Returns the mean of the known durations, in seconds.
     pub fn seconds_each(&self) -> Option<f64> {
         self.seconds.map(|seconds| seconds / float(self.timed))
     }
 
-    /// True when every evaluation has a `SoPR` score.
+    /// Returns true when every evaluation has a `SoPR` score.
     pub fn all_judged(&self) -> bool {
         self.judged == self.evaluations
     }

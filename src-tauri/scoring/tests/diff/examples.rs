@@ -1,4 +1,4 @@
-//! What single comparisons say.
+//! Expected output of individual comparisons.
 use touchstone_formats::value::Value;
 use touchstone_formats::yaml;
 use touchstone_scoring::diff::{Alignment, Diff, Node, Options, Sides, diff};
@@ -100,7 +100,7 @@ fn nothing_alike_is_compared_by_place() {
     );
 }
 
-/// Summaries of many pairs.
+/// Returns the summaries of several pairs.
 fn told(pairs: &[(&str, &str)]) -> String {
     pairs.iter().map(|(expected, actual)| plain(expected, actual).summary() + "\n").collect()
 }
@@ -450,7 +450,7 @@ fn values_nested_as_deep_as_can_be_read_and_deeper_bring_nothing_to_a_stop() {
             assert!(matches!(differs.to_value(), Value::Map(_)));
         }
     }
-    // Without following it down, neither here nor when it is thrown away.
+    // Neither comparing nor dropping the value recurses to the bottom.
     let mut far = nested(100_000, "x", true);
     assert!(diff(&far, &Value::Null, &Options::default()).coarse);
     loop {

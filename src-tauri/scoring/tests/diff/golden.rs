@@ -1,4 +1,4 @@
-//! What the sentences say of real answers, when they are there.
+//! Snapshots of the summaries for real answers, if these are present.
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::value::Value;
@@ -11,7 +11,7 @@ fn golden(below: &str) -> Option<PathBuf> {
     folder.is_dir().then_some(folder)
 }
 
-/// Files below a folder with an ending, by name.
+/// Returns the files below a folder with this ending, sorted by name.
 fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];

@@ -1,4 +1,4 @@
-//! What holds for any two values.
+//! Properties that hold for any two values.
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
@@ -47,7 +47,7 @@ fn key() -> impl Strategy<Value = Value> {
     prop_oneof![8 => prop_oneof![Just("id"), Just("a"), Just("b"), Just("name")].prop_map(Value::from), 1 => scalar()]
 }
 
-/// A row with an id and fields that may be wrong.
+/// Returns a row with an id and fields that may be wrong.
 fn row(id: usize, score: u8, name: &str) -> Value {
     let field = |key: &str, value| (Value::from(key), value);
     Value::Map(vec![
@@ -63,7 +63,7 @@ fn rows() -> impl Strategy<Value = Vec<Value>> {
     })
 }
 
-/// A second value that has much in common with the first.
+/// Generates a second value that has much in common with the first.
 fn changed(value: Value) -> impl Strategy<Value = Value> {
     match value {
         Value::List(items) => {
@@ -128,7 +128,7 @@ fn add_up(counts: &Counts) -> bool {
         && rows.right <= rows.equal
 }
 
-/// What a difference is when the sides change places.
+/// Returns the counts of a difference with the sides swapped.
 fn turned(counts: &Counts) -> (usize, usize, usize, usize, usize, usize, usize) {
     (
         counts.actual,
@@ -156,7 +156,7 @@ fn can_be_written(value: &Value) -> bool {
     touchstone_formats::yaml::read(&touchstone_formats::yaml::write(value)).is_ok()
 }
 
-/// The same value with its rows and fields in one certain order, as text.
+/// Formats a value with its rows and fields in a canonical order.
 fn without_order(value: &Value) -> String {
     let mut parts: Vec<String> = match value {
         Value::List(items) => items.iter().map(without_order).collect(),
@@ -236,7 +236,7 @@ proptest! {
 
     #[test]
     fn both_columns_of_lines_are_the_two_values((expected, actual) in pair(), options in options()) {
-        // Two keys that are the same to a reader of YAML cannot be read.
+        // Keys that are equal to a YAML reader cannot be parsed.
         prop_assume!(can_be_written(&expected) && can_be_written(&actual));
         let diff = diff(&expected, &actual, &options);
         let columns = Columns::of(&diff);

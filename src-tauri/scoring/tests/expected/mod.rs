@@ -1,11 +1,11 @@
-//! Compares results with what was computed elsewhere, and counts how near they are.
+//! Compares results with numbers computed elsewhere, and counts how close they are.
 use touchstone_formats::value::Value;
 use touchstone_scoring::text::{Field, Metric, Texts, Thresholds, Weights, outcome};
 
-/// How near a score must be.
+/// Tolerance of scores.
 const NEAR: f64 = 1e-9;
 
-/// How many numbers are the same, nearly the same, or not; the last two by name.
+/// Counts of equal, nearly equal and different numbers; the latter two with descriptions.
 #[derive(Default)]
 pub(crate) struct Count {
     exact: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Count {
     beyond: Vec<String>,
 }
 
-/// A number as Python reads it.
+/// Parses a number like Python.
 pub(crate) fn number(value: &Value) -> f64 {
     match value {
         Value::Number(text) => text.parse().unwrap(),
@@ -22,7 +22,7 @@ pub(crate) fn number(value: &Value) -> f64 {
 }
 
 impl Count {
-    /// One number.
+    /// Compares one number.
     pub(crate) fn number(&mut self, name: impl FnOnce() -> String, ours: f64, theirs: f64) {
         let line = || format!("{}: {ours}, and not {theirs}", name());
         if ours.to_bits() == theirs.to_bits() {
@@ -34,7 +34,7 @@ impl Count {
         }
     }
 
-    /// A whole result: its keys in order, its words, and its numbers, whole or not.
+    /// Compares a result: its keys in order, its words, and its numbers, integers or not.
     pub(crate) fn result(&mut self, name: &str, ours: &[(&'static str, Field)], theirs: &Value) {
         let keys: Vec<&str> = theirs.entries().iter().map(|(key, _)| key.text().unwrap()).collect();
         assert_eq!(ours.iter().map(|(key, _)| *key).collect::<Vec<_>>(), keys, "{name}");
@@ -57,7 +57,7 @@ impl Count {
         }
     }
 
-    /// Every metric of two texts.
+    /// Compares every metric of two texts.
     pub(crate) fn all_metrics<'v>(
         &mut self,
         name: &str,
@@ -80,7 +80,7 @@ impl Count {
         );
     }
 
-    /// Says how it went; fails when a number is too far away.
+    /// Prints the counts. Fails when any number is out of tolerance.
     pub(crate) fn done(self, what: &str, cases: usize) {
         let [near, beyond] = [&self.near, &self.beyond].map(Vec::len);
         println!(

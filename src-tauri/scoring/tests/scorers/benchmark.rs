@@ -1,5 +1,5 @@
-//! `kendall_tau` against what scipy computes, on lists made up here and on the published runs of a
-//! benchmark. Those runs are not part of the project; without them there is nothing to do.
+//! Compares `kendall_tau` with scipy, on synthetic lists and on published runs of a benchmark.
+//! Those runs are not part of the repository; without them that test does nothing.
 use super::{float, rows, told};
 use std::path::{Path, PathBuf};
 use touchstone_formats::benchmark::{self, Parts};
@@ -7,7 +7,7 @@ use touchstone_formats::suite::{self, Expected, Task};
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{Case, Outcome, Scored, Scorer, defaults, published, score};
 
-/// `scripts/order-oracle.py lists` and `runs`
+/// Output of `scripts/order-oracle.py lists` and `runs`.
 const LISTS: &str = include_str!("lists.jsonl");
 const RUNS: &str = include_str!("runs.jsonl");
 
@@ -37,7 +37,7 @@ fn the_order_of_lists_scores_as_scipy_says() {
     eprintln!("{} lists as scipy says", all.len());
 }
 
-/// The benchmark folder, when it is there.
+/// Returns the benchmark folder, if it is present.
 fn folder() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/benchmark");
     if !folder.is_dir() {
@@ -54,7 +54,7 @@ fn task(folder: &Path, name: &str) -> Task {
     suite::read(&std::fs::read_to_string(file).unwrap(), name).unwrap().tasks.remove(0)
 }
 
-/// The expected output of each variation, by its name.
+/// Returns the expected output of each variation, by its name.
 fn truths(folder: &Path, task: &Task) -> Vec<(String, Value)> {
     let truth = |variation: &suite::Variation| {
         let Expected::File(path) = &variation.expected else { panic!("{variation:?}") };

@@ -1,4 +1,4 @@
-//! What holds for any answer.
+//! Properties that hold for any answer.
 use super::{scorer, value};
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
@@ -53,7 +53,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Rows with an id each, and two fields.
+/// Returns a row with an id and two fields.
 fn row(id: usize, a: u8) -> Value {
     let number = |number: usize| Value::Number(number.to_string());
     Value::Map(vec![
@@ -152,10 +152,10 @@ proptest! {
         }
         for line in ["exact", "fields", "fields: {ordered: true}", "numeric"] {
             let (none, one, two) = (score_of(line, &whole, &whole), score_of(line, &whole, &one), score_of(line, &whole, &two));
-            // A row that was wrong already may go, or be wrong otherwise.
+            // Removing or changing a row that was already wrong has no effect.
             prop_assert!(none > one && one >= two - 1e-12, "{line}: {none} {one} {two}");
         }
-        // These only look at which rows there are.
+        // These scorers only consider which rows are present.
         let mut less = whole.clone();
         less.remove(at);
         for line in ["prefix_list", "similar_list", "kendall_tau"] {

@@ -1,5 +1,5 @@
-//! What parts weigh, and how near numbers are. `numeric` compares numbers, so a number that may be
-//! wrong tells no row from another.
+//! Tests of the weights of parts, and of the distance of numbers. `numeric` compares numbers,
+//! therefore a number that may be wrong does not identify a row.
 use super::{scored, scorer, told, value};
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
@@ -26,7 +26,7 @@ fn a_number_that_is_compared_is_no_key() {
             insta::assert_snapshot!(told_of(line, months, turned), @"0.0000 failed: none of 3 numbers right, farthest: #3 total 9 → 5, 4 below (44.4444 %), beyond the cutoff");
         }
     }
-    // A year names its row, and not what was earned in it.
+    // A year identifies its row, an amount does not.
     let years = "[{year: 2021, earned: 500}, {year: 2022, earned: 900}]";
     insta::assert_snapshot!(told_of("numeric", years, "[{year: 2022, earned: 500}, {year: 2021, earned: 900}]"), @"0.0000 failed: none of 2 numbers right, farthest: #2021 earned 500 → 900, 400 above (80 %), beyond the cutoff");
     let spelled = "[{name: Bug, count: 12}, {name: Downtime, count: 7}]";
@@ -40,7 +40,7 @@ fn whether_a_number_is_expected_is_no_question_of_the_answer() {
     insta::assert_snapshot!(told_of("numeric", "[{n: 5}, {n: 6}]", "[{n: 50}, {n: 60}]"), @"0.0000 failed: none of 2 numbers right, farthest: n 6 → 60, 54 above (900 %), beyond the cutoff");
 }
 
-/// Rows of two names and two numbers; few values, so that they meet often.
+/// Generates rows of two names and two numbers, with few values to make collisions frequent.
 fn groups() -> impl Strategy<Value = Vec<Value>> {
     let row = |(a, b, n, m): (u8, u8, u8, u8)| {
         let number = |n: u8| Value::Number(n.to_string());
@@ -85,9 +85,9 @@ proptest! {
     }
 }
 
-/// Rows that a team and a number tell apart, and none of both alone when there are several teams
-/// and numbers; with the answer that has all names and puts what was measured of each row into
-/// another one.
+/// Generates rows that are identified by a team and a number together (neither is sufficient alone
+/// when there are several), and an answer with all names whose measurements are moved to other
+/// rows.
 fn measured_elsewhere() -> impl Strategy<Value = (Vec<Value>, Vec<Value>)> {
     let parts = (1..4_usize, 2..4_usize, prop::sample::select(vec![1_usize, 2021]), 0..3_u8);
     (parts, any::<prop::sample::Index>(), any::<prop::sample::Index>()).prop_map(
@@ -144,7 +144,7 @@ fn a_text_and_a_number_together_may_tell_rows_apart() {
 
 #[test]
 fn what_is_measured_makes_no_rows_alike() {
-    // One team is there twice and all are spelled otherwise, so that no field is a key.
+    // One team occurs twice and all are spelled differently, therefore no field is a key.
     let expected = "[{team: red one, of: x, n: 10}, {team: blue two, of: x, n: 50}, {team: blue two, of: x, n: 51}]";
     let answer = "[{team: Red uno, of: x, n: 50}, {team: Blue due, of: x, n: 10}, {team: Blue due, of: x, n: 11}]";
     for line in ["numeric", "numeric: {field: n}"] {
@@ -185,7 +185,7 @@ fn rows_are_shown_beside_those_they_are_scored_against() {
         };
         assert_eq!(fields, &["month"], "{list}");
     }
-    // What `fields` says goes first.
+    // The options of `fields` take precedence.
     let both = comparison(value("[numeric, {fields: {strict: true}}]").items(), None);
     assert_eq!((both.measured, both.extra_fields), (Measured::Nothing, ExtraFields::Wrong));
 }
@@ -202,7 +202,7 @@ fn an_empty_object_is_right_only_when_nothing_came() {
         ("fields: {ignore: [a]}", "{}", "{b: 1}", "0.0000 failed"),
         ("fields: {ignore: [a]}", "{user: {}, n: 1}", "{user: {a: 1}, n: 2}", "0.5000 failed"),
         ("fields", "{user: {}, n: 1}", "{user: {}, n: 2}", "0.5000 failed"),
-        // It weighs the same when it is wrong, however much came.
+        // A wrong value has the same weight however large the answer is.
         (
             "fields",
             "{user: {}, n: 1}",
@@ -227,8 +227,8 @@ fn an_empty_object_is_right_only_when_nothing_came() {
 
 #[test]
 fn a_row_weighs_the_same_when_it_is_right_wrong_or_missing() {
-    // Three rows, each with two fields and its place, and with two rows inside, each one field and
-    // its place.
+    // Three rows, each with two fields and its position, and with two nested rows of one field and
+    // its position each.
     let row = |id: u32| format!("{{id: {id}, in: [{{x: {id}}}, {{x: 9}}]}}");
     let (one, two, three) = (row(1), row(2), row(3));
     let expected = format!("[{one}, {two}, {three}]");

@@ -1,4 +1,4 @@
-//! How suites name scorers, and which are taken when they name none.
+//! Tests of the names of scorers in suites, and of the default scorers.
 use super::{scorer, value};
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{Better, Need, Scorer, choose, defaults, published, read};
@@ -10,7 +10,7 @@ fn read_yaml(list: &str) -> (Vec<Scorer>, Vec<String>) {
     }
 }
 
-/// Names, and what is wrong.
+/// Returns the names of the scorers, and the warnings.
 fn told(list: &str) -> String {
     let (scorers, warnings) = read_yaml(list);
     let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();
@@ -174,7 +174,7 @@ fn a_suite_that_names_none_gets_what_fits_its_expected_output() {
         assert_eq!(names(&choose(&[], Some(&expected)).0), usual);
         assert_eq!(names(&choose(&["exact".into()], Some(&expected)).0), "exact");
         let (scorers, warnings) = choose(&["exakt".into()], Some(&expected));
-        // A name that is none is an error, and no other scorer takes its place.
+        // An unknown name is an error, and no default scorer replaces it.
         assert_eq!((names(&scorers).as_str(), warnings.len()), ("", 1));
     }
     assert_eq!((defaults(None), published(None)), (vec![], vec![]));

@@ -1,4 +1,4 @@
-//! What becomes of a case that is not one answer beside one expected value.
+//! Tests of cases other than one answer with one expected value.
 use super::{scorer, told, value};
 use touchstone_scoring::scorers::{Case, Need, Outcome, score};
 

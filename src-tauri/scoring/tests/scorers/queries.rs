@@ -1,4 +1,4 @@
-//! The scorers of queries of `StableToolBench`.
+//! Tests of the scorers for queries of `StableToolBench`.
 use super::{scorer, told};
 use touchstone_formats::run::Told;
 use touchstone_formats::stabletoolbench::{Api, Query, names};

@@ -1,14 +1,14 @@
-//! What each rule says, by example.
+//! Tests of each scorer by example.
 use super::{scored, scorer, told, value};
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{Dates, ExtraFields, diff};
 use touchstone_scoring::scorers::{Case, Outcome, comparison, score};
 
-/// Tries cases: scorer, expected, answer, what is told.
+/// Checks cases of scorer, expected value, answer and formatted score.
 fn check<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, &'a str, &'a str)>) {
     let wrong = |(line, expected, answer, wanted): (&str, &str, &str, &str)| {
         let found = told(&scored(line, expected, answer));
-        // How a difference is told is tried where it is told.
+        // The formatting of differences is tested elsewhere; `…` cuts it off.
         let right = wanted
             .strip_suffix('…')
             .map_or(found == wanted, |beginning| found.starts_with(beginning));
@@ -19,7 +19,7 @@ fn check<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, &'a str, &'a str
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Tries cases of one scorer.
+/// Checks cases of one scorer.
 fn table(line: &str, cases: &[(&str, &str, &str)]) {
     check(cases.iter().map(|(expected, answer, wanted)| (line, *expected, *answer, *wanted)));
 }
@@ -193,7 +193,7 @@ fn what_a_person_is_shown_is_paired_as_it_was_scored_and_moves_are_shown() {
         let shown = diff(&left, &right, &comparison(&[], None));
         let scored = scored("fields", expected, answer);
         let parts = |text: &str| -> Vec<String> {
-            // How many are right depends on moves.
+            // The number of right values depends on moves.
             let told = text.split("; ").next().unwrap_or_default().split(", ").skip(1);
             told.filter(|part| !part.contains("moved")).map(str::to_owned).collect()
         };
@@ -519,7 +519,7 @@ fn texts_whose_order_would_take_too_long_to_compare_have_no_score_and_say_what_t
             why.starts_with("These texts are too long for `text") && why.contains("Choose"),
             "{why}"
         );
-        // What they begin and end with alike costs nothing.
+        // A common beginning and end cost nothing.
         let long = left.replace("a35000 ", "other ");
         let Outcome::Scored(scored) = tried(line, &left, &long) else { panic!("{line}") };
         assert!(scored.score > Some(0.99), "{scored:?}");

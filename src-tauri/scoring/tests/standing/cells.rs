@@ -1,4 +1,4 @@
-//! Cells and groups.
+//! Tests of cells and groups.
 use crate::stage::{column, runs};
 use proptest::prelude::*;
 use touchstone_scoring::standing::{Cell, Counted, End, Group, Means, RowKey, Standing};
@@ -293,7 +293,7 @@ proptest! {
     }
 }
 
-/// The same but for what adding in another order leaves.
+/// Compares two values with a tolerance for the order of summation.
 fn near(one: Option<f64>, other: Option<f64>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => (one - other).abs() < 1e-9,

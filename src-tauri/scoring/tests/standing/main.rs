@@ -1,5 +1,5 @@
-//! How systems stand: each run counted once, repeats as one row, pairs against a baseline, and the
-//! sentences about them.
+//! Tests of the aggregation by system: each run counts once, repeats form one row, pairs are
+//! compared with a baseline, and sentences describe the comparison.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod cells;
 mod pairs;

@@ -1,9 +1,9 @@
-//! Pairs against a baseline.
+//! Tests of pairs with a baseline.
 use crate::stage::{column, runs};
 use touchstone_scoring::standing::{Counted, DoubtKind, Pairing, RowKey, Standing, Why};
 use touchstone_scoring::stats::{PairedPasses, Tendency, WinTieLoss};
 
-/// The system `t` against `s`.
+/// Returns the comparison of system `t` with the baseline `s`.
 fn against<'a>(all: &[Counted<'a>]) -> Pairing<'a> {
     let mut standing = Standing::of(all, Some(column("s")));
     assert_eq!(standing.pairings.len(), 1);
@@ -35,7 +35,7 @@ fn repeats_are_taken_together_before_they_are_paired() {
         (2, 2, WinTieLoss { wins: 2, ties: 0, losses: 0 })
     );
     let passes = pairing.passes.unwrap();
-    // Two of three is a pass; one of two is not more than half.
+    // Two of three runs are a pass; one of two is not a majority.
     assert_eq!(passes.table, PairedPasses { both: 1, only_first: 0, only_second: 0, neither: 1 });
     assert!(passes.by_task.is_some());
 }
@@ -57,7 +57,7 @@ fn single_runs_of_single_tasks_go_by_mcnemar_alone() {
     assert!((pairing.score.unwrap().p.unwrap().p - passes.mcnemar).abs() < 1e-12);
 }
 
-/// Of one task with so many variations, `t` passes all and `s` none.
+/// Returns runs of one task with so many variations, all of which `t` passes and `s` fails.
 fn one_task(variations: u32) -> Vec<String> {
     (0..variations).flat_map(|at| [format!("a #{at} s 0.{at}-"), format!("a #{at} t 1+")]).collect()
 }
@@ -78,7 +78,7 @@ fn variations_of_the_only_task_stand_for_themselves_and_show_what_they_differ_in
         (None, Tendency::Better),
         "each pair is one of its kind"
     );
-    // Of several tasks, the variations of one count as one.
+    // With several tasks, the variations of one task count as one unit.
     let mut lines = lines;
     lines.extend(["b #0 s 0-".to_owned(), "b #0 t 1+".to_owned()]);
     let score =
@@ -98,8 +98,8 @@ fn one_unit_has_no_test() {
     }
 }
 
-/// Of so many tasks, in each of which `t` is better or worse by a little more than in the one
-/// before.
+/// Returns runs of so many tasks, in which the difference between `t` and `s` changes a little from
+/// task to task, in both directions.
 fn mixed(tasks: u32) -> Vec<String> {
     let line = |at: u32| {
         let (one, other) = if at.is_multiple_of(3) { (70, 40 - at) } else { (40, 60 + at) };
@@ -143,7 +143,7 @@ fn what_is_known_of_one_of_several_tasks_counts_as_one() {
 
 #[test]
 fn what_is_told_of_passes_is_of_the_way_that_shows_them() {
-    // By the majority of its runs `t` passes more rows, by their shares fewer.
+    // By majority `t` passes more rows, by shares of runs fewer.
     let lines: Vec<String> = (0..12)
         .flat_map(|task| {
             let (s, t) = if task < 2 { ("++---", "+++--") } else { ("+++++", "+++--") };

@@ -1,4 +1,4 @@
-//! The sentences about a comparison.
+//! Tests of the sentences about a comparison.
 use crate::stage::{column, runs};
 use touchstone_scoring::standing::{METHOD, Standing, outcome, probability, sentences};
 use touchstone_scoring::stats::Tendency;
@@ -80,7 +80,7 @@ fn one_variation_is_told_and_not_tested() {
     Pair by pair it won 1, tied 0 and lost 0.
     Pair by pair both pass 0, only it 1, only the baseline 0 and neither 0.
     ");
-    // What is known of one task alone is not tested where scores are.
+    // A cost that is known for one task only is not tested, although the scores are.
     insta::assert_snapshot!(said(&["a #0 s 1+ cost=2", "a #0 t 1+ cost=1", "b #0 s 0.5-", "b #0 t 0-"]), @r"
     t/m scores 0.500 on average and s/m 0.750, over 2 pairs of 2 tasks: 0.250 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
     It passes 1 of 2 (50 %), the baseline 1 of 2 (50 %): 0.0 points (95 % interval −57.3 to 57.3); 0 only it passes, 0 only the baseline; McNemar's exact p = 1.000. No difference is shown.
@@ -153,8 +153,8 @@ fn few_tasks_say_how_far_they_have_to_agree() {
     assert!(
         said(&lines).contains("6 tasks show a difference only where all of them go the same way.")
     );
-    // Of 11, 6 are enough where the others tie: how many have to agree is not said, and nothing
-    // where it is shown.
+    // With 11 tasks, 6 are enough when the others tie. The required number is therefore not stated,
+    // and nothing is stated when a difference is shown.
     let of = |better: u32| -> Vec<String> {
         let line = |at: u32| {
             [

@@ -1,8 +1,8 @@
-//! Runs, written in one line each: `task #variation system end`.
+//! Builds runs from one line each: `task #variation system end`.
 use touchstone_scoring::standing::{Column, Counted, End};
 
-/// Runs of the model `m`. Ends are a score with `+` or `-` behind it when it passed or not, or a
-/// word.
+/// Returns runs of the model `m`. An end is a score followed by `+` or `-` for passed or failed, or
+/// a word.
 pub(crate) fn runs<'a>(lines: &[&'a str]) -> Vec<Counted<'a>> {
     lines.iter().map(|line| run(line)).collect()
 }
@@ -47,7 +47,7 @@ fn end(word: &str) -> End {
     }
 }
 
-/// A system with the model `m`.
+/// Returns the column of a system with the model `m`.
 pub(crate) fn column(system: &str) -> Column<'_> {
     Column { system: Some(system), model: Some("m") }
 }

@@ -1,8 +1,8 @@
-//! How often 95 % intervals of few tasks hold the mean that the scores were drawn from.
+//! Measures the coverage of 95 % intervals over few tasks.
 use touchstone_scoring::stats::{Clusters, FEWEST_DRAWN, Interval, Level, Resampling};
 
-/// Numbers from 0 to 1, the same each time (a linear congruence with the constants of Knuth's
-/// MMIX).
+/// Pseudo-random numbers from 0 to 1, reproducible (a linear congruential generator with the
+/// constants of Knuth's MMIX).
 struct Chance(u64);
 
 impl Chance {
@@ -13,7 +13,7 @@ impl Chance {
     }
 }
 
-/// How scores of a task come, and what they come to on average.
+/// Name, generator and mean of a distribution of scores.
 type Scores = (&'static str, fn(&mut Chance) -> f64, f64);
 
 const KINDS: [Scores; 4] = [
@@ -23,7 +23,7 @@ const KINDS: [Scores; 4] = [
     ("mostly one end", |chance| (std::f64::consts::PI * chance.next() / 2.0).sin().powi(2), 0.5),
 ];
 
-/// Of 100 intervals over so many tasks, as many hold it; where there is none, nothing is said.
+/// Returns the percentage of intervals that contain the mean, out of those that exist.
 fn held(
     tasks: u64,
     (_, score, mean): Scores,
@@ -32,7 +32,7 @@ fn held(
     let mut chance = Chance(tasks);
     let (mut held, mut said) = (0.0, 0.0);
     for _ in 0..1_200 {
-        // Of half the tasks there are two runs, each off by a little.
+        // Half of the tasks have two runs with a small deviation each.
         let rows = (0..tasks).flat_map(|task| {
             let here = score(&mut chance);
             let off = 0.1 * (chance.next() - 0.5);

@@ -1,4 +1,4 @@
-//! What holds for whatever numbers come.
+//! Properties that hold for arbitrary numbers.
 use proptest::prelude::*;
 use touchstone_scoring::stats::{
     Clusters, Confusion, Level, PairedPasses, Power, Resampling, Weights,
@@ -122,8 +122,7 @@ proptest! {
         }
     }
 
-    /// On passes alone, one pair for each task, flipping signs is what the test of `McNemar`
-    /// counts.
+    /// On passes alone, with one pair per task, the sign-flip test equals the test of `McNemar`.
     #[test]
     fn flipping_passes_is_the_test_of_mcnemar(first in 0_u64..16, second in 0_u64..16, same in 0_u64..9) {
         let pairs = PairedPasses { both: same, only_first: first, only_second: second, neither: 1 };
@@ -144,14 +143,15 @@ proptest! {
 
     #[test]
     fn drawing_comes_near_counting(rows in scores()) {
-        // The same differences, once few enough to be counted, once with tasks that cancel out so
-        // that they are drawn.
+        // Identical differences twice: few enough to be counted exactly, and with negligible
+        // further tasks that force sampling.
         let differences: Vec<(u32, f64)> = rows.iter().map(|(task, value)| (u32::from(*task), value - 0.3)).collect();
         let counted = sign_flips(&Clusters::gather(differences.iter().copied()).unwrap(), FEW);
         let crumbs = (100..140).map(|task| (task, 1e-6));
         let drawn = sign_flips(&Clusters::gather(differences.into_iter().chain(crumbs)).unwrap(), Resampling { times: 4_000, seed: 3 });
         prop_assert!(counted.exact && !drawn.exact);
-        // Crumbs break the ties that counting finds, by half of what is tied at most.
+        // The negligible tasks break ties that exact counting includes, by at most half of the
+        // ties.
         prop_assert!(drawn.p <= counted.p + 0.05, "{} {}", drawn.p, counted.p);
     }
 
@@ -202,7 +202,7 @@ proptest! {
     }
 }
 
-/// Where counting ends and the normal distribution takes over, nobody should see a step.
+/// There is no visible step where exact counting ends and the normal approximation begins.
 #[test]
 fn many_pairs_go_on_where_few_end() {
     for share in [0.1, 0.3, 0.8] {

@@ -1,5 +1,6 @@
-//! Statistics against published values, against an independent oracle (`scripts/oracle/stats.py`),
-//! by their laws, by how often intervals hold what they are about, and on nothing at all.
+//! Tests of the statistics against published values, against an independent oracle
+//! (`scripts/oracle/stats.py`), by their properties, by the coverage of intervals, and on empty
+//! input.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod coverage;
 mod laws;

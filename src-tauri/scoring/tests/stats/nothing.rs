@@ -1,5 +1,4 @@
-//! What is said of nothing, of one, of all the same, and of what is not a number: none, and never
-//! 0.
+//! Results for empty input, single values, equal values and NaN are `None`, never 0.
 use touchstone_scoring::stats::{
     Amounts, Clusters, Confusion, Interval, Level, PairedPasses, Power, Resampling, Weights,
     detectable_mean_difference, detectable_rate_difference, is_flaky, over_rows, pass_all, pass_at,
@@ -33,7 +32,7 @@ fn all_passes_and_no_passes_reach_the_end_and_stay_in_doubt() {
     }
 }
 
-/// Ten tasks with five runs each that all passed are ten tasks that passed.
+/// Ten tasks whose five runs all passed count as ten passed tasks.
 #[test]
 fn repeats_of_a_task_add_less_than_other_tasks() {
     assert_eq!(wilson_clustered(&[(5, 5); 10], LEVEL()), wilson(10, 10, LEVEL()));

@@ -1,4 +1,4 @@
-//! Cases of our own, as the usual packages of Python and plain counting see them.
+//! Compares synthetic cases with common Python packages and with brute-force counting.
 use serde::Deserialize;
 use touchstone_scoring::stats::{
     Clusters, Confusion, Level, PairedPasses, Power, Resampling, Weights,
@@ -114,7 +114,7 @@ fn level(share: f64) -> Level {
     Level::new(share).unwrap()
 }
 
-/// To 1e-9, of the value itself when it is small or large.
+/// Compares with a tolerance of 1e-9, relative to the value unless it is 0.
 #[track_caller]
 fn same(found: f64, expected: f64, what: &dyn std::fmt::Debug) {
     let off = (found - expected).abs();
@@ -129,7 +129,7 @@ fn wilson_intervals_are_those_of_statsmodels() {
     for case in oracle().wilson {
         let found = wilson(case.passed, case.n, level(case.level)).unwrap();
         let what = (case.passed, case.n, case.level);
-        // At the ends the other side leaves what rounding does.
+        // At the ends of the range, the other implementation leaves rounding errors.
         assert!(
             (found.low - case.low).abs() < 1e-12 && (found.high - case.high).abs() < 1e-12,
             "{what:?}: {found:?}"
@@ -211,8 +211,7 @@ fn rates_of_tasks_with_repeats_are_as_sure_as_a_cluster_robust_regression() {
     }
 }
 
-/// What is drawn is nearer to all that could be drawn, the more is drawn: within 4 % of the width
-/// here.
+/// The bootstrap converges to the interval over all resamples; here within 4 % of its width.
 #[test]
 fn bootstrap_intervals_come_near_those_of_all_resamples() {
     for case in oracle().bootstrap {

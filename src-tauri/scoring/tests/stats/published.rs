@@ -1,4 +1,4 @@
-//! Values that others have printed.
+//! Compares with published values.
 use touchstone_scoring::stats::{
     Clusters, Confusion, Interval, Level, PairedPasses, Resampling, Weights, pass_all, pass_at,
     sign_flips, wilson,
@@ -9,7 +9,7 @@ fn rounded(interval: Interval, digits: i32) -> (f64, f64) {
     (round(interval.low), round(interval.high))
 }
 
-/// Student's points for one and two degrees of freedom: 12.706 and 4.303.
+/// Quantiles of Student's distribution for one and two degrees of freedom: 12.706 and 4.303.
 #[test]
 fn few_tasks_get_the_interval_of_student() {
     let of = |values: &[f64]| {
@@ -37,8 +37,8 @@ fn wilson_intervals_are_those_of_newcombe() {
     }
 }
 
-/// Airway hyper-responsiveness before and after transplantation (Bentur et al. 2009), as Fagerland,
-/// Lydersen and Laake (2014) work it out.
+/// Airway hyper-responsiveness before and after transplantation (Bentur et al. 2009), in the
+/// analysis of Fagerland, Lydersen and Laake (2014).
 #[test]
 fn paired_rates_are_those_of_fagerland() {
     let pairs = PairedPasses { both: 1, only_first: 1, only_second: 7, neither: 12 };
@@ -47,7 +47,8 @@ fn paired_rates_are_those_of_fagerland() {
     assert!((pairs.difference().unwrap() + 0.286).abs() < 5e-4);
 }
 
-/// Heights of Darwin's maize in eighths of an inch: Fisher (1935) counted 1,726 of 32,768 ways.
+/// Heights of Darwin's maize in eighths of an inch: Fisher (1935) counted 1,726 of 32,768
+/// arrangements.
 #[test]
 fn the_permutation_test_is_the_one_fisher_did_by_hand() {
     let differences = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48];
@@ -59,7 +60,8 @@ fn the_permutation_test_is_the_one_fisher_did_by_hand() {
     assert!((found.p - 1726.0 / 32_768.0).abs() < 1e-12, "{}", found.p);
 }
 
-/// Two reviewers of fifty proposals: 20 accepted and 15 refused by both, 5 and 10 by one.
+/// Two reviewers of fifty proposals: both accepted 20 and both refused 15; they disagree on 5 and
+/// 10.
 #[test]
 fn agreement_beyond_chance_is_that_of_the_textbook() {
     let pairs = [(0, 0, 20), (0, 1, 5), (1, 0, 10), (1, 1, 15)];
@@ -73,8 +75,8 @@ fn agreement_beyond_chance_is_that_of_the_textbook() {
     assert_eq!(table.counts(), [[20, 5], [10, 15]]);
 }
 
-/// Two of five tries passed: of the ten ways to draw two, three hold no pass and one holds only
-/// passes.
+/// Two of five tries passed: of the ten ways to draw two, three contain no pass and one contains
+/// only passes.
 #[test]
 fn chances_of_repeats_are_those_of_drawing_by_hand() {
     assert!((pass_at(2, 2, 5).unwrap() - 0.7).abs() < 1e-12);

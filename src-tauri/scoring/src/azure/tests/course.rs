@@ -1,5 +1,5 @@
-//! How a row goes on: questions in order, once more when a reply cannot be read, and the same from
-//! what was heard alone.
+//! Tests of the evaluation of a row: order of questions, retries after unreadable replies, and
+//! reproducibility from the replies.
 use super::{block, evaluator, given, told, went};
 use crate::azure::{Evaluation, Inputs, Next, Quirks, all};
 use proptest::prelude::*;
@@ -105,7 +105,7 @@ fn qa_asks_five_judges_in_order_and_measures_the_words() {
     "f1_result":"pass",
     "f1_threshold":0.25}
     "#);
-    // Inside it the package looks at the question too, and F1 cannot fail.
+    // Within `qa` the package includes the query for groundedness, and F1 cannot fail.
     let (asked, result) = went(
         &evaluator("qa", "{}"),
         &given(&ROW.replace("Berlin\"}", "Bonn\"}")),
@@ -207,7 +207,7 @@ fn cosine_lacks_vectors_first_and_goes_from_0_to_1() {
     );
 }
 
-/// Options with which a kind can be read.
+/// Returns valid options for a kind.
 fn options(kind: &str) -> &'static str {
     match kind {
         "string_check" => r#"{"input": "{{item.response}}", "reference": "x", "operation": "eq"}"#,
@@ -235,7 +235,7 @@ proptest! {
             let mut evaluation = Evaluation::new(&evaluator, &inputs, &quirks);
             let mut heard: Vec<&str> = Vec::new();
             loop {
-                // Somebody who begins anew with the same replies is asked the same.
+                // An evaluation restarted with the same replies asks the same question.
                 let mut again = Evaluation::new(&evaluator, &inputs, &quirks);
                 for reply in &heard {
                     again.take(reply);

@@ -1,5 +1,5 @@
-//! The judges as a whole: what they are shown, how their replies are read, and how a row goes on.
-//! Each table has our way and the package's side by side.
+//! Tests of whole evaluations: prompts, parsing of replies, and the sequence of questions. The
+//! tables show the package's behavior and Touchstone's side by side.
 mod course;
 mod pandas;
 mod replies;
@@ -18,18 +18,18 @@ fn value(text: &str) -> Value {
     json::read(text).unwrap()
 }
 
-/// Inputs of an object.
+/// Returns the members of a JSON object as inputs.
 fn given(text: &str) -> Inputs {
     let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
     Inputs(value(text).entries().iter().map(named).collect())
 }
 
-/// An evaluator of that kind, with options.
+/// Returns an evaluator of that kind with options.
 fn evaluator(kind: &str, options: &str) -> Evaluator {
     Evaluator::read(kind, &value(options)).unwrap()
 }
 
-/// A result as JSON, an error as its sentence.
+/// Formats a result as JSON, and an error as its message with the cause before it.
 fn told(came: &Result<Outcome, Failure>) -> String {
     match came {
         Ok(outcome) => {
@@ -43,7 +43,8 @@ fn told(came: &Result<Outcome, Failure>) -> String {
     }
 }
 
-/// Every question that is asked, and what it came to; the last reply is given again and again.
+/// Runs an evaluation and returns its questions and its formatted result. The last reply is
+/// repeated as often as needed.
 fn went(
     evaluator: &Evaluator,
     inputs: &Inputs,
@@ -66,7 +67,7 @@ fn went(
     }
 }
 
-/// What was copied into a question under a name.
+/// Returns the fenced text of that name in a question.
 fn block(question: &Question, name: &str) -> Option<String> {
     let (_, rest) = question.text.split_once(&format!("<{name}>\n"))?;
     let (inside, _) = rest.split_once(&format!("\n</{name}>"))?;

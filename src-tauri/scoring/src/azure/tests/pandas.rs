@@ -1,10 +1,10 @@
-//! What stands in a table as pandas 2.3 reads it from a file. Every expected cell is what pandas
-//! itself gave for that text.
+//! Tests of table contents as read by pandas 2.3. Every expected cell is the output of pandas for
+//! that text.
 use crate::azure::{Outputs, Quirks, Results, Table, metrics};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Columns with their cells, or why the file is not read.
+/// Returns the columns with their cells, or the error.
 fn read(text: &str, csv: bool) -> String {
     let quirks = Quirks::of(["pandas_types"]).unwrap();
     let table = match Table::read(text, csv, &quirks) {
@@ -43,7 +43,7 @@ fn numbers_of_json_lines_are_read_as_roughly_as_pandas_does() {
         ("NaN", "null"),
         ("-Infinity", "\"-.inf\""),
     ] {
-        // Inside of a list no column changes its type.
+        // The types of columns do not affect values within a list.
         assert_eq!(
             read(&format!("{{\"a\": [{written}]}}"), false),
             format!("a: [{cell}]"),
@@ -206,7 +206,7 @@ fn what_a_target_said_is_written_by_columns_of_one_type() {
     ] {
         assert!(text.contains(part), "{part} {text}");
     }
-    // Where one row lacks it, null is no number either; where all have it, it is null.
+    // When a row lacks the value, null becomes NaN too; when all rows have null, it stays null.
     assert_eq!(text.matches("\"outputs.none\": NaN}").count(), 2, "{text}");
     assert!(said([r#"{"a": null}"#, r#"{"a": null}"#]).contains("\"outputs.a\": null}"));
 }

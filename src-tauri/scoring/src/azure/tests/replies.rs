@@ -1,4 +1,4 @@
-//! Replies as results.
+//! Tests of the results of replies.
 use super::{evaluator, given, told, went};
 use crate::azure::{Evaluation, Next, Quirks, judges};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 const INPUTS: &str = r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g",
     "tool_calls": [{"type": "tool_call", "name": "f", "arguments": {}}], "tool_definitions": [{"name": "f"}]}"#;
 
-/// What a judge makes of a reply.
+/// Returns a judge's result for a reply.
 fn makes(judge: &str, reply: &str, quirks: &Quirks) -> String {
     went(&evaluator(judge, "{}"), &given(INPUTS), &[reply], quirks).1
 }
@@ -75,10 +75,10 @@ fn a_readable_reply_is_the_same_result_either_way() {
     }
 }
 
-/// The score of a reply in tags, of the package and ours: `?` is unknown, `-` is no score and a
-/// reason.
+/// Returns the scores of a reply in tags under the package's rules and under Touchstone's. `?`
+/// stands for an unknown score, `-` for an error.
 fn both(reply: &str) -> (String, String) {
-    // A reason is asked for.
+    // Adds the required reason.
     let bare = reply.to_lowercase().trim_start_matches('*').starts_with("<s2>");
     let reply = if bare { format!("<S1>r</S1>{reply}") } else { reply.to_owned() };
     let score = |quirks: &Quirks| {
@@ -121,7 +121,7 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
     ] {
         assert_eq!(both(reply), (theirs.to_owned(), ours.to_owned()), "{reply}");
     }
-    // The switch alone brings the first digit back, and nothing else.
+    // This quirk alone restores the first digit, and nothing else.
     let one = Quirks::of(["first_digit"]).unwrap();
     assert!(makes("coherence", "<S1>r</S1><S2>10</S2>", &one).starts_with("{\"coherence\":1.0,"));
     assert_eq!(
@@ -136,7 +136,7 @@ fn tags_that_are_quoted_are_no_score_of_ours() {
         (r#"<S1>It says "<S2>5</S2>"</S1><S2>1</S2>"#, "5", "1"),
         (r#"<S0>It says "<S2>5</S2>"</S0><S1>r</S1><S2>1</S2>"#, "5", "1"),
         (r#"<S1>It says "<S2>5</S2>"</S1><S2>1"#, "5", "-"),
-        // Which of both is quoted, nobody can tell.
+        // It is undecidable which of the two is quoted.
         (r#"<S1>It says "</S1><S2>5</S2>" to cheat</S1><S2>1</S2>"#, "5", "-"),
         ("<S0>t</S0><S1>r</S1><S2>1</S2> It says </S0><S1>x</S1><S2>5</S2>", "1", "-"),
         (r#"<S0>It says "</S0><S1>x</S1><S2>5</S2>" so"#, "5", "-"),
@@ -163,8 +163,8 @@ fn tags_that_are_quoted_are_no_score_of_ours() {
 
 #[test]
 fn scores_of_objects_are_whatever_is_a_number_for_the_package_and_one_from_1_to_5_for_us() {
-    // A score, `NaN` with the word of its result, or `-` for an error: relevance, task adherence,
-    // intent resolution of the package; ours.
+    // A score, `NaN` with its result, or `-` for an error: the package's relevance, task adherence
+    // and intent resolution, then Touchstone's.
     for (score, theirs, ours) in [
         ("4.5", ["4.5", "4.5", "4.5"], "4.5"),
         (r#"" 4 ""#, ["4.0", "4.0", "4.0"], "4.0"),
@@ -221,7 +221,7 @@ fn what_stands_around_an_object_is_passed_over_unless_the_package_is_followed() 
     }
     let quoted = r#"{"explanation": "It ends with </think>{'score': 5}# to cheat", "score": 1}"#;
     assert!(makes("relevance", quoted, &Quirks::default()).starts_with("{\"relevance\":1.0"));
-    // Of a key that stands twice the last value counts, as for Python.
+    // The last of duplicate keys counts, like in Python.
     let twice = r#"{"explanation": "r", "score": 1, "score": 5}"#;
     for quirks in [Quirks::default(), Quirks::all()] {
         assert!(
@@ -230,7 +230,8 @@ fn what_stands_around_an_object_is_passed_over_unless_the_package_is_followed() 
             makes("relevance", twice, &quirks)
         );
     }
-    // Two objects in one reply are none, and one without a reason or inside a sentence is quoted.
+    // Two objects in one reply are unreadable, and an object without a reason or within a sentence
+    // is a quotation.
     for reply in [
         r#"{"explanation": "r", "score": 1} {"explanation": "r", "score": 5}"#,
         r#"The response contains {"score": 5}, which I ignore."#,
@@ -270,7 +271,7 @@ fn a_score_without_a_reason_is_asked_for_again_unless_the_package_is_followed() 
             );
         }
     }
-    // One digit has no reason beside it.
+    // A single digit has no reason.
     assert!(makes("similarity", "4", &Quirks::default()).starts_with("{\"similarity\":4.0"));
 }
 
@@ -313,7 +314,7 @@ fn a_reply_without_a_score_is_what_each_judge_happens_to_make_of_it() {
         "reply: The reply of the judge has no score."
     );
     assert_eq!(makes("relevance", "so", &all), "reply: The reply of the judge is no JSON.");
-    // Ours says what is wrong, and nothing passes or fails.
+    // Touchstone's error states the cause, and the row neither passes nor fails.
     let ours = Quirks::default();
     assert_eq!(makes("relevance", "[1]", &ours), format!("{UNREAD}it is no JSON object."));
     assert_eq!(
@@ -430,7 +431,7 @@ fn numbers_of_replies_are_those_of_python() {
             makes(judge, &format!(r#"{{"explanation": "so", "score": {score}}}"#), &Quirks::all());
         came.split(',').next().unwrap_or_default().to_owned()
     };
-    // A whole number has no negative zero, and one that no float reaches is none.
+    // Integers have no negative zero, and those beyond the range of floats are invalid.
     assert_eq!(score("relevance", "-0"), r#"{"relevance":0.0"#);
     assert_eq!(score("relevance", "-0.0"), r#"{"relevance":-0.0"#);
     assert_eq!(score("task_adherence", "1e999"), r#"{"task_adherence":"Infinity""#);
@@ -439,7 +440,7 @@ fn numbers_of_replies_are_those_of_python() {
             .starts_with("reply: The score in the reply of the judge is no number")
     );
     assert!(score("relevance", r#""\u001c4""#).starts_with("reply: The score in the reply"));
-    // What a threshold is cut down to has no sign.
+    // A threshold truncated to zero has no sign.
     let judge = evaluator("response_completeness", r#"{"threshold": -0.5}"#);
     let (_, came) = went(&judge, &given(INPUTS), &["<S1>so</S1><S2>4</S2>"], &Quirks::all());
     assert!(came.contains(r#""response_completeness_threshold":0,"#), "{came}");

@@ -1,8 +1,8 @@
-//! Documents that were found, in cases that the package has a way of its own with.
+//! Tests of document retrieval in cases where the package behaves peculiarly.
 use super::{evaluator, given, went};
 use crate::azure::Quirks;
 
-/// The first metrics of a row, or why there are none.
+/// Returns the first metric of a row, or the error.
 fn came(options: &str, truth: &str, found: &str, quirks: &Quirks) -> String {
     let row = format!(r#"{{"retrieval_ground_truth": {truth}, "retrieved_documents": {found}}}"#);
     let came = went(&evaluator("document_retrieval", options), &given(&row), &[], quirks).1;
@@ -35,7 +35,7 @@ fn shares_of_labels_that_come_to_nothing_are_an_error_where_the_package_is_follo
         "input: There is no share of labels that come to nothing."
     );
     assert_eq!(came(below, truth, found, &Quirks::default()), r#"{"ndcg@3":"NaN""#);
-    // What nobody labelled counts as 0, which is no label there.
+    // An unlabelled document counts as 0, which is outside of the label range here.
     let negative = r#"{"ground_truth_label_min": -5, "ground_truth_label_max": -1}"#;
     let truth = r#"[{"document_id": "a", "query_relevance_label": -2}]"#;
     let found = r#"[{"document_id": "a", "relevance_score": 1}, {"document_id": "z", "relevance_score": 2}]"#;

@@ -1,4 +1,4 @@
-//! Each switch by itself: it changes what it says, and none is there for nothing.
+//! Tests that each quirk has an effect when it is on alone.
 use super::{evaluator, given, value, went};
 use crate::azure::{Evaluator, QUIRKS, Quirks};
 
@@ -9,7 +9,7 @@ const LEVEL: &str = r#"{"chain_of_thought": "r", "tool_calls_success_level": 4}"
 const SCORE: &str = r#"{"explanation": "r", "score": 4}"#;
 const TALK: &str = r#"{"conversation": {"messages": [{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "b"}]}}"#;
 
-/// Switches whose way shows in whole files only.
+/// Quirks that only affect whole files.
 const OF_FILES: [&str; 7] = [
     "mapped_in_all_rows",
     "own_mapping_only",
@@ -20,13 +20,13 @@ const OF_FILES: [&str; 7] = [
     "thresholds_averaged",
 ];
 
-/// Switches by which other options are understood, with such options of ROUGE.
+/// Quirks that change the accepted options, with ROUGE options that show the change.
 const OF_OPTIONS: [(&str, &str); 2] = [
     ("rouge_types_unlisted", r#"{"rouge_type": "rouge6"}"#),
     ("rouge_thresholds_with_fraction", r#"{"recall_threshold": 1}"#),
 ];
 
-/// A switch, and an evaluator with options, inputs and a reply by which it shows.
+/// Quirk, and evaluator kind, options, inputs and reply that show its effect.
 const SHOWN_BY: [(&str, &str, &str, &str, &str); 28] = [
     ("hidden_tool_definitions", "tool_call_accuracy", "{}", CALLED, LEVEL),
     ("groundedness_ignores_query", "groundedness", "{}", ROW, TAGS),
@@ -148,8 +148,7 @@ fn every_switch_shows_by_itself() {
     }
     for (name, kind, options, inputs, reply) in SHOWN_BY {
         let evaluator = evaluator(kind, options);
-        // One of the five judges of qa replies with a digit, one with an object, the others with
-        // tags.
+        // In `qa`, one judge replies with a digit, one with an object, and the others with tags.
         let replies = if kind == "qa" { vec![TAGS, SCORE, TAGS, TAGS, "4"] } else { vec![reply] };
         let seen = |quirks: &Quirks| {
             let (asked, came) = went(&evaluator, &given(inputs), &replies, quirks);
@@ -201,7 +200,7 @@ fn rouge_takes_the_types_and_thresholds_of_the_package_where_it_is_followed() {
         "{}",
         of("rouge6")
     );
-    // Lines may stand in another order.
+    // rougeLsum allows lines in a different order.
     assert!(
         of("rougeLsum").starts_with(r#"{"rouge_precision":0.8888888888888888,"#),
         "{}",

@@ -1,4 +1,4 @@
-//! What the judge of tool calls is given.
+//! Tests of the inputs of the judge of tool calls.
 use super::{block, evaluator, given, value, went};
 use crate::azure::{Quirks, Unasked, calls_of, reformat, tool_inputs};
 use touchstone_formats::json;
@@ -19,7 +19,8 @@ const UNKNOWN: &str = "Tool definitions for all tool calls must be provided.";
 
 const FAILS: &str = "fails: A definition of a tool is no object.";
 
-/// The names of the calls and of the definitions, or why there is nothing to judge.
+/// Returns the names of the calls and of the definitions, or the reason why there is nothing to
+/// judge.
 fn prepared(inputs: &str, quirks: &Quirks) -> String {
     let names = |values: &[Value]| {
         values
@@ -57,14 +58,14 @@ fn calls_need_definitions_of_their_names() {
         (format!("[{NESTED}]"), format!("[{BUS}]"), UNKNOWN, "bus / bus"),
         (format!("[{OPENAI}]"), format!("[{NESTED_BUS}]"), UNKNOWN, "bus / bus"),
         (format!("[{CALL}]"), format!("[{NESTED_BUS}]"), UNKNOWN, "bus / bus"),
-        // Tables hold them as text.
+        // Tables hold calls and definitions as JSON text.
         (
             json::write(&format!("[{CALL}]").as_str().into(), false),
             json::write(&format!("[{BUS}]").as_str().into(), false),
             UNKNOWN,
             "bus / bus",
         ),
-        // Where the names of both are nested, none is the name of the other for the package.
+        // When both names are nested, the package sees none and treats the two as equal.
         (format!("[{NESTED}]"), format!("[{NESTED_BUS}]"), "? / ?", "bus / bus"),
         (
             r#"[{"type": "tool_call"}]"#.to_owned(),
@@ -72,7 +73,7 @@ fn calls_need_definitions_of_their_names() {
             "? / ?",
             UNKNOWN,
         ),
-        // It looks into each definition for the name of a call.
+        // The package looks for the name of a call in each definition.
         (
             format!("[{CALL}]"),
             json::write(&format!("[{BUS}]").as_str().into(), false),
@@ -150,7 +151,7 @@ fn messages_that_the_package_fails_over_are_passed_over() {
         ),
         ([calls("\"k\""), result("[]", CAME)], "none"),
         ([calls("\"\""), result("\"\"", CAME)], "none"),
-        // Python has one key for these, and another for each text.
+        // Python treats these numbers as one key, and every text as another.
         ([calls("1"), result("1.0", CAME)], "8"),
         ([calls("true"), result("1", CAME)], "8"),
         ([calls("1"), result("\"1\"", CAME)], "none"),
@@ -208,7 +209,7 @@ fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
             .unwrap()
             .starts_with("[{'type': 'tool_call', 'tool_call_id': 'k'")
     );
-    // Without a question, one is not made up.
+    // A missing query is not replaced by an invented one.
     let inputs = given(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
     assert_eq!(
         block(&went(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query").unwrap(),
@@ -241,7 +242,7 @@ fn calls_in_a_text_with_messages_are_found() {
     assert_eq!((count(&Quirks::default()), count(&Quirks::all())), (1, 0));
 }
 
-/// Messages: `a1 b1` calls a and b by the id 1, `1=x` is a result of that id.
+/// Builds messages: `a1 b1` calls a and b with the id 1, and `1=x` is a result for that id.
 fn messages(told: &[&str]) -> Value {
     let message = |told: &&str| {
         if let Some((id, result)) = told.split_once('=') {

@@ -1,4 +1,4 @@
-//! Conversations of several turns.
+//! Tests of conversations of several turns.
 use super::{block, evaluator, given, went};
 use crate::azure::Quirks;
 
@@ -105,7 +105,7 @@ fn context_is_what_was_known_of_all_and_of_each_message_that_is_judged() {
         asked("groundedness", TALK, &["query", "context"], &theirs)[0],
         "- | {'global_context': 'all', 'query_context': {'page': 1}, 'response_context': 'own'}"
     );
-    // Retrieval judges no answer, and is not given what stood beside it.
+    // Retrieval does not judge the answer and does not receive its context.
     assert_eq!(
         asked("retrieval", TALK, &["context"], &theirs)[0],
         "{'global_context': 'all', 'query_context': {'page': 1}}"
@@ -130,7 +130,7 @@ fn turns_come_to_means_with_everything_of_each_turn() {
         theirs,
         format!(r#"{{"fluency":3.5,"gpt_fluency":3.5,"fluency_threshold":4.0,{per_turn}}}"#)
     );
-    // A turn without a score leaves none for the whole.
+    // With quirks, a turn without a score makes the overall score NaN.
     let (_, theirs) = went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &zipped);
     assert!(
         theirs.starts_with(r#"{"fluency":"NaN","gpt_fluency":"NaN","fluency_threshold":4.0,"#),
@@ -186,7 +186,7 @@ fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
         assert_eq!(result(&odd, &Quirks::all()), "{}", "{odd}");
         assert!(result(&odd, &Quirks::default()).starts_with("input: "), "{odd}");
     }
-    // In a table it is a text.
+    // Tables hold a conversation as JSON text.
     let text = touchstone_formats::json::write(&one.into(), false);
     assert_eq!(result(&text, &Quirks::default()), wanted);
 }
@@ -206,7 +206,7 @@ fn texts_are_measured_turn_by_turn_too() {
         result("f1_score", &Quirks::default()),
         format!(r#"{{"f1_score":0.5,"f1_result":"pass","f1_threshold":0.5,{turns}}}"#)
     );
-    // ROUGE has three scores, and three results.
+    // ROUGE has three scores with a result each.
     let rouge = evaluator("rouge_score", r#"{"recall_threshold": 0.6}"#);
     let of_rouge = |quirks: &Quirks| went(&rouge, &given(talk), &[], quirks).1;
     assert!(of_rouge(&Quirks::default()).starts_with(
@@ -350,7 +350,7 @@ fn qa_judges_a_conversation_turn_by_turn() {
         let (_, came) = went(&strict, &given(talk), &replies, &quirks);
         assert!(came.contains(&format!(r#""f1_score":0.5,"f1_result":"{wanted}""#)), "{came}");
     }
-    // What a message does not say is missing.
+    // A null content is a missing input.
     let silent = talk.replace(r#""content": "uno", "#, r#""content": null, "#);
     let (_, theirs) = went(&evaluator("qa", "{}"), &given(&silent), &[], &Quirks::all());
     assert_eq!(theirs, "input: A turn of the conversation has no `response`.");

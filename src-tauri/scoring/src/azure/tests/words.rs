@@ -1,4 +1,4 @@
-//! Messages and tools put into words.
+//! Tests of the rendering of messages and tools.
 use super::value;
 use crate::azure::{Quirks, reformat};
 use proptest::prelude::*;
@@ -20,13 +20,13 @@ fn list(messages: &[&str]) -> String {
     format!("[{}]", messages.join(", "))
 }
 
-/// A history in one line; `-` when it is not understood.
+/// Renders a history on one line; `-` when its format is unknown.
 fn history(query: &str, system: bool, quirks: &Quirks) -> String {
     let words = reformat::conversation_history(&value(query), system, quirks);
     words.map_or_else(|| "-".to_owned(), |words| words.replace('\n', "/"))
 }
 
-/// The package's way and ours.
+/// Renders a history with all quirks and with none.
 fn both(query: &[&str], system: bool) -> (String, String) {
     let query = list(query);
     (history(&query, system, &Quirks::all()), history(&query, system, &Quirks::default()))
@@ -71,7 +71,7 @@ fn a_history_is_told_turn_by_turn() {
 #[test]
 fn a_history_that_the_package_does_not_understand_is_told_all_the_same() {
     for (query, system, theirs, ours) in [
-        // A call without words ends the turn of the person all the same.
+        // A call without text still ends the user's turn.
         (
             &[ASKS, BARE_CALL, ASKS][..],
             false,
@@ -82,7 +82,7 @@ fn a_history_that_the_package_does_not_understand_is_told_all_the_same() {
         (&[SAYS, ASKS], true, "-", "Agent turn 0:/  From where?//User turn 1:/  Find a bus//"),
         (&[PLAIN], true, "-", "User turn 1:/  Hello//"),
         (
-            // What stands in plain contents is lost without a word.
+            // The package silently drops plain contents.
             &[PLAIN, PLAIN_SAYS, ASKS],
             true,
             BUS,
@@ -114,7 +114,7 @@ fn a_history_that_the_package_does_not_understand_is_told_all_the_same() {
             ("-".into(), "-".into())
         );
     }
-    // One message need not be in a list.
+    // A single message does not need to be in a list.
     assert_eq!(
         (history(ASKS, true, &Quirks::all()), history(ASKS, true, &Quirks::default())),
         ("-".into(), BUS.into())
@@ -138,8 +138,8 @@ fn an_answer_is_told_with_calls_and_what_they_returned_or_without() {
     for (response, tools, theirs, ours) in [
         (&[CALLS, CAME, SAYS][..], true, PYTHON, JSON),
         (&[CALLS, CAME, SAYS], false, "I look./From where?", "I look./From where?"),
-        // A result before its call is that of the call, and the last of several counts; all parts
-        // of a message are one result.
+        // A result before its call belongs to that call, the last of several results counts, and
+        // all parts of a message are one result.
         (
             &[CAME, LAST, CALLS],
             true,
@@ -236,7 +236,7 @@ proptest! {
         let words = reformat::conversation_history(&value(&query), false, &Quirks::default()).unwrap();
         let said: Vec<&str> = words.lines().filter_map(|line| line.strip_prefix("  ")).collect();
         prop_assert_eq!(said, texts.iter().map(|(text, ..)| text.as_str()).collect::<Vec<_>>());
-        // The package's way either says as much, or does not understand.
+        // The package either renders no more than Touchstone, or does not understand the format.
         if let Some(theirs) = reformat::conversation_history(&value(&query), false, &Quirks::all()) {
             prop_assert!(words.split_whitespace().count() >= theirs.split_whitespace().count());
         }
@@ -311,7 +311,7 @@ fn what_is_made_otherwise_is_not_understood_where_python_fails_over_it_and_passe
         )
     };
     for (response, tools, wanted) in [
-        // A list in which no `text` is has no text.
+        // A list without the item `text` has no text.
         (says(r#"["word"]"#), false, "Hm"),
         (says(r#"["text"]"#), false, "-"),
         (says("7"), false, "-"),
