@@ -196,7 +196,7 @@ impl App {
         }
     }
 
-    /// Opens a folder and closes the one that was open.
+    /// Opens a folder and closes the previous one.
     pub fn open(&self, folder: &Path) -> Result<(), AppError> {
         self.open_with(folder, None, None)
     }
@@ -246,7 +246,7 @@ impl App {
             demo,
         };
         let path = roots.folder.clone();
-        // Read first: a change during opening leads to a different stamp.
+        // Read before the folder is indexed: a later change leads to a different stamp.
         let stamp = paths::workspace_stamp(&roots.folder);
         let workspace = Mutex::new(stamp);
         let workspace_problems =

@@ -108,9 +108,9 @@ pub struct JudgePlan {
     /// Number of forks and runs continued by a person that match the filter and are excluded
     /// because the filter does not name them.
     pub forks_left_out: u64,
-    /// Minimum number of requests: every run is decided by the first one.
+    /// Minimum number of requests, if no follow-up question is needed.
     pub calls_least: u64,
-    /// Maximum number of requests: every possible request is needed.
+    /// Maximum number of requests, if every question has to be sent.
     pub calls_most: u64,
     /// Approximate number of tokens for `calls_least`.
     pub tokens_least: u64,

@@ -128,7 +128,7 @@ pub struct TaskQuery {
     pub function_count: u32,
 }
 
-/// A gold API: one that is right to call.
+/// A gold API, which is right to call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskGold {
