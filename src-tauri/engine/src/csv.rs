@@ -2,7 +2,7 @@
 use std::borrow::Cow;
 
 /// Appends one line. `None` becomes an empty field, and an empty string a quoted one. Fields that
-/// look like formulas are defused, see [`harmless`].
+/// look like formulas are escaped.
 pub(crate) fn line<'a>(out: &mut String, fields: impl Iterator<Item = Option<Cow<'a, str>>>) {
     for (at, field) in fields.enumerate() {
         out.push_str(if at == 0 { "" } else { "," });

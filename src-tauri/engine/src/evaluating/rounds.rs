@@ -1,8 +1,8 @@
 //! **Pure.** Combines the rounds of one evaluator on one row. Numbers become the mean of the
 //! rounds, with the spread under a separate key. Booleans are decided by majority. Verdicts follow
 //! from the mean. Texts come from a round with the same verdict. Rounds without a readable reply,
-//! and values that are not numbers, are ignored. A round without any reply leaves the whole row
-//! without a result.
+//! and values that are not numbers, are ignored. A round with no reply, or with one that was cut or
+//! refused, leaves the whole row without a result.
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Failure, Outcome, safety};
@@ -35,7 +35,8 @@ pub(crate) enum Lack {
 }
 
 impl Round {
-    /// Creates a round that came to its end.
+    /// Creates a round from its result. If there are replies and the error is not caused by the
+    /// input, the replies count as unparsed.
     pub(crate) fn over(result: Result<Outcome, Failure>, replies: Vec<String>) -> Self {
         let is_unread = !replies.is_empty() && result.as_ref().is_err_and(|why| !why.by_input);
         Self { result, replies, lack: is_unread.then_some(Lack::Unread) }

@@ -23,7 +23,7 @@ pub(crate) mod tokens {
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     /// The judge. For judges that suites define, this is the one of an arbitrary suite; each run
-    /// uses that of its own suite, see [`Wish::of`].
+    /// uses that of its own suite.
     pub(crate) judge: Seat,
     pub(crate) model: String,
     /// Checksum of the settings behind the model's name.

@@ -44,8 +44,8 @@ pub(crate) struct Progress {
     rounds: usize,
     points: Vec<(u32, u32)>,
     judge: Option<Seat>,
-    /// Task, mean and pass of each run that has a score in every round. If the task is not known,
-    /// its path takes the place of the task.
+    /// Task, mean and pass of each run with a verdict in every round. If the task is not known, its
+    /// path takes the place of the task.
     verdicts: Vec<(String, f64, bool)>,
 }
 

@@ -107,7 +107,7 @@ pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, St
     Ok(Said { score: bounded(name, &score)?, printed })
 }
 
-/// Parses a grader's score, with the same failures as [`said`].
+/// Parses a grader's score, with the failures of a scorer's.
 pub(crate) fn graded(name: &str, ended: &Value, wall: Duration) -> Result<f64, String> {
     let (score, _) = returned(name, GRADER, ended, wall)?;
     bounded(name, &score)
@@ -181,7 +181,7 @@ fn failed(name: &str, error: &str, line: Option<u32>) -> String {
     format!("{name} failed{line}: {}.{advice}", error.trim_end_matches('.'))
 }
 
-/// Returns the last line that is not blank, cut to `PRINTED` characters.
+/// Returns the last line that is not blank, cut if it is long.
 fn last(printed: &str) -> Option<String> {
     let line = printed.lines().rev().find(|line| !line.trim().is_empty())?.trim();
     Some(line.chars().take(PRINTED).collect())

@@ -115,7 +115,7 @@ pub struct EvaluatorRequest {
     pub options: String,
 }
 
-/// Selects replies from earlier evaluations to request again.
+/// Selection of earlier replies to request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
