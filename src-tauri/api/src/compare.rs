@@ -1,98 +1,97 @@
-//! **Pure.** Two to four runs, step by step beside each other.
+//! **Pure.** Comparison of two to four runs, step by step and side by side.
 use super::list::RunRow;
 use super::score::{DiffKind, TextChange};
 use super::stored::StoredLine;
 use serde::{Deserialize, Serialize};
 
-/// Runs, put beside each other.
+/// Runs aligned step by step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Comparison {
-    /// The runs, in the order asked for; the first that can be read is what the others are compared
-    /// with.
+    /// The runs, in the requested order. The first readable one is the reference for the others.
     pub runs: Vec<ComparedRun>,
-    /// What evaluators are stored to have said of each run, where these are rows of evaluations.
+    /// Imported verdicts of evaluators on each run, for runs that are rows of evaluations.
     pub stored: Vec<StoredLine>,
-    /// Rows of steps, in the order of every run.
+    /// Aligned rows of steps; each run's steps keep their order.
     pub rows: Vec<CompareRow>,
-    /// The first row in which what was done differs.
+    /// First row in which the runs acted differently.
     pub first_divergence: Option<u32>,
-    /// The first row in which the same was done and something else came back.
+    /// First row in which the same action had different results.
     pub first_other_result: Option<u32>,
-    /// The runs were too long for a fine alignment.
+    /// True if the runs were too long for a fine alignment.
     pub coarse: bool,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// One of the runs.
+/// One of the compared runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ComparedRun {
-    /// As in the list.
+    /// Row of the run, like in the list.
     pub row: RunRow,
-    /// Names the content that was read, for reading steps.
+    /// Identifies the content that was read, for requests for steps.
     pub version: String,
-    /// How many steps it has.
+    /// Number of steps.
     pub steps: u32,
-    /// What keeps it from being compared, when something does. It has no steps in any row then, and
-    /// parts from nothing.
+    /// Reason that the run cannot be compared, if there is one. Such a run has no steps in any row
+    /// and never diverges.
     pub trouble: Option<String>,
-    /// The row in which it parts from the first run; none for the first one itself.
+    /// Row in which the run diverges from the first run; none for the first run itself.
     pub parts_at: Option<u32>,
-    /// How its answer relates to that of the first run: missing when only that one has an answer,
-    /// absent when neither has or when it is not known.
+    /// Relation of the answer to that of the first run. `Missing` if only the first run has an
+    /// answer; `Absent` if neither has one, or if it is not known.
     pub answer: DiffKind,
-    /// What differs, in one line.
+    /// Summary of the difference, on one line.
     pub answer_summary: Option<String>,
 }
 
-/// Steps that stand beside each other.
+/// A row of aligned steps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct CompareRow {
-    /// For each run the step, if it has one here.
+    /// Step of each run in this row, if it has one.
     pub steps: Vec<Option<u32>>,
-    /// How the other runs relate to the first: the strongest difference.
+    /// Strongest difference of any other run from the first.
     pub relation: Relation,
-    /// The runs part here: not all did the same. What they were given, what they say on the way and
-    /// what comes of the same call are no parting.
+    /// True if the runs diverge here, which means that not all took the same action. Differences in
+    /// inputs, in messages before a call, or in the results of the same call do not count.
     pub diverges: bool,
-    /// What it is, in a few words: `query_support_tickets`, `assistant message`.
+    /// Short description of the step: `query_support_tickets`, `assistant message`.
     pub title: String,
 }
 
-/// How steps relate.
+/// Relation of aligned steps, from equal to most different.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// The same was done, and the same came back.
+    /// Same action with the same result.
     Same,
-    /// The same but for words that do not matter: instructions of the system, what is said on the
-    /// way to a call, spaces in SQL, the time of the run.
+    /// Equal except for irrelevant text: system instructions, messages before a call, whitespace in
+    /// SQL, or the time of the run.
     Reworded,
-    /// The same tool was asked in another way, and the same came back.
+    /// Same tool with different arguments, and the same result.
     SameResult,
-    /// The same was done, and something else came back.
+    /// Same action with a different result.
     OtherResult,
-    /// The same kind of thing was done with other words or arguments.
+    /// Same kind of action with different text or arguments.
     Similar,
-    /// Something else was done.
+    /// Different actions.
     Different,
-    /// Only some of the runs have a step here.
+    /// Only some of the runs have a step in this row.
     Alone,
 }
 
-/// A step of a run.
+/// Reference to a step of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StepRef {
-    /// Run.
+    /// Run id.
     pub id: String,
-    /// Content that was read.
+    /// Version of the content that was read.
     pub version: String,
-    /// Step.
+    /// Index of the step.
     pub step: u32,
 }
 
@@ -100,25 +99,25 @@ pub struct StepRef {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StepDiff {
-    /// Parts of either, those with the same label beside each other.
+    /// Parts of both steps; those with the same label are paired.
     pub parts: Vec<PartDiff>,
 }
 
-/// Two parts, compared.
+/// Comparison of two parts.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct PartDiff {
-    /// What it is within the step.
+    /// Role of the part within the step.
     pub label: String,
-    /// How they relate.
+    /// Relation of the two parts.
     pub kind: DiffKind,
-    /// In one line, when the parts are values: `2 of 20 rows differ`.
+    /// Summary on one line, if the parts are values: `2 of 20 rows differ`.
     pub summary: Option<String>,
-    /// The text of both, what differs told apart; empty when equal.
+    /// Text of both parts, with the differences marked; empty if they are equal.
     pub pieces: Vec<TextChange>,
-    /// False when parts of the texts are left out: the middle of long equal stretches, and what is
-    /// too long to be shown.
+    /// False if text was left out: the middle of long equal stretches, or text that is too long to
+    /// show.
     pub whole: bool,
-    /// The texts were too long for a fine comparison.
+    /// True if the texts were too long for a fine comparison.
     pub coarse: bool,
 }

@@ -1,60 +1,59 @@
-//! **Pure.** Evaluating a data file, a row at a time, by several evaluators: what there is to
-//! choose from, what it will take, how it stands, and what it came to.
+//! **Pure.** Evaluating a data file row by row with several evaluators: options, plans, progress
+//! and results.
 use super::launch::{Choice, LaunchState, Trouble};
 use serde::{Deserialize, Serialize};
 
-/// What data files can be evaluated with.
+/// Options for evaluating data files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluateOptions {
-    /// Evaluators.
+    /// Available evaluators.
     pub evaluators: Vec<EvaluatorChoice>,
-    /// Models that can be asked, and why some cannot.
+    /// Models, each with the reason if it cannot be used.
     pub models: Vec<Choice>,
-    /// Switches for ways of the package that are mistakes.
+    /// Switches that restore mistakes of the azure-ai-evaluation package.
     pub switches: Vec<EvaluateSwitch>,
     /// Data files of the open folder.
     pub files: Vec<DataFile>,
-    /// Why there may be data files that are not listed, and what to do about it; none when all are.
+    /// Reason that the list of data files may be incomplete, with advice; none if it is complete.
     pub unlisted: Option<String>,
-    /// Where results are written, as it is shown; none where nothing can be written.
+    /// Folder of the results, for display; none if results cannot be written.
     pub folder: Option<String>,
-    /// Why nothing can be evaluated here.
+    /// Reason that evaluating is impossible here.
     pub why_not: Option<Trouble>,
 }
 
-/// A kind of evaluator.
+/// A kind of evaluator that can be selected.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluatorChoice {
-    /// As it is written: `task_adherence`.
+    /// Name as written in requests: `task_adherence`.
     pub name: String,
-    /// What it says.
+    /// Description of its results.
     pub what: String,
-    /// Inputs that it needs.
+    /// Required inputs.
     pub needs: Vec<String>,
-    /// Inputs that it may have.
+    /// Optional inputs.
     pub may_have: Vec<String>,
-    /// A model is asked.
+    /// True if it sends requests to a model.
     pub model: bool,
-    /// It runs a program, and so needs the sandbox.
+    /// True if it runs a program, which requires the sandbox.
     pub program: bool,
-    /// A safety evaluator: a local judge, not the hosted service.
+    /// True for a safety evaluator: a local judge, not the hosted service.
     pub safety: bool,
-    /// The score from which on it passes unless somebody says otherwise; none where there is no
-    /// such score.
+    /// Default pass threshold; none if it has no such score.
     pub threshold: Option<f64>,
 }
 
-/// A way of the package that is a mistake, and what is done instead.
+/// A mistake of the azure-ai-evaluation package, and this program's behaviour in its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluateSwitch {
-    /// Its name.
+    /// Name of the switch.
     pub name: String,
-    /// What the package does.
+    /// Behaviour of the package.
     pub theirs: String,
-    /// What we do.
+    /// Behaviour of this program.
     pub ours: String,
 }
 
@@ -62,239 +61,240 @@ pub struct EvaluateSwitch {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct DataFile {
-    /// By which it is asked for.
+    /// Id for requests.
     pub id: String,
-    /// As it is shown.
+    /// Path for display.
     pub path: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// Rows that were made of the runs of the open folder.
+/// A data file made from runs of the open folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RowsMade {
-    /// The data file with them.
+    /// The data file.
     pub file: DataFile,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// What was left out of them, as sentences.
+    /// Sentences about data that was left out.
     pub notes: Vec<String>,
 }
 
-/// What a data file holds.
+/// Preview of a data file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct DataLook {
-    /// The file.
+    /// The data file.
     pub file: DataFile,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Names of columns, in their order.
+    /// Names of the columns, in order.
     pub columns: Vec<String>,
-    /// The first few rows: a short text for each column; none where the row has nothing there.
+    /// The first few rows, with a short text for each column; none where the row has no value.
     pub sample: Vec<Vec<Option<String>>>,
-    /// Rows that cannot be read, the first few, as sentences.
+    /// Sentences about rows that cannot be parsed; the first few.
     pub wrong: Vec<String>,
 }
 
-/// One evaluator of a request.
+/// An evaluator of a request, with its options.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct EvaluatorRequest {
-    /// Its kind.
+    /// Kind of evaluator.
     pub kind: String,
-    /// Its name in results; empty is its kind.
+    /// Name in the results; the kind if empty.
     pub name: String,
-    /// The score from which on it passes; none is the usual one.
+    /// Pass threshold; the default if none is given.
     pub threshold: Option<f64>,
-    /// Where its inputs come from: `[input, "${data.column}"]`; empty takes columns of the same
-    /// name.
+    /// Sources of inputs: `[input, "${data.column}"]`. Inputs without an entry come from the
+    /// columns with the same name.
     pub mapping: Vec<(String, String)>,
-    /// Further options, as JSON: `{"rouge_type": "rougeL"}`; empty is none.
+    /// Further options, as JSON: `{"rouge_type": "rougeL"}`; none if empty.
     pub options: String,
 }
 
-/// What of that which was paid for before is asked once more.
+/// Selection of earlier replies to request again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum EvaluateAgain {
-    /// Nothing.
+    /// No replies.
     #[default]
     Nothing,
-    /// What could not be read.
+    /// Replies that could not be parsed.
     Unread,
-    /// All of it, of the target as well.
+    /// All replies, including those of the target.
     All,
 }
 
-/// What is to be evaluated, by whom.
+/// Options of an evaluation.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct EvaluateRequest {
-    /// The data file, by its id.
+    /// Id of the data file.
     pub data: String,
     /// Evaluators, in the order of the results.
     pub evaluators: Vec<EvaluatorRequest>,
-    /// The model that judges, by its name in the workspace; empty where none is needed.
+    /// Name of the judging model in the workspace; empty if none is needed.
     pub model: String,
-    /// How often a judge is asked about each row.
+    /// Rounds per row for judges.
     pub rounds: Option<u32>,
-    /// Switches that are on.
+    /// Names of the active switches.
     pub switches: Vec<String>,
-    /// The name of the file of results, without folder; empty makes one of the name of the data.
+    /// Name of the result file, without folder; if empty, it is derived from the name of the data
+    /// file.
     pub out: String,
-    /// Replaces a file of results that is there.
+    /// True to replace an existing result file.
     pub replace: bool,
-    /// Dollars at most.
+    /// Spend limit in dollars.
     pub max_cost: Option<f64>,
-    /// What is asked once more.
+    /// Replies to request again.
     pub again: EvaluateAgain,
 }
 
-/// What a request comes to. Nothing was sent.
+/// Plan of an evaluation. No request has been sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluatePlan {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Requests at least and at most.
+    /// Minimum number of requests.
     pub calls_least: u64,
-    /// The same at most.
+    /// Maximum number of requests.
     pub calls_most: u64,
-    /// Replies that are there from before and are not paid for again.
+    /// Number of replies from before that are reused without cost.
     pub kept: u64,
-    /// Rounds of these in which nothing could be read.
+    /// Number of rounds among these in which no reply could be parsed.
     pub unread: u64,
-    /// Rows that the target is asked about first.
+    /// Number of rows for which the target is called first.
     pub target: u64,
-    /// What is asked of each of these rows then, as sentences.
+    /// Sentences about the requests for each of these rows after the call of the target.
     pub each: Vec<String>,
-    /// Tokens at least, roughly; none before the target has said what they are about.
+    /// Approximate minimum number of tokens; none if it depends on output of the target that does
+    /// not exist yet.
     pub tokens_least: Option<u64>,
-    /// The same at most.
+    /// Approximate maximum number of tokens, under the same condition.
     pub tokens_most: Option<u64>,
-    /// Dollars; none when nobody knows the price, or the tokens.
+    /// Minimum cost in dollars; none if the price or the number of tokens is unknown.
     pub cost_least: Option<f64>,
-    /// The same at most.
+    /// Maximum cost in dollars, under the same condition.
     pub cost_most: Option<f64>,
-    /// The file of results, as it is shown.
+    /// Path of the result file, for display.
     pub out: String,
-    /// There is such a file already.
+    /// True if the result file already exists.
     pub exists: bool,
-    /// What rows lack for their evaluators, and what is mapped and passed over, as sentences:
-    /// `"relevance: 3 of 8 rows have no query."`.
+    /// Sentences about missing inputs and ignored mappings: `"relevance: 3 of 8 rows have no
+    /// query."`.
     pub lacks: Vec<String>,
-    /// That the workspace file has a budget that binds nothing, because nobody knows a price, as a
-    /// sentence.
+    /// Warning that the spend limit in the workspace file has no effect because a price is unknown.
     pub unbound: Option<String>,
-    /// Why it would not be begun, though everything is chosen; none when it would.
+    /// Reason that this complete request cannot be started; none if it can.
     pub why_not: Option<Trouble>,
 }
 
-/// What was begun and has no whole results: it can be gone on with, and what was paid for is not
-/// paid for again.
+/// An evaluation that was started and has no complete results. It can be resumed without paying
+/// again for replies already received.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluateUnfinished {
-    /// The data file, as it was shown.
+    /// Path of the data file at the start, for display.
     pub data: String,
-    /// The file of results, as it is shown.
+    /// Path of the result file, for display.
     pub out: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub began_ms: i64,
-    /// What was asked for.
+    /// The original request.
     pub request: EvaluateRequest,
 }
 
-/// What was begun.
+/// An evaluation that was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Evaluating {
-    /// Its id.
+    /// Id of the evaluation.
     pub evaluation: String,
 }
 
-/// How an evaluation stands.
+/// State of an evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluationView {
-    /// Its id.
+    /// Id of the evaluation.
     pub id: String,
-    /// The data file, as it is shown.
+    /// Path of the data file, for display.
     pub data: String,
-    /// The model; none when none was asked.
+    /// The model; none if none is used.
     pub model: Option<String>,
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub began_ms: i64,
-    /// How it stands.
+    /// State of the evaluation.
     pub state: LaunchState,
-    /// Why it stops or stopped early, as a sentence.
+    /// Reason for stopping early, as a sentence.
     pub why: Option<String>,
-    /// What whoever began it should know, as sentences: what is mapped and passed over.
+    /// Notes for the user as sentences, such as ignored mappings.
     pub notes: Vec<String>,
-    /// Rows times evaluators.
+    /// Number of rows times number of evaluators.
     pub total: u64,
-    /// Of these, how many have a result.
+    /// Number of these with a result.
     pub done: u64,
-    /// Of these, how many have none: their columns are empty, and they count in no mean.
+    /// Number of these without a result: their columns are empty, and no mean includes them.
     pub failed: u64,
-    /// Of these, how many because nobody answered: begun again, they are asked about and nothing
-    /// else.
+    /// Number of failures because no reply was received. When the evaluation is started again, only
+    /// these are requested.
     pub missing: u64,
-    /// Replies of models that could not be read.
+    /// Number of model replies that could not be parsed.
     pub unread: u64,
-    /// Requests that brought a reply and were paid for now.
+    /// Number of requests of this evaluation that got a reply and were paid for.
     pub calls: u64,
-    /// Tokens of these.
+    /// Tokens of these requests.
     pub tokens: u64,
-    /// Dollars of these.
+    /// Cost of these requests in dollars.
     pub cost: f64,
-    /// Some replies have no known price.
+    /// True if the price of some replies is unknown.
     pub unpriced: bool,
-    /// Dollars at most.
+    /// Spend limit in dollars.
     pub max_cost: Option<f64>,
-    /// What failed, with the reason; the first few, in the order of the rows.
+    /// Failures with reasons; the first few, in row order.
     pub troubles: Vec<EvaluateTrouble>,
-    /// The file of results, as it is shown; none before it is written.
+    /// Path of the result file, for display; none before it is written.
     pub file: Option<String>,
-    /// The filter that shows its rows in the list of runs; none when it lies outside of the folder
-    /// that is open.
+    /// Filter that shows its rows in the list of runs; none if the file lies outside the open
+    /// folder.
     pub filter: Option<String>,
-    /// What it came to, once it is over.
+    /// Metrics over all rows, available at the end.
     pub metrics: Vec<EvaluateMetric>,
 }
 
-/// A row that has no result of an evaluator.
+/// A row without a result of an evaluator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluateTrouble {
-    /// Its number, from 1.
+    /// Row number, from 1.
     pub row: u64,
-    /// The evaluator.
+    /// Name of the evaluator.
     pub evaluator: String,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
-    /// The run that the row is, once the file of results is written among the results of the folder
-    /// that is open.
+    /// Run id of the row, available once the result file is written among the results of the open
+    /// folder.
     pub run: Option<String>,
 }
 
-/// A number over all rows, with the rows it counts.
+/// A metric over all rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct EvaluateMetric {
-    /// Its name in the file: `relevance.binary_aggregate`.
+    /// Name in the file: `relevance.binary_aggregate`.
     pub name: String,
-    /// None when it is no number.
+    /// Value; none if it is not a number.
     pub value: Option<f64>,
-    /// Lower and upper end of the interval of 95 %; none where there is none.
+    /// 95 % confidence interval, lower bound first, if there is one.
     pub interval: Option<(f64, f64)>,
-    /// Rows that it counts.
+    /// Number of rows included.
     pub n: u64,
-    /// Rows that it leaves out because they have no such result.
+    /// Number of rows excluded because they have no such result.
     pub left_out: u64,
 }

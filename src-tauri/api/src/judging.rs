@@ -1,309 +1,307 @@
-//! **Pure.** Judging runs by model: what there is to choose from, what it will take, how it stands,
-//! and what was said.
+//! **Pure.** Judging runs by model: options, plans, progress and judgements.
 use super::launch::{Choice, LaunchState, Trouble};
 use serde::{Deserialize, Serialize};
 
-/// What runs can be judged with.
+/// Options for judging runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeOptions {
-    /// What judges belong to, in the order in which they are offered; only those with judges.
+    /// Groups of judges in display order; only groups that have judges.
     pub groups: Vec<JudgeGroup>,
-    /// Judges.
+    /// Available judges.
     pub judges: Vec<JudgeChoice>,
-    /// Models that can be asked, and why some cannot.
+    /// Models, each with the reason if it cannot be used.
     pub models: Vec<Choice>,
-    /// Why nothing can be judged here.
+    /// Reason that judging is impossible here.
     pub why_not: Option<Trouble>,
 }
 
-/// What judges belong to.
+/// A group of judges.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeGroup {
-    /// As it is shown.
+    /// Name for display.
     pub name: String,
-    /// What they ask, as a sentence.
+    /// Description of the judges' questions, as a sentence.
     pub what: String,
 }
 
-/// A judge.
+/// A judge that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeChoice {
-    /// As suites name it: `sopr`.
+    /// Name in suites: `sopr`.
     pub name: String,
-    /// What it judges.
+    /// Subject of the judge.
     pub what: String,
-    /// Version of its words.
+    /// Version of its prompt.
     pub version: u32,
-    /// Rounds unless somebody says otherwise.
+    /// Default number of rounds.
     pub rounds: u32,
-    /// It compares each run with another of the same task, variation and repeat.
+    /// True if it compares each run with another run of the same task, variation and repeat.
     pub pairs: bool,
-    /// The rules of the published scripts decide something else than ours.
+    /// True if the rules of the published scripts lead to different verdicts than this program's
+    /// rules.
     pub official: bool,
-    /// What it belongs to.
+    /// Group of the judge.
     pub group: String,
-    /// A safety evaluator: a local judge, not the hosted service.
+    /// True for a safety evaluator: a local judge, not the hosted service.
     pub safety: bool,
-    /// How it speaks: `1–5`, `solved, unsure or unsolved`.
+    /// Description of its scale: `1–5`, `solved, unsure or unsolved`.
     pub scale: String,
-    /// What a run has to have, in words; empty when every ended run has it.
+    /// Requirements for a run, in words; empty if every ended run meets them.
     pub needs: String,
-    /// What it takes to pass, on its own scale: `from 3 of 5`, `up to 3 of 7`; none where it has
-    /// words alone.
+    /// Pass threshold on the judge's own scale: `from 3 of 5`, `up to 3 of 7`; none if its scale
+    /// has only words.
     pub threshold: Option<String>,
-    /// The model that the suites of the folder name for it; none when they name none, or different
-    /// ones.
+    /// Model that the suites of the folder name for it; none if they name none, or different ones.
     pub suite_model: Option<String>,
-    /// The rounds that they want, likewise.
+    /// Rounds that the suites name for it, under the same condition.
     pub suite_rounds: Option<u32>,
-    /// What it takes to pass in them, likewise.
+    /// Pass threshold that the suites name for it, under the same condition.
     pub suite_threshold: Option<String>,
 }
 
-/// What is to be judged, by whom.
+/// Options of a judging job.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct JudgeRequest {
-    /// The judge.
+    /// Name of the judge.
     pub judge: String,
-    /// The model, by its name in the workspace; empty is the one that the suites of the runs name.
+    /// Name of the model in the workspace; if empty, the model that the suites of the runs name.
     pub model: String,
-    /// How often each run is judged; none is what the suites of the runs want, else what the judge
-    /// usually does.
+    /// Rounds per run; if none is given, those of the runs' suites, else the judge's default.
     pub rounds: Option<u32>,
-    /// By the rules of the published scripts.
+    /// True to apply the rules of the published scripts.
     pub official: bool,
-    /// Ids of runs; when there are none, those that pass the filter.
+    /// Ids of runs; if empty, the runs that match `filter`.
     pub runs: Vec<String>,
-    /// As in lists; empty is all.
+    /// Filter with the syntax of lists; all runs if empty.
     pub filter: String,
-    /// The runs to compare with, as a filter; empty for judges of single runs.
+    /// Filter of the runs to compare with; empty for judges of single runs.
     pub reference: String,
-    /// Also what was judged already.
+    /// True to judge runs again that have a judgement.
     pub again: bool,
-    /// Dollars at most.
+    /// Spend limit in dollars.
     pub max_cost: Option<f64>,
 }
 
-/// What a request comes to. Nothing was sent.
+/// Plan of a judging job. No request has been sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgePlan {
-    /// The model that is asked.
+    /// Model to use.
     pub model: String,
-    /// Rounds of each run.
+    /// Rounds per run.
     pub rounds: u32,
-    /// Runs that are asked about.
+    /// Number of runs that need requests.
     pub runs: u64,
-    /// Runs without an answer: unsolved without a question.
+    /// Number of runs without an answer, which are unsolved without a request.
     pub unasked: u64,
-    /// Runs that were judged so before.
+    /// Number of runs already judged with these options.
     pub complete: u64,
-    /// Runs that cannot be judged; the first few by name, with the reason.
+    /// Runs that cannot be judged, with reasons; the first few.
     pub skipped: Vec<JudgeSkip>,
-    /// How many there are.
+    /// Number of all runs that cannot be judged.
     pub skipped_total: u64,
-    /// Forks and runs that a person continued, which pass the filter and are left out because it
-    /// does not name them.
+    /// Number of forks and runs continued by a person that match the filter and are excluded
+    /// because the filter does not name them.
     pub forks_left_out: u64,
-    /// Requests, when every first question is answered.
+    /// Minimum number of requests, if no follow-up question is needed.
     pub calls_least: u64,
-    /// Requests, when every question has to be asked.
+    /// Maximum number of requests, if every question has to be sent.
     pub calls_most: u64,
-    /// Tokens of those, roughly.
+    /// Approximate number of tokens for `calls_least`.
     pub tokens_least: u64,
-    /// The same at most.
+    /// Approximate number of tokens for `calls_most`.
     pub tokens_most: u64,
-    /// Dollars for those; none when nobody knows the price.
+    /// Cost in dollars for `calls_least`; none if the price is unknown.
     pub cost_least: Option<f64>,
-    /// The same at most.
+    /// Cost in dollars for `calls_most`; none if the price is unknown.
     pub cost_most: Option<f64>,
-    /// A sentence when the budget binds nothing, because no price is known.
+    /// Warning that the spend limit has no effect because no price is known.
     pub unbound: Option<String>,
 }
 
-/// A run that was or will not be judged.
+/// A run that was not or will not be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeSkip {
-    /// Its id.
+    /// Run id.
     pub run: String,
-    /// Its file.
+    /// File of the run.
     pub path: String,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
 }
 
-/// What was begun.
+/// A judging job that was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Judging {
-    /// Its id.
+    /// Id of the job.
     pub judging: String,
 }
 
-/// How judging stands.
+/// State of a judging job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgingView {
-    /// Its id.
+    /// Id of the job.
     pub id: String,
     /// The judge.
     pub judge: String,
     /// The model.
     pub model: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub began_ms: i64,
-    /// How it stands.
+    /// State of the job.
     pub state: LaunchState,
-    /// Why it stops or stopped early, as a sentence.
+    /// Reason for stopping early, as a sentence.
     pub why: Option<String>,
-    /// Runs in all.
+    /// Number of all runs.
     pub total: u64,
-    /// Runs that have their verdict, from before or from now.
+    /// Number of runs with a verdict, from earlier jobs or this one.
     pub done: u64,
-    /// Of these, runs whose replies could not be read.
+    /// Number of these runs whose replies could not be parsed.
     pub unread: u64,
-    /// Runs that failed.
+    /// Number of runs that failed.
     pub failed: u64,
-    /// Runs that were not judged because of their state.
+    /// Number of runs that were not judged because of their state.
     pub skipped: u64,
-    /// Requests that brought a reply and were paid for now.
+    /// Number of requests of this job that got a reply and were paid for.
     pub calls: u64,
-    /// Tokens of these.
+    /// Tokens of these requests.
     pub tokens: u64,
-    /// Dollars of these.
+    /// Cost of these requests in dollars.
     pub cost: f64,
-    /// Some replies have no known price.
+    /// True if the price of some replies is unknown.
     pub unpriced: bool,
-    /// Dollars at most.
+    /// Spend limit in dollars.
     pub max_cost: Option<f64>,
-    /// Runs that failed or were skipped, with the reason; the first few.
+    /// Runs that failed or were skipped, with reasons; the first few.
     pub troubles: Vec<JudgeSkip>,
-    /// What came of it so far; none before the first verdict.
+    /// Results until now; none before the first verdict.
     pub rates: Option<JudgeRates>,
 }
 
-/// What judging came to, over runs: means of rounds.
+/// Results of judging, as means of rounds over runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeRates {
-    /// Runs with a verdict.
+    /// Number of runs with a verdict.
     pub runs: u64,
-    /// Of these, runs without an answer.
+    /// Number of these runs without an answer.
     pub without_answer: u64,
-    /// Mean over the rounds, over all of them.
+    /// Mean over the rounds, across all runs.
     pub mean: f64,
-    /// How far the rounds lie apart.
+    /// Spread between the rounds.
     pub spread: f64,
-    /// The same over the runs with an answer; none without any.
+    /// Mean across the runs with an answer; none if there are none.
     pub mean_of_answered: Option<f64>,
-    /// Of pairs: how many are won, lost and neither, by most rounds.
+    /// For pairs, shares of wins, losses and ties, by the majority of rounds.
     pub pairs: Option<JudgeShares>,
-    /// The mean on the scale of the judge; none where it has words alone.
+    /// Mean on the judge's own scale; none if the scale has only words.
     pub own: Option<JudgeMean>,
-    /// How many pass; none for pairs.
+    /// Number of passes; none for pairs.
     pub passed: Option<JudgePasses>,
 }
 
-/// A mean on the scale of a judge.
+/// A mean on the judge's own scale.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeMean {
     /// The mean.
     pub mean: f64,
-    /// Its interval of 95 %, lower end first; none before the end, and where there is none.
+    /// 95 % confidence interval, lower bound first; none while the job is running, and if it is
+    /// undefined.
     pub interval: Option<(f64, f64)>,
-    /// With what it is out of: `3.8 of 5`.
+    /// Mean with the maximum of the scale: `3.8 of 5`.
     pub told: String,
 }
 
-/// How many runs pass.
+/// Number of runs that pass.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgePasses {
-    /// Runs that pass.
+    /// Number of runs that pass.
     pub passed: u64,
-    /// Of so many.
+    /// Number of runs considered.
     pub runs: u64,
-    /// The interval of 95 % of their share; none without runs.
+    /// 95 % confidence interval of the share; none without runs.
     pub interval: Option<(f64, f64)>,
 }
 
-/// What came of pairs, as shares.
+/// Shares of the outcomes of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeShares {
-    /// Won more rounds.
+    /// Share that won more rounds.
     pub win: f64,
-    /// Lost more.
+    /// Share that lost more rounds.
     pub lose: f64,
-    /// As many.
+    /// Share that won and lost equally many.
     pub tie: f64,
 }
 
-/// What a judge said of a run.
+/// A judgement of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Judged {
     /// The judge.
     pub judge: String,
-    /// Version of its words then.
+    /// Version of the judge's prompt at that time.
     pub version: u32,
     /// The model.
     pub model: String,
-    /// By the rules of the published scripts.
+    /// True if the rules of the published scripts were applied.
     pub official: bool,
-    /// The run that it was compared with, by its path.
+    /// Path of the run compared with.
     pub against: Option<String>,
-    /// Why it does not hold any more; none when it does.
+    /// Reason that the judgement is outdated; none if it is current.
     pub stale: Option<String>,
-    /// Rounds that were wanted.
+    /// Number of rounds requested.
     pub wanted: u32,
     /// Mean over the rounds.
     pub score: Option<f64>,
-    /// How far they lie apart.
+    /// Spread between the rounds.
     pub spread: Option<f64>,
-    /// The mean on the scale of the judge: `3.7 of 5`; none where it has words alone.
+    /// Mean on the judge's own scale: `3.7 of 5`; none if the scale has only words.
     pub told: Option<String>,
-    /// How far rounds lie apart on that scale.
+    /// Spread between the rounds on that scale.
     pub own_spread: Option<f64>,
-    /// What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is
-    /// what counts.
+    /// Pass threshold: `from 3 of 5`, `up to 3 of 7`; none if a majority of votes decides.
     pub threshold: Option<String>,
-    /// The same as a score from 0 to 1.
+    /// Pass threshold as a score from 0 to 1.
     #[serde(skip)]
     pub least: Option<f64>,
-    /// That is what the suite says.
+    /// True if the threshold comes from the suite.
     pub of_suite: bool,
-    /// Whether that is good enough.
+    /// True if the run passes.
     pub passed: Option<bool>,
-    /// What was said.
+    /// Rounds of the judgement.
     pub rounds: Vec<JudgedRound>,
 }
 
-/// What was said in one round.
+/// One round of a judgement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgedRound {
-    /// In a word; none when the reply could not be read.
+    /// Verdict in one word; none if the reply could not be parsed.
     pub verdict: Option<String>,
-    /// On the scale of the judge: `4 of 5`, `solved`, `not read`.
+    /// Verdict on the judge's own scale: `4 of 5`, `solved`, `not read`.
     pub told: String,
-    /// From 0 to 1.
+    /// Score from 0 to 1.
     pub score: Option<f64>,
-    /// Why.
+    /// Reason for the verdict.
     pub reason: String,
-    /// Replies as they came; none when no model was asked.
+    /// Replies, unchanged; none if no request was made.
     pub replies: Vec<String>,
-    /// The model that answered, as the provider names it.
+    /// Model that replied, under the provider's name.
     pub model_id: Option<String>,
-    /// When, as written.
+    /// Time, as written in the file.
     pub at: Option<String>,
-    /// Which of two was shown first.
+    /// Order in which the two runs of a pair were shown.
     pub order: Option<String>,
 }

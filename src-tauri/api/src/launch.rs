@@ -1,137 +1,135 @@
-//! **Pure.** Launching runs: what could be run, what is owed and why, how a launch stands, and
-//! which keys are set.
+//! **Pure.** Launching runs: options, plans, progress, and the state of API keys.
 use super::status::Problem;
 use serde::{Deserialize, Serialize};
 
-/// What a launch can be made of, here and now.
+/// Options for a launch in the open folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct LaunchOptions {
-    /// Tasks of the input directory, by id.
+    /// Tasks of the input directory, ordered by id.
     pub tasks: Vec<TaskChoice>,
-    /// Systems.
+    /// Available systems.
     pub systems: Vec<Choice>,
-    /// Models; the replay model says what it is in `detail`.
+    /// Models; for the replay model, `detail` explains what it is.
     pub models: Vec<Choice>,
     /// Tools of the workspace.
     pub tools: Vec<Choice>,
-    /// Runs at the same time, as the workspace file says or by default.
+    /// Number of concurrent runs, from the workspace file or by default.
     pub concurrency: u32,
-    /// Dollars after which a launch stops, when the workspace file says.
+    /// Spend limit in dollars, if the workspace file sets one.
     pub max_cost: Option<f64>,
-    /// How runs look for an answer and which functions they are offered, where there are virtual
-    /// APIs or queries; none elsewhere.
+    /// Search method and offered functions, if there are virtual APIs or queries.
     pub search: Option<SearchOptions>,
-    /// What of the workspace file could not be used, and why.
+    /// Sentences about parts of the workspace file that could not be used.
     pub wrong: Vec<String>,
-    /// Why nothing can be launched at all: no input directory, or a front door that may not. With
-    /// the next step.
+    /// Reason that nothing can be launched, with the next step: there is no input directory, or
+    /// this host does not allow launches.
     pub why_not: Option<Trouble>,
 }
 
-/// How runs look for an answer when nothing else is asked for.
+/// Default settings for searching an answer and offering functions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct SearchOptions {
-    /// The method of all models; none is an ordinary conversation.
+    /// Search method of all models; none is an ordinary conversation.
     pub method: Option<String>,
-    /// Models with a method of their own, as `o1: CoT@1`.
+    /// Models with another method: `o1: CoT@1`.
     pub others: Vec<String>,
-    /// Which functions are offered: `all`, `query`, `top-20`.
+    /// Offered functions: `all`, `query`, `top-20`.
     pub offer: String,
-    /// True when there are virtual APIs, of which functions are offered.
+    /// True if there are virtual APIs whose functions can be offered.
     pub has_apis: bool,
 }
 
-/// A task that can be run.
+/// A task that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskChoice {
     /// Path of its suite below the input directory, without extension.
     pub id: String,
-    /// Name to show instead.
+    /// Name to show in place of the id.
     pub name: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
-    /// What its variations are called, in order.
+    /// Names of its variations, in order.
     pub variations: Vec<String>,
-    /// How often each is run by default.
+    /// Default number of repeats.
     pub repeat: u32,
 }
 
-/// A system, model or tool.
+/// A system, model or tool that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Choice {
     /// Its name.
     pub name: String,
-    /// What it is, in a few words: the provider and id of a model, the kind of a tool.
+    /// Short description: provider and id of a model, or kind of a tool.
     pub detail: String,
-    /// Why it cannot be used now: no key, no sandbox. None when it can.
+    /// Reason that it cannot be used now, such as a missing key or sandbox.
     pub why_not: Option<Trouble>,
 }
 
-/// Something in the way, with the next step.
+/// A problem with a suggested fix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Trouble {
-    /// One sentence.
+    /// The problem, in one sentence.
     pub message: String,
-    /// How to mend it.
+    /// Suggested fix.
     pub fix: Option<String>,
 }
 
-/// What is to be run.
+/// Selection of runs for a launch, and its options.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(default, deny_unknown_fields)]
 pub struct LaunchRequest {
-    /// Ids of runs of the list; when there are any, only these, and the matrix below is not used.
+    /// Ids of runs from the list. If there are any, only these are selected, and `tasks`, `systems`
+    /// and so on are ignored.
     pub runs: Vec<String>,
-    /// Cells of the overview; when there are any, only their runs: those that are there, and those
-    /// that the suites expect.
+    /// Cells of the overview. If there are any, only their runs are selected: existing ones, and
+    /// those that the suites expect.
     pub cells: Vec<LaunchCell>,
-    /// Ids of tasks, or patterns with `*`; none means all.
+    /// Ids of tasks, or patterns with `*`; all tasks if empty.
     pub tasks: Vec<String>,
     /// Systems.
     pub systems: Vec<String>,
     /// Models.
     pub models: Vec<String>,
-    /// Variations, from 0; none means all.
+    /// Variations, from 0; all if empty.
     pub variations: Vec<u32>,
-    /// How often each; none means as the suite says.
+    /// Number of repeats; that of the suite if none is given.
     pub repeats: Option<u32>,
-    /// From the start, even when there is a result; what is there is moved aside first, never
-    /// destroyed.
+    /// True to run from the start even if a result exists. Existing files are moved aside first,
+    /// never deleted.
     pub start_over: bool,
-    /// Continue even where the file does not match the task any more.
+    /// True to resume runs even if their file no longer matches the task.
     pub anyway: bool,
-    /// Runs at the same time; none means as the workspace file says.
+    /// Number of concurrent runs; that of the workspace file if none is given.
     pub concurrency: Option<u32>,
-    /// Dollars after which the launch stops.
+    /// Spend limit in dollars.
     pub max_cost: Option<f64>,
-    /// Only one part of it, for several machines.
+    /// Part of the selection to run, for distribution across machines.
     pub shard: Option<Shard>,
-    /// How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file
-    /// says.
+    /// Search method, `CoT@1` or `DFS_woFilter_w2`; that of the workspace file if none is given.
     pub method: Option<String>,
-    /// How deep a way of such a search may be.
+    /// Maximum depth of a search path.
     pub steps: Option<u32>,
-    /// Replies of one such search.
+    /// Maximum number of model replies per search.
     pub queries: Option<u32>,
-    /// Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the
-    /// workspace file says.
+    /// Offered functions of virtual APIs: `all`, `query`, `top-20`; those of the workspace file if
+    /// none are given.
     pub offer: Option<String>,
 }
 
-/// The runs of a task or of one of its variations, by one system with one model.
+/// Runs of a task or of one of its variations by one system with one model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct LaunchCell {
     /// Id of the task.
     pub task: String,
-    /// Variation, from 0; none means all.
+    /// Variation, from 0; all if none is given.
     pub variation: Option<u32>,
     /// System.
     pub system: String,
@@ -139,67 +137,66 @@ pub struct LaunchCell {
     pub model: String,
 }
 
-/// One part of many.
+/// One part of a selection split across machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Shard {
-    /// Which, from 1.
+    /// Number of the part, from 1.
     pub index: u32,
-    /// Of how many.
+    /// Number of parts.
     pub count: u32,
 }
 
-/// What a request comes to. Nothing was sent yet.
+/// Plan of a launch. No request has been sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct LaunchPlan {
-    /// What would be done, in order; the first thousand.
+    /// Runs to be made, in order; the first thousand.
     pub owed: Vec<PlannedRun>,
-    /// How many there are.
+    /// Number of all runs to be made.
     pub owed_total: u64,
-    /// What would not, and why; the first thousand.
+    /// Runs that will not be made, with reasons; the first thousand.
     pub skipped: Vec<PlannedRun>,
-    /// How many there are.
+    /// Number of all runs that will not be made.
     pub skipped_total: u64,
-    /// What it will probably take.
+    /// Estimated effort.
     pub estimate: Estimate,
-    /// A sentence when the budget binds nothing of some of it, because no price is known.
+    /// Warning that the spend limit does not cover some of the runs because their price is unknown.
     pub unbound: Option<String>,
-    /// Why some of `owed` cannot start here: keys and settings that are missing. One for each
+    /// Reasons that some runs of `owed` cannot start here: missing keys and settings. One entry per
     /// cause; a run may be counted in several.
     pub blocked: Vec<Blocked>,
-    /// How many runs of `owed` cannot start here.
+    /// Number of runs of `owed` that cannot start here.
     pub blocked_total: u64,
-    /// What one should know before running it, as sentences.
+    /// Sentences to read before starting.
     pub notes: Vec<String>,
-    /// A sentence when a price of what is asked is not known: the estimate names no dollars then.
+    /// Note that a price is unknown, which means that the estimate contains no cost.
     pub unpriced: Option<String>,
-    /// What is wrong with the workspace file and with the suites of these runs, worst first.
+    /// Problems with the workspace file and with the suites of these runs, worst first.
     pub problems: Vec<Problem>,
-    /// Why nothing can be begun as the workspace file and the suites are written: the first thing
-    /// that is wrong, with its line.
+    /// First error in the workspace file or the suites that prevents a launch, with its line.
     pub invalid: Option<Trouble>,
 }
 
-/// Why runs cannot start here.
+/// A cause that prevents runs from starting here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Blocked {
     /// The cause: `OPENAI_API_KEY is not set`.
     pub why: String,
-    /// How to mend it.
+    /// Suggested fix.
     pub fix: Option<String>,
-    /// How many runs it keeps from starting.
+    /// Number of runs affected.
     pub runs: u64,
 }
 
-/// One run of a plan.
+/// A run of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct PlannedRun {
-    /// Its output file, relative to the output directory.
+    /// Output file, relative to the output directory.
     pub path: String,
-    /// Its id in the list of runs, whether it is there already or not.
+    /// Id in the list of runs; the run need not exist yet.
     pub run: String,
     /// Task.
     pub task: String,
@@ -211,162 +208,162 @@ pub struct PlannedRun {
     pub variation: u32,
     /// Repeat, from 1.
     pub repeat: u32,
-    /// What would be done.
+    /// Planned action.
     pub act: Act,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
-    /// When it is refused because the file does not match the task: what differs, as text to show.
-    /// Starting over or continuing anyway are the choices.
+    /// For a run refused because its file does not match the task, the differences as text. The
+    /// options are to start over or to resume anyway.
     pub differs: Option<String>,
 }
 
-/// What is done about a run.
+/// Planned action for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum Act {
     /// Run from the start; there is no file yet.
     Start,
-    /// The old file is moved aside, then run from the start.
+    /// Move the old file aside, then run from the start.
     StartOver,
-    /// Go on from where the file ends: drop an error, answer a message, run open calls, or ask the
-    /// model again.
+    /// Resume at the end of the file: remove an error, answer a message, run pending tool calls, or
+    /// query the model again.
     Continue,
-    /// Nothing: it is complete.
+    /// None: the run is complete.
     Nothing,
-    /// Nothing: the file cannot be read.
+    /// None: the file cannot be read.
     Damaged,
-    /// Nothing: another process is at it.
+    /// None: another process is running it.
     Elsewhere,
-    /// Nothing: the file does not match the task, or the system cannot run it.
+    /// None: the file does not match the task, or the system cannot run it.
     Refused,
 }
 
-/// What a launch will probably take, from past runs of the same task.
+/// Estimated effort of a launch, from past runs of the same tasks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Estimate {
-    /// Owed runs that past runs say something about.
+    /// Number of planned runs for which past runs exist.
     pub known: u64,
-    /// Requests to models, for those.
+    /// Requests to models for those runs.
     pub calls: Option<u64>,
-    /// Tokens, for those.
+    /// Tokens for those runs.
     pub tokens: Option<u64>,
-    /// Dollars, for those; none when a price is not known, or a past run does not say.
+    /// Cost of those runs in dollars; none if a price is unknown, or if a past run does not contain
+    /// its usage.
     pub cost: Option<f64>,
 }
 
-/// How a launch stands.
+/// State of a launch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct LaunchView {
-    /// Its id.
+    /// Id of the launch.
     pub id: String,
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub began_ms: i64,
-    /// When it ended.
+    /// End time, in milliseconds since 1970.
     pub ended_ms: Option<i64>,
-    /// How it stands.
+    /// State of the launch.
     pub state: LaunchState,
-    /// Why it stops or stopped early, as a sentence.
+    /// Reason for stopping early, as a sentence.
     pub why: Option<String>,
-    /// How many runs there are.
+    /// Number of all runs.
     pub total: u64,
-    /// Not begun yet.
+    /// Number of runs not started yet.
     pub waiting: u64,
-    /// At work.
+    /// Number of runs in progress.
     pub running: u64,
-    /// Ended, with or without an answer.
+    /// Number of runs that ended, with or without an answer.
     pub done: u64,
-    /// Ended in an error.
+    /// Number of runs that ended in an error.
     pub failed: u64,
-    /// Had or made by another process.
+    /// Number of runs locked or completed by another process.
     pub elsewhere: u64,
-    /// Stopped; can be continued.
+    /// Number of runs that were stopped and can be resumed.
     pub stopped: u64,
-    /// Tokens so far; none while no reply has said.
+    /// Number of tokens until now; none while no reply has reported any.
     pub tokens: Option<u64>,
-    /// Dollars so far, of the replies whose price is known.
+    /// Cost in dollars until now, of replies with a known price.
     pub cost: f64,
-    /// Replies whose price is not known.
+    /// Number of replies with an unknown price.
     pub unpriced: u64,
-    /// Dollars after which it stops.
+    /// Spend limit in dollars.
     pub max_cost: Option<f64>,
-    /// What one should know besides, as sentences: keys that were refused, runs that are left out,
-    /// what is amiss with virtual APIs.
+    /// Further notes as sentences: rejected keys, excluded runs, problems with virtual APIs.
     pub notes: Vec<String>,
-    /// How many more of them are in the log alone.
+    /// Number of further notes that are only in the log.
     pub more_notes: u64,
-    /// A window of its runs: those at work first, then failed, waiting, done.
+    /// A range of its runs: first those in progress, then failed, waiting and ended ones.
     pub runs: Vec<LaunchRun>,
 }
 
-/// How a launch stands.
+/// State of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchState {
-    /// At work.
+    /// In progress.
     Running,
-    /// Takes on nothing new; what is in flight is finished and saved.
+    /// No new work is started; requests in flight are completed and saved.
     Stopping,
-    /// Over, and something was left undone.
+    /// Ended with unfinished work.
     Stopped,
-    /// Over.
+    /// Ended with all work done.
     Done,
 }
 
-/// One run of a launch.
+/// A run of a launch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct LaunchRun {
-    /// Its id in the list of runs.
+    /// Id in the list of runs.
     pub run: String,
-    /// Its output file, relative to the output directory.
+    /// Output file, relative to the output directory.
     pub path: String,
-    /// How it stands.
+    /// State of the run.
     pub state: LaunchRunState,
-    /// Assistant turn it is at, from 1; 0 before the first.
+    /// Current assistant turn, from 1; 0 before the first.
     pub turn: u32,
-    /// What it does now or why it ended, in a few words: `asking o1`, `query_support_tickets`,
+    /// Current activity or reason for ending, in a few words: `asking o1`, `query_support_tickets`,
     /// `waits 4 s: too many requests`.
     pub doing: Option<String>,
-    /// Tokens so far; none while no reply has said.
+    /// Number of tokens until now; none while no reply has reported any.
     pub tokens: Option<u64>,
-    /// Dollars so far; none when a price is not known.
+    /// Cost in dollars until now; none if a price is unknown.
     pub cost: Option<f64>,
-    /// Seconds so far.
+    /// Duration in seconds until now.
     pub seconds: f64,
 }
 
-/// How a run of a launch stands.
+/// State of a run in a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum LaunchRunState {
-    /// Not begun yet.
+    /// Not started yet.
     Waiting,
-    /// At work.
+    /// In progress.
     Running,
     /// Ended with an answer.
     Answered,
-    /// Ended without one.
+    /// Ended without an answer.
     NoAnswer,
     /// Ended in an error.
     Error,
-    /// Stopped; can be continued.
+    /// Stopped; can be resumed.
     Stopped,
-    /// Another process has it.
+    /// Locked or completed by another process.
     Elsewhere,
 }
 
-/// A launch that has begun.
+/// A launch that was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Launched {
-    /// Its id.
+    /// Id of the launch.
     pub launch: String,
-    /// The run that was asked for, when it was one: its id in the list.
+    /// Id of the run in the list, if the request was for one run.
     pub run: Option<String>,
 }
 
@@ -374,38 +371,38 @@ pub struct Launched {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Copied {
-    /// Its id in the list of runs.
+    /// Id of the copy in the list of runs.
     pub run: String,
-    /// The launch that goes on with it; none when it only was copied.
+    /// Launch that resumes the copy; none if it was only copied.
     pub launch: Option<String>,
 }
 
-/// A key that models need, and whether it is set. The key itself never leaves the engine.
+/// State of an API key that models need. The key itself never leaves the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct KeyState {
     /// Name of the environment variable and of the keyring entry: `ANTHROPIC_API_KEY`.
     pub name: String,
-    /// Models and systems that use it.
+    /// Models and systems that use the key.
     pub used_by: Vec<String>,
-    /// Where it comes from.
+    /// Source of the key.
     pub source: KeySource,
-    /// True when the keyring of this machine can be used to store it.
+    /// True if the key can be stored in the keyring of this machine.
     pub can_store: bool,
-    /// Why it is not known whether it is set, or why what is set is no key, as a sentence; none
-    /// when it is set and when it is not.
+    /// Reason that the key's state is unknown, or that the value set is not a key, as a sentence;
+    /// none if the key is valid or simply not set.
     pub wrong: Option<String>,
 }
 
-/// Where a key comes from.
+/// Source of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum KeySource {
-    /// It is not set.
+    /// The key is not set.
     None,
-    /// The environment, which goes before the keyring.
+    /// The environment, which takes precedence over the keyring.
     Environment,
-    /// The keyring of the system.
+    /// The keyring of the operating system.
     Keyring,
 }

@@ -1,6 +1,6 @@
-//! **Pure.** What crosses the front doors: requests, rows and events, as the page and the command
-//! line see them. Owns the shapes only; how they are filled is decided in `results` and `app`. Ids
-//! are opaque to the page: no path and no piece of a query ever comes in from there.
+//! **Pure.** The data that crosses the boundary to the page and the command line: requests, rows
+//! and events. Owns only their shapes; `results` and `app` fill them. Ids are opaque to the page:
+//! neither paths nor parts of queries ever come in from there.
 
 mod compare;
 mod evaluate;

@@ -1,32 +1,33 @@
-//! **Pure.** The list of runs: what is asked, and the rows that answer.
+//! **Pure.** The list of runs: requests, and the rows returned.
 use super::score::{FailureClass, ScoreStanding, Verdict};
 use super::status::Span;
 use super::stored::StoredCount;
 use serde::{Deserialize, Serialize};
 
-/// Which runs, in which order, from where.
+/// Filter, order and part of the list of runs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ListRequest {
-    /// Tokens and free text, as typed: `system:tool_calling state:error "free text"`.
+    /// Filter as typed, tokens and free text: `system:tool_calling state:error "free text"`.
     pub filter: String,
     /// Order; ties are broken by path.
     pub sort: Sort,
-    /// Which part.
+    /// Part of the list.
     pub span: Span,
 }
 
-/// An order of runs.
+/// Order of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Sort {
-    /// By what.
+    /// Column to order by.
     pub column: Column,
-    /// Largest, newest or last first. Rows without a value come last either way.
+    /// Descending order: largest, newest or last first. Rows without a value come last in both
+    /// orders.
     pub descending: bool,
 }
 
-/// Columns that order runs.
+/// Columns that runs can be ordered by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
@@ -41,27 +42,27 @@ pub enum Column {
     Model,
     /// Variation.
     Variation,
-    /// Repeat.
+    /// Repeat number.
     Repeat,
     /// State.
     State,
-    /// Turns.
+    /// Number of turns.
     Turns,
-    /// Tool calls.
+    /// Number of tool calls.
     ToolCalls,
-    /// Tokens.
+    /// Number of tokens.
     Tokens,
     /// Cost.
     Cost,
-    /// Seconds.
+    /// Duration in seconds.
     Seconds,
     /// Size of the file.
     Size,
-    /// When the file was last written.
+    /// Time when the file was last written.
     Modified,
     /// Score.
     Score,
-    /// The share of stored verdicts that pass.
+    /// Share of imported verdicts that pass.
     Stored,
 }
 
@@ -69,40 +70,40 @@ pub enum Column {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunPage {
-    /// How many runs pass the filter.
+    /// Number of runs that match the filter.
     pub total: u64,
-    /// The index that answered; pages of one scroll position agree when this does.
+    /// Generation of the index that was queried; pages of one scroll position are consistent if
+    /// they have the same generation.
     pub generation: u64,
-    /// From the offset asked for.
+    /// Rows from the requested offset on.
     pub rows: Vec<RunRow>,
-    /// Tokens of the filter that were not understood, and what to write instead. A filter with any
+    /// Tokens of the filter that could not be parsed, with corrections. A filter with such a token
     /// matches no run.
     pub misread: Vec<Misread>,
 }
 
-/// A piece of a filter that was not understood.
+/// A token of a filter that could not be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Misread {
     /// The token as typed.
     pub token: String,
-    /// What is wrong and what to write instead.
+    /// The mistake and its correction.
     pub message: String,
 }
 
-/// One run in a list.
+/// A run in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunRow {
-    /// Opaque id; the same for the same path, also after the index was rebuilt.
+    /// Opaque id; stays the same for the same path, even after the index is rebuilt.
     pub id: String,
-    /// File, relative to the output directory, to be shown; of a file that holds many runs with `#`
-    /// and the member.
+    /// File, relative to the output directory, for display. For a file with many runs, followed by
+    /// `#` and the member.
     pub path: String,
-    /// Which of the runs of its file it is, when the file holds many. Such files are read and never
-    /// written to.
+    /// Member of the file, if the file holds many runs. Such files are read and never written to.
     pub member: Option<String>,
-    /// Task; none when the file name has no coordinates.
+    /// Task; none if the file name has no coordinates.
     pub task: Option<String>,
     /// System.
     pub system: Option<String>,
@@ -110,63 +111,64 @@ pub struct RunRow {
     pub model: Option<String>,
     /// Variation, from 0.
     pub variation: Option<u32>,
-    /// Name or parameters of the variation, when the suite is known or the layout names it.
+    /// Name or parameters of the variation, if the suite is known or the layout names it.
     pub variation_name: Option<String>,
-    /// Repeat, from 1.
+    /// Repeat number, from 1.
     pub repeat: u32,
-    /// How it ended.
+    /// State of the run.
     pub state: RunState,
-    /// Why it is in that state, when that needs a word.
+    /// Reason for the state, if it needs one.
     pub reason: Option<String>,
-    /// Assistant turns.
+    /// Number of assistant turns.
     pub turns: u32,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u32,
-    /// Tool calls that failed.
+    /// Number of tool calls that failed.
     pub failed_calls: u32,
-    /// Messages that were added to drive the run on.
+    /// Number of messages that were added to make the run go on.
     pub nudges: u32,
-    /// Of these, messages that a person sent.
+    /// Number of these messages that a person sent.
     pub follow_ups: u32,
-    /// Why statistics leave it out and no repeat is counted in it; none for a run of the benchmark.
+    /// Reason for excluding the run from statistics and from the repeats; none for a run of the
+    /// benchmark.
     pub lineage: Option<Lineage>,
-    /// The path of the run that it was copied from, when its file says.
+    /// Path of the run that this one was copied from, if its file contains it.
     pub forked_from: Option<String>,
-    /// The step it was forked from, from 0, when its file says.
+    /// Step at which it was forked, from 0, if its file contains it.
     pub forked_step: Option<u32>,
-    /// Expected tool calls that never happened.
+    /// Expected tool calls that were not made.
     pub missing_calls: Vec<String>,
-    /// Tokens in and out, when known.
+    /// Number of input and output tokens, if known.
     pub tokens: Option<u64>,
-    /// Money in dollars, when known.
+    /// Cost in dollars, if known.
     pub cost: Option<f64>,
-    /// Seconds that were spent on it, pauses left out, when known.
+    /// Seconds spent on the run, excluding pauses, if known.
     pub seconds: Option<f64>,
-    /// Size of its files in bytes.
+    /// Total size of its files in bytes.
     pub size: u64,
-    /// When its file was last written, in milliseconds since 1970.
+    /// Time when its file was last written, in milliseconds since 1970.
     pub modified_ms: i64,
-    /// What came of the first scorer of its task; none when its task is not known.
+    /// Outcome of the first scorer of its task; none if the task is not known.
     pub scoring: Option<ScoreStanding>,
-    /// That scorer.
+    /// Name of that scorer.
     pub scorer: Option<String>,
-    /// Its score, from 0 to 1.
+    /// Score of that scorer, from 0 to 1.
     pub score: Option<f64>,
-    /// Whether that is good enough.
+    /// True if the score is a pass.
     pub passed: Option<bool>,
-    /// Why, in one line.
+    /// Reason for the score, on one line.
     pub score_reason: Option<String>,
-    /// What went wrong, when something did.
+    /// Failure class, if the run failed.
     pub class: Option<FailureClass>,
-    /// What a person says of it.
+    /// Verdict of a person.
     pub verdict: Option<Verdict>,
-    /// What evaluators are stored to have said of it, counted; none when nothing is stored.
+    /// Counts of the imported verdicts of evaluators; none if the file has none.
     pub stored: Option<StoredCount>,
-    /// Where the free text of the filter was found first.
+    /// Text around the first match of the filter's free text.
     pub snippet: Option<Snippet>,
 }
 
-/// What makes a run another one than the benchmark asks for.
+/// Reason that a run is not an original run of the benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
@@ -178,7 +180,7 @@ pub enum Lineage {
 }
 
 impl Lineage {
-    /// As it is written in JSON and in the index.
+    /// Returns the name used in JSON and in the index.
     pub const fn word(self) -> &'static str {
         match self {
             Lineage::Fork => "fork",
@@ -186,7 +188,7 @@ impl Lineage {
         }
     }
 
-    /// As it is shown beside a run.
+    /// Returns the label shown beside a run.
     pub const fn label(self) -> &'static str {
         match self {
             Lineage::Fork => "fork",
@@ -195,8 +197,8 @@ impl Lineage {
     }
 }
 
-/// Says how many runs are left out of numbers, because they are forks or were continued by a
-/// person; nothing when none is.
+/// Formats a note on the number of runs that are excluded from statistics because they are forks or
+/// were continued by a person. Returns `None` for 0.
 pub fn forks_left_out(count: u64) -> Option<String> {
     match count {
         0 => None,
@@ -207,16 +209,16 @@ pub fn forks_left_out(count: u64) -> Option<String> {
     }
 }
 
-/// How a run stands.
+/// State of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// Ended, with an answer.
+    /// Ended with an answer.
     Answered,
-    /// Ended, without one.
+    /// Ended without an answer.
     NoAnswer,
-    /// Ends in a message or tool call that nobody answered: can be continued.
+    /// Ends in an unanswered message or tool call, and can be resumed.
     Waiting,
     /// Ended in a system error.
     Error,
@@ -224,97 +226,97 @@ pub enum RunState {
     Writing,
     /// The file cannot be read.
     Damaged,
-    /// Not a transcript. Listed only when asked for.
+    /// The file is not a transcript. Listed only on request.
     Other,
 }
 
-/// A piece of text around a hit.
+/// Text around a search match.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Snippet {
-    /// Step of the transcript, from 0; none when the hit is in the answer or outside the steps.
+    /// Step of the transcript, from 0; none if the match is in the answer or outside the steps.
     pub step: Option<u32>,
-    /// Text, hits told apart.
+    /// The text, split into matching and other pieces.
     pub pieces: Vec<SnippetPiece>,
 }
 
-/// Text that is a hit or is not.
+/// A piece of text that matches, or that does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct SnippetPiece {
     /// Text.
     pub text: String,
-    /// Whether it is what was searched.
+    /// True if the piece matches the search.
     pub hit: bool,
 }
 
-/// Where one run stands in a list, and its neighbours there.
+/// Position of a run in a list, and its neighbours.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Place {
-    /// From 0; none when the run does not pass the filter.
+    /// Position from 0; none if the run does not match the filter.
     pub position: Option<u64>,
-    /// How many there are.
+    /// Number of runs in the list.
     pub total: u64,
-    /// The run before.
+    /// Id of the run before.
     pub previous: Option<String>,
-    /// The run after.
+    /// Id of the run after.
     pub next: Option<String>,
 }
 
-/// The runs of a list around one of them, in order, as the list was when it was asked for.
+/// Runs of a list around a given run, in the order that the list had at the time of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunsAround {
-    /// Position of the first of them in the list, from 0.
+    /// Position of the first of these runs in the list, from 0.
     pub offset: u64,
-    /// How many runs of the list stand before the one that was asked for, whether that is in the
-    /// list or not.
+    /// Number of runs in the list that sort before the given run, which itself need not be in the
+    /// list.
     pub before: u64,
-    /// How many runs the list has.
+    /// Number of runs in the list.
     pub total: u64,
-    /// Their ids.
+    /// Ids of the runs.
     pub ids: Vec<String>,
 }
 
-/// Values that occur, for completing a filter.
+/// Values that occur in the index, for completing a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Facets {
-    /// One for each key of the filter, in the order they should be offered.
+    /// One entry per key of the filter, in the order in which to offer them.
     pub keys: Vec<Facet>,
 }
 
-/// A key of the filter.
+/// A key of the filter, with its values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Facet {
-    /// As typed, without the colon.
+    /// Key as typed, without the colon.
     pub key: String,
-    /// What it does, in a few words.
+    /// Short description of the key.
     pub about: String,
-    /// Values with how many runs have each, most first; empty for keys that take numbers.
+    /// Values, most frequent first; empty for keys that take numbers.
     pub values: Vec<FacetValue>,
 }
 
-/// A value that occurs.
+/// A value of a filter key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct FacetValue {
-    /// As it is typed.
+    /// Value as typed.
     pub value: String,
-    /// How many runs have it.
+    /// Number of runs with this value.
     pub count: u64,
 }
 
-/// One place where a text was found.
+/// A match of a text search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Hit {
-    /// Run.
+    /// Id of the run.
     pub id: String,
-    /// Its file, relative to the output directory.
+    /// File of the run, relative to the output directory.
     pub path: String,
-    /// Text around it, and its step.
+    /// Text around the match, and its step.
     pub snippet: Snippet,
 }

@@ -1,23 +1,23 @@
-//! **Pure.** The overview: tasks and their variations against systems and models.
+//! **Pure.** The overview matrix: tasks and their variations by systems and models.
 use super::list::Misread;
 use super::status::Span;
 use serde::{Deserialize, Serialize};
 
-/// Which part of the matrix.
+/// Filter and part of the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct OverviewRequest {
-    /// Which runs, as in the list.
+    /// Filter of the runs, with the syntax of the list.
     pub filter: String,
-    /// Whose scores; none is the first scorer of each task.
+    /// Scorer whose scores are used; the first scorer of each task if none is given.
     pub scorer: Option<String>,
-    /// Whether tasks are folded, so that only their own row is there.
+    /// True to fold tasks, which shows only their own row.
     pub folded: bool,
-    /// Tasks for which that is the other way round.
+    /// Tasks that are exceptions to `folded`.
     pub except: Vec<String>,
-    /// A task whose row is looked for.
+    /// Task whose row to locate.
     pub find: Option<String>,
-    /// Which rows, once the folded ones are left out.
+    /// Range of rows, counted without the folded ones.
     pub span: Span,
 }
 
@@ -25,51 +25,51 @@ pub struct OverviewRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Overview {
-    /// The index that answered.
+    /// Generation of the index that was queried.
     pub generation: u64,
-    /// One for each system with each model, with the cell that sums it up.
+    /// One column per system and model, with a summary cell.
     pub columns: Vec<OverviewColumn>,
-    /// How many more there would be: those with the fewest runs are left out.
+    /// Number of omitted columns: those with the fewest runs.
     pub columns_left_out: u32,
-    /// How many rows there are.
+    /// Number of all rows.
     pub total_rows: u64,
-    /// How many tasks have a row.
+    /// Number of tasks with a row.
     pub tasks: u64,
-    /// Where the row of the task is that was looked for.
+    /// Row of the task in the request's `find`.
     pub found: Option<u64>,
-    /// From the offset asked for.
+    /// Rows from the requested offset on.
     pub rows: Vec<OverviewRow>,
-    /// Scorers that occur, for choosing one.
+    /// Scorers that occur, for selection.
     pub scorers: Vec<String>,
-    /// How many runs pass the filter.
+    /// Number of runs that match the filter.
     pub runs: u64,
-    /// How many of them have a score.
+    /// Number of these runs with a score.
     pub scored: u64,
-    /// How many ended in an error.
+    /// Number of runs that ended in an error.
     pub errors: u64,
-    /// How many wait to be continued.
+    /// Number of runs that can be resumed.
     pub waiting: u64,
-    /// How many are being made.
+    /// Number of runs in progress.
     pub running: u64,
-    /// How many cannot be read.
+    /// Number of runs whose file cannot be read.
     pub damaged: u64,
-    /// How many ended and have nothing to be compared with.
+    /// Number of ended runs without an expected output to compare with.
     pub no_expected: u64,
-    /// How many ended and wait for the scorer, which has to be asked for.
+    /// Number of ended runs whose scorer runs only on request and has not run yet.
     pub unasked: u64,
-    /// How many ended and have no score for another reason.
+    /// Number of ended runs without a score for another reason.
     pub unscored: u64,
-    /// How many pass the filter and are counted nowhere here, because they are forks or were
+    /// Number of matching runs that no other number here includes, because they are forks or were
     /// continued by a person.
     pub forks: u64,
-    /// How many are expected by the suites and not there. None when the filter asks for what only
-    /// runs have: then nothing can be expected of it.
+    /// Number of runs that the suites expect and that do not exist. None if the filter uses
+    /// properties that only existing runs have, because expected runs cannot be filtered by these.
     pub missing: Option<u64>,
-    /// Tokens of the filter that were not understood.
+    /// Tokens of the filter that could not be parsed.
     pub misread: Vec<Misread>,
 }
 
-/// A system with a model.
+/// Column of a system with a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct OverviewColumn {
@@ -77,85 +77,86 @@ pub struct OverviewColumn {
     pub system: Option<String>,
     /// Model.
     pub model: Option<String>,
-    /// What narrows the list of runs down to it.
+    /// Filter that selects the runs of this column.
     pub filter: String,
-    /// Everything in it that belongs to a task.
+    /// Summary of all runs in the column that belong to a task.
     pub cell: OverviewCell,
 }
 
-/// What a row stands for.
+/// Kind of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum OverviewKind {
-    /// A whole task.
+    /// A task.
     Task,
-    /// One variation of the task above.
+    /// A variation of the task above.
     Variation,
-    /// Runs whose names do not say of which task they are. The last row, and in no sum.
+    /// Runs whose names do not contain their task. Always the last row, and not included in any
+    /// sum.
     Loose,
 }
 
-/// A task, or one of its variations.
+/// Row of a task or of one of its variations.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct OverviewRow {
-    /// What it stands for.
+    /// Kind of row.
     pub kind: OverviewKind,
     /// Task; none for runs without one.
     pub task: Option<String>,
     /// Number of the variation, when it has one.
     pub variation: Option<u32>,
-    /// What the variation is called, or the task when it has a name.
+    /// Name of the variation or, for the row of a task, of the task, if it has one.
     pub label: Option<String>,
-    /// How many variations it has, for the row of a task. With one there is nothing to unfold.
+    /// Number of variations, for the row of a task. A task with one variation cannot be unfolded.
     pub variations: u32,
-    /// Whether its variations are left out.
+    /// True if its variations are folded.
     pub folded: bool,
-    /// What narrows the list of runs down to it.
+    /// Filter that selects the runs of this row.
     pub filter: String,
-    /// How many runs it stands for; of those without a task, some may stand in no column.
+    /// Number of runs in the row. Some runs without a task may be in no column.
     pub runs: u64,
-    /// One for each column; none where nothing is and nothing is expected.
+    /// One cell per column; none where there are neither runs nor expected runs.
     pub cells: Vec<Option<OverviewCell>>,
 }
 
-/// The runs of one task or variation by one system with one model.
+/// Runs of one task or variation by one system with one model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct OverviewCell {
-    /// How many runs there are.
+    /// Number of runs.
     pub runs: u32,
-    /// How many have a score.
+    /// Number of runs with a score.
     pub scored: u32,
-    /// How many of those passed, when whoever scores decides that.
+    /// Number of scored runs that passed, if the scorer decides passes.
     pub passed: Option<u32>,
     /// Mean score.
     pub score: Option<f64>,
-    /// 95 % interval of it: bottom. None for one run, and when the runs do not say how much others
-    /// would differ.
+    /// Lower bound of its 95 % confidence interval. None for a single run, and if the runs do not
+    /// show the variance.
     pub low: Option<f64>,
-    /// Top.
+    /// Upper bound of the interval.
     pub high: Option<f64>,
-    /// How many variations have repeats that disagree.
+    /// Number of variations whose repeats disagree.
     pub flaky: u32,
-    /// How many wait to be continued.
+    /// Number of runs that can be resumed.
     pub waiting: u32,
-    /// How many are being made.
+    /// Number of runs in progress.
     pub running: u32,
-    /// How many ended in an error.
+    /// Number of runs that ended in an error.
     pub errors: u32,
-    /// How many cannot be read.
+    /// Number of runs whose file cannot be read.
     pub damaged: u32,
-    /// How many ended and have no score, for want of an expected output or because the scorer was
-    /// not asked yet.
+    /// Number of ended runs without a score, because there is no expected output or the scorer has
+    /// not run yet.
     pub unscored: u32,
-    /// How many the suites expect and are not there.
+    /// Number of runs that the suites expect and that do not exist.
     pub missing: u32,
-    /// How many forks and continued runs there are, which are in no other number here.
+    /// Number of forks and continued runs, which no other number here includes.
     pub forks: u32,
-    /// How many were reviewed by a person.
+    /// Number of runs reviewed by a person.
     pub reviewed: u32,
-    /// The run to open: the worst of them.
+    /// Run to open: the worst of them.
     pub run: Option<String>,
 }

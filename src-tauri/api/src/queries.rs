@@ -1,34 +1,34 @@
-//! **Pure.** Query sets of `StableToolBench`: what runs of them come to, and what others published.
+//! **Pure.** Results on the query sets of `StableToolBench`, and the published figures beside them.
 use super::list::Misread;
 use serde::Serialize;
 
-/// Which runs.
+/// Runs to compare with published figures.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct PublishedRequest {
-    /// Which runs are one's own, as in the list.
+    /// Filter of the user's own runs, with the syntax of the list.
     pub filter: String,
 }
 
-/// One's own results on query sets, and those that others published.
+/// The user's own results on query sets, and published ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Published {
-    /// The index that answered.
+    /// Generation of the index that was queried.
     pub generation: u64,
-    /// Whether the folder has queries; all else is empty when it has none.
+    /// True if the folder has queries; if not, everything else is empty.
     pub here: bool,
-    /// The test sets, in the order of the figures.
+    /// Test sets, in the order of the figures.
     pub sets: Vec<QuerySet>,
-    /// What others published, in their order.
+    /// Published results, in the order of their sources.
     pub rows: Vec<PublishedRow>,
-    /// One for each system with each model and each measure that compares with what was published.
+    /// One row per system, model and measure that can be compared with published figures.
     pub own: Vec<OwnRow>,
-    /// One for each system with each model: what its runs come to.
+    /// One summary per system and model.
     pub summaries: Vec<QuerySummary>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
-    /// Tokens of the filter that were not understood.
+    /// Tokens of the filter that could not be parsed.
     pub misread: Vec<Misread>,
 }
 
@@ -36,43 +36,43 @@ pub struct Published {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct QuerySet {
-    /// Its name.
+    /// Name of the set.
     pub name: String,
-    /// How many queries it has.
+    /// Number of its queries.
     pub queries: u64,
 }
 
-/// One system in a table that was published. Figures are in percent.
+/// A system's row in a published table. Figures are in percent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct PublishedRow {
-    /// The file it stands in, and its line there.
+    /// File of the table, and line number in it.
     pub source: String,
     /// `current`, `hidden` or `legacy`.
     pub standing: String,
-    /// The heading it stands under.
+    /// Heading of the table.
     pub section: String,
-    /// ``SoPR``, `SoWR` or `FAC`.
+    /// `SoPR`, `SoWR` or `FAC`.
     pub metric: String,
-    /// Who judged; none when nobody says.
+    /// Judge, if the source names it.
     pub judge: Option<String>,
-    /// The system it is compared with, for win rates.
+    /// System compared with, for win rates.
     pub against: Option<String>,
     /// The system.
     pub system: String,
-    /// One for each set.
+    /// One figure per set.
     pub sets: Vec<PublishedFigure>,
-    /// The average as it was printed.
+    /// Average, as printed.
     pub average: PublishedFigure,
-    /// The plain mean of the sets, computed anew.
+    /// Unweighted mean of the sets, recomputed.
     pub mean: f64,
-    /// The mean where each query counts the same, computed anew.
+    /// Mean weighted by the number of queries, recomputed.
     pub weighted: f64,
-    /// Whether the printed average is the plain mean.
+    /// True if the printed average equals the unweighted mean.
     pub average_is_mean: bool,
 }
 
-/// A figure as it was printed, in percent.
+/// A published figure, in percent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct PublishedFigure {
@@ -80,77 +80,78 @@ pub struct PublishedFigure {
     pub value: f64,
     /// Standard deviation over rounds.
     pub deviation: Option<f64>,
-    /// It was printed in bold.
+    /// True if it was printed in bold.
     pub bold: bool,
 }
 
-/// One's own system beside what was published.
+/// Results of one of the user's systems, for comparison with published figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct OwnRow {
     /// `system/model`.
     pub name: String,
-    /// ``SoPR``, `SoWR` or `FAC`.
+    /// `SoPR`, `SoWR` or `FAC`.
     pub metric: String,
-    /// Whose scores these are.
+    /// Scorer of the scores.
     pub scorer: String,
-    /// One for each set; none where nothing has such a score.
+    /// One figure per set; none where no run has such a score.
     pub sets: Vec<Option<OwnFigure>>,
-    /// The plain mean of the sets; none unless each has a figure.
+    /// Unweighted mean of the sets; none unless every set has a figure.
     pub mean: Option<f64>,
-    /// All evaluations together.
+    /// Figure over all evaluations.
     pub all: OwnFigure,
 }
 
-/// A figure of one's own, in percent, with its doubt.
+/// A figure of the user's runs, in percent, with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct OwnFigure {
     /// The value.
     pub value: f64,
-    /// Lower end of its 95 % interval.
+    /// Lower bound of the 95 % confidence interval.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper bound of the interval.
     pub high: Option<f64>,
-    /// Evaluations that have a score.
+    /// Number of evaluations with a score.
     pub n: u64,
-    /// All evaluations.
+    /// Number of all evaluations.
     pub of: u64,
 }
 
-/// What the runs of a system with a model come to.
+/// Summary of the runs of a system with a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct QuerySummary {
     /// `system/model`.
     pub name: String,
-    /// Different queries.
+    /// Number of different queries.
     pub total_queries: u64,
-    /// All evaluations: runs that ended, but not in a system error.
+    /// Number of all evaluations: runs that ended, except in a system error.
     pub total_evaluations: u64,
-    /// Runs that ended in a system error, or have not ended: they are not counted.
+    /// Number of runs that ended in a system error or have not ended, and are not counted.
     pub left_out: u64,
-    /// Evaluations with an answer.
+    /// Number of evaluations with an answer.
     pub answered: u64,
-    /// Whose `SoPR` scores these are; none when there are none.
+    /// Judge of the `SoPR` scores; none if there are no such scores.
     pub judged_by: Option<String>,
-    /// `SoPR` score of 1.
+    /// Share with a `SoPR` score of 1.
     pub solved: Option<QueryShare>,
-    /// `SoPR` score of 0.5.
+    /// Share with a `SoPR` score of 0.5.
     pub unsure: Option<QueryShare>,
-    /// `SoPR` score of 0.
+    /// Share with a `SoPR` score of 0.
     pub unsolved: Option<QueryShare>,
-    /// Finished.
+    /// Share that finished.
     pub finished: Option<QueryShare>,
-    /// The mean of the `SoPR` scores, where a missing answer counts as not solved.
+    /// Mean of the `SoPR` scores, where a missing answer counts as not solved.
     pub average_sopr_score: Option<QueryMean>,
-    /// The same over the evaluations with an answer: what the official program prints.
+    /// Mean of the `SoPR` scores of evaluations with an answer; the figure that the official
+    /// program prints.
     pub average_sopr_of_answered: Option<QueryMean>,
-    /// The mean of the API call scores.
+    /// Mean of the API call scores.
     pub average_api_call_score: Option<QueryMean>,
-    /// Seconds that were spent on the runs that say.
+    /// Total seconds spent on the runs with a known duration.
     pub seconds: Option<f64>,
-    /// How many say.
+    /// Number of these runs.
     pub timed: u64,
 }
 
@@ -158,15 +159,15 @@ pub struct QuerySummary {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct QueryShare {
-    /// How many.
+    /// Number of evaluations with the property.
     pub count: u64,
-    /// Of how many.
+    /// Number of all evaluations considered.
     pub of: u64,
-    /// In percent.
+    /// Share in percent.
     pub percentage: f64,
-    /// Lower end of its 95 % interval, in percent.
+    /// Lower bound of the 95 % confidence interval, in percent.
     pub low: f64,
-    /// Upper end.
+    /// Upper bound of the interval.
     pub high: f64,
 }
 
@@ -176,10 +177,10 @@ pub struct QueryShare {
 pub struct QueryMean {
     /// The mean.
     pub value: f64,
-    /// Lower end of its 95 % interval.
+    /// Lower bound of the 95 % confidence interval.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper bound of the interval.
     pub high: Option<f64>,
-    /// Over how many.
+    /// Number of evaluations.
     pub n: u64,
 }

@@ -1,32 +1,32 @@
-//! **Pure.** Reports: what is asked for, and what comes of it.
+//! **Pure.** Reports: requests and results.
 use super::list::Misread;
 use serde::{Deserialize, Serialize};
 
-/// What to report.
+/// Options of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ReportRequest {
-    /// How it is written.
+    /// Format of the report.
     pub format: ReportFormat,
-    /// Which runs, as in the list.
+    /// Filter of the runs, with the syntax of the list.
     pub filter: String,
-    /// Whose scores; none is the first scorer of each task.
+    /// Scorer whose scores are used; the first scorer of each task if none is given.
     pub scorer: Option<String>,
-    /// What the others are compared with, as `system/model`; none is the first.
+    /// Baseline group as `system/model`; the first group if none is given.
     pub baseline: Option<String>,
-    /// Title; empty is the name of the folder.
+    /// Title; the name of the folder if empty.
     pub title: String,
-    /// Whether each run has its line.
+    /// True to list every run.
     pub runs: bool,
-    /// Whether results that others published stand beside one's own, where runs are of query sets.
+    /// True to show published results beside the user's own, for runs of query sets.
     #[serde(default)]
     pub published: bool,
-    /// Colours: `light`, `dark`, or none for what the reader's system says.
+    /// Colour theme: `light` or `dark`; the preference of the reader's system if none is given.
     pub theme: Option<String>,
 }
 
 impl ReportRequest {
-    /// Of everything, each run listed.
+    /// Creates a request for a report on all runs, with each run listed.
     pub fn of(format: ReportFormat) -> Self {
         Self {
             format,
@@ -41,59 +41,59 @@ impl ReportRequest {
     }
 }
 
-/// How a report is written.
+/// Format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum ReportFormat {
-    /// One page that opens anywhere.
+    /// One self-contained HTML page.
     Html,
     /// Markdown.
     Markdown,
-    /// One line for each run.
+    /// CSV with one line per run.
     Csv,
-    /// Everything, as one document.
+    /// One JSON document with all data.
     Json,
-    /// One document for each run.
+    /// JSON Lines with one document per run.
     Jsonl,
-    /// For continuous integration.
+    /// JUnit XML, for continuous integration.
     Junit,
-    /// The result file of `StableToolBench`: one system with one model on one test set, named by
+    /// Result file of `StableToolBench`: one system with one model on one test set, selected by
     /// `baseline`.
     #[serde(rename = "stabletoolbench")]
     StableToolBench,
-    /// What `evaluate()` of azure-ai-evaluation writes: a row for each run, with what scorers and
-    /// judges said.
+    /// Output format of `evaluate()` in azure-ai-evaluation: one row per run, with the results of
+    /// scorers and judges.
     Azure,
 }
 
-/// A report, written.
+/// A finished report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Report {
-    /// The text; its beginning when it is cut.
+    /// Text of the report; only its beginning if `cut` is set.
     pub text: String,
-    /// Size of the whole in bytes.
+    /// Size of the whole report in bytes.
     pub bytes: u64,
-    /// The text is not whole.
+    /// True if `text` was cut.
     pub cut: bool,
-    /// A name for the file.
+    /// Suggested file name.
     pub file_name: String,
-    /// Its media type.
+    /// Media type.
     pub media_type: String,
-    /// What can be compared with, as `system/model`; of a result file, what there are files of, as
-    /// `system/model/set`.
+    /// Possible baselines, as `system/model`. For a result file of `StableToolBench`, the possible
+    /// selections as `system/model/set`.
     pub baselines: Vec<String>,
-    /// Scorers that occur.
+    /// Scorers that occur in the runs.
     pub scorers: Vec<String>,
-    /// Runs of query sets are among them.
+    /// True if the runs include runs of query sets.
     pub queries: bool,
-    /// How many runs it covers.
+    /// Number of runs covered.
     pub runs: u64,
-    /// Tokens of the filter that were not understood.
+    /// Tokens of the filter that could not be parsed.
     pub misread: Vec<Misread>,
-    /// What a reader should know: tokens that were not understood, sides that cannot be compared.
+    /// Notes for the reader, such as invalid tokens or groups that cannot be compared.
     pub notes: Vec<String>,
-    /// Files of judgements that cannot be read; a note says which.
+    /// Number of judgement files that cannot be read; a note names them.
     pub unreadable: u64,
 }

@@ -1,208 +1,210 @@
-//! **Pure.** One run, opened: steps made of parts. A part that is long comes cut, and the rest is
-//! read piece by piece.
+//! **Pure.** An opened run: steps made of parts. Long parts are cut; the rest is read piece by
+//! piece.
 use super::list::{RunRow, SnippetPiece};
 use super::tree::TreeBrief;
 use serde::{Deserialize, Serialize};
 
-/// A run as it opens: its row, its first steps, and what belongs to it.
+/// An opened run: its row, its first steps, and related data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunView {
-    /// The same row as in the list.
+    /// Row of the run, identical to that in the list.
     pub row: RunRow,
-    /// What its files look like, in a few words: `PromptQL transcript`, `Tool-calling transcript`,
+    /// Layout of its files in a few words: `PromptQL transcript`, `Tool-calling transcript`,
     /// `Benchmark folder`.
     pub layout: String,
-    /// Names the content that was read; steps read later must come from the same.
+    /// Identifies the content that was read; later requests for steps must use the same version.
     pub version: String,
-    /// How many steps there are.
+    /// Number of all steps.
     pub total_steps: u32,
-    /// The first of them.
+    /// The first steps.
     pub steps: Vec<Step>,
-    /// Where the time went, turn by turn; none when the files say nothing of it.
+    /// Durations by turn; none if the files contain none.
     pub pace: Option<Pace>,
-    /// What was tried beside these steps, when anything was.
+    /// Size of the search tree beside these steps, if there is one.
     pub tree: Option<TreeBrief>,
-    /// The answer; none when there is none, which is not the same as an answer of `null`.
+    /// The answer, if there is one. An answer of `null` is an answer.
     pub answer: Option<Answer>,
-    /// Names that answer, or that there is none: what a person says of it comes back with this.
+    /// Identifies the answer, or its absence. A review of the answer is sent back with this mark.
     pub answer_mark: String,
-    /// The task, when its suite is known.
+    /// The task, if its suite is known.
     pub task: Option<Task>,
-    /// Everything else the file says about the run, key by key, unknown keys included.
+    /// All other data about the run in the file, by key, including unknown keys.
     pub facts: Vec<Fact>,
-    /// Where it comes from, and its forks.
+    /// Origin of the run, and its forks.
     pub lineage: RunLineage,
-    /// Its files.
+    /// Files of the run.
     pub files: Vec<RunFile>,
-    /// What a reader should know: damaged here, cut there, lenient answer.
+    /// Notes for the reader, such as damage, cut text, or a leniently parsed answer.
     pub notes: Vec<String>,
 }
 
-/// Where a run comes from, and which forks were made of it.
+/// Origin of a run, and the forks made from it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunLineage {
-    /// The run that it was copied from; none for a run that is no fork, or whose file does not say.
+    /// Run that this one was copied from; none for a run that is not a fork, or whose file does not
+    /// name its origin.
     pub origin: Option<LineageLink>,
-    /// Its first forks, by path.
+    /// The first forks, ordered by path.
     pub forks: Vec<LineageLink>,
-    /// How many forks it has.
+    /// Number of all forks.
     pub fork_count: u64,
 }
 
-/// Another run, as one that can be opened.
+/// Link to a related run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct LineageLink {
-    /// Its id in the list; none when it is not there any more.
+    /// Id in the list; none if the run no longer exists.
     pub id: Option<String>,
-    /// Its path below the output directory.
+    /// Path below the output directory.
     pub path: String,
-    /// The step that the fork goes on from, from 0, when its file says.
+    /// Step after which the fork continues, from 0, if its file contains it.
     pub step: Option<u32>,
 }
 
-/// Where the time of a run went.
+/// Durations of a run by turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Pace {
-    /// The first turns that took time, in order.
+    /// The first turns with a known duration, in order.
     pub turns: Vec<TurnTime>,
-    /// How many more of them there are.
+    /// Number of further such turns.
     pub more: u32,
 }
 
-/// What a turn took. A side of which the file says nothing is none, and not nought.
+/// Durations within a turn. A duration missing from the file is none, not 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TurnTime {
-    /// From 1.
+    /// Number of the turn, from 1.
     pub turn: u32,
-    /// Where it begins.
+    /// First step of the turn.
     pub step: u32,
-    /// Seconds of the model.
+    /// Seconds spent waiting for the model.
     pub model: Option<f64>,
-    /// Seconds of its tools and programs together.
+    /// Total seconds of its tools and programs.
     pub tools: Option<f64>,
 }
 
-/// A window of steps.
+/// A range of steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StepPage {
-    /// As in [`RunView::version`].
+    /// Version of the content, like in [`RunView::version`].
     pub version: String,
-    /// How many steps there are.
+    /// Number of all steps.
     pub total_steps: u32,
-    /// From the offset asked for.
+    /// Steps from the requested offset on.
     pub steps: Vec<Step>,
 }
 
-/// One step: a message, a tool call with its result, an error.
+/// A step of a run: a message, a tool call with its result, or an error.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Step {
-    /// From 0.
+    /// Index from 0.
     pub index: u32,
-    /// Turn it belongs to, from 1: a user message is a turn, an assistant message with its tool
-    /// calls is one.
+    /// Turn of the step, from 1. A user message is a turn, and so is an assistant message with its
+    /// tool calls.
     pub turn: u32,
-    /// What it is.
+    /// Kind of step.
     pub kind: StepKind,
-    /// Name of the tool, title of the artifact, key of an unknown item.
+    /// Name of the tool, title of the artifact, or key of an unknown item.
     pub title: Option<String>,
     /// Id of the tool call.
     pub call_id: Option<String>,
-    /// A tool call: true when it failed. None when it has neither result nor error.
+    /// For a tool call, true if it failed; none if it has neither result nor error.
     pub failed: Option<bool>,
-    /// A user message that was added to drive the run on.
+    /// True for a user message that was added to make the run go on.
     pub nudge: bool,
-    /// Seconds it took, when known.
+    /// Duration in seconds, if known.
     pub seconds: Option<f64>,
-    /// Tokens it took, when known.
+    /// Number of tokens, if known.
     pub tokens: Option<u64>,
-    /// What it is made of.
+    /// Parts of the step.
     pub parts: Vec<Part>,
 }
 
-/// Kinds of steps.
+/// Kind of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// What the person (or a nudge) said.
+    /// A message of the user, or a nudge.
     User,
-    /// What the model said.
+    /// A message of the model.
     Assistant,
-    /// What the system said first.
+    /// The system prompt.
     System,
-    /// A call of a tool, with its result.
+    /// A tool call with its result.
     ToolCall,
-    /// A plan, or code that was run, with what came out (`PromptQL`).
+    /// A plan, or executed code, with its output (`PromptQL`).
     Program,
-    /// A table or text that was stored (`PromptQL`).
+    /// A stored table or text (`PromptQL`).
     Artifact,
     /// A system error.
     Error,
-    /// An item of a kind we do not know.
+    /// An item of an unknown kind.
     Unknown,
 }
 
-/// A piece of a step.
+/// A part of a step.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Part {
-    /// Opaque id, for reading the rest.
+    /// Opaque id for reading the rest.
     pub id: String,
-    /// What it is within the step: `message`, `sql`, `result`, `error`, `stdout`.
+    /// Role within the step: `message`, `sql`, `result`, `error`, `stdout`.
     pub label: String,
-    /// Size of the whole as text, in bytes.
+    /// Size of the whole part as text, in bytes.
     pub bytes: u64,
-    /// What is shown.
+    /// Content shown.
     pub body: Body,
 }
 
-/// What is shown of a part.
+/// Content of a part, possibly cut.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Body {
     /// Text.
     Text {
-        /// What it is written in.
+        /// Language for highlighting.
         language: Language,
-        /// Its beginning.
+        /// Beginning of the text.
         text: String,
-        /// False when there is more.
+        /// False if the text was cut.
         whole: bool,
     },
-    /// A list of objects, as a table.
+    /// A list of objects, shown as a table.
     Table {
         /// Columns, in order of appearance.
         columns: Vec<TableColumn>,
-        /// First rows.
+        /// The first rows.
         rows: Vec<Vec<Cell>>,
-        /// How many there are.
+        /// Number of all rows.
         total: u64,
     },
-    /// Any other value: objects, lists, numbers, as JSON text with two spaces of indentation.
+    /// Any other value, such as an object, list or number, as JSON text with an indentation of two
+    /// spaces.
     Value {
-        /// Its beginning.
+        /// Beginning of the JSON text.
         text: String,
-        /// False when there is more; then it is shown as text and not as a tree.
+        /// False if the text was cut; it is then shown as text and not as a tree.
         whole: bool,
     },
 }
 
-/// What a text is written in.
+/// Language of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
-    /// Nothing in particular; shown as it is.
+    /// Plain text, shown unchanged.
     Plain,
-    /// Markdown, as models write it.
+    /// Markdown, in the form that models write.
     Markdown,
     /// SQL.
     Sql,
@@ -218,9 +220,9 @@ pub enum Language {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TableColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// True when every value is a number or missing: shown aligned to the right.
+    /// True if every value is a number or missing; such columns are right-aligned.
     pub numeric: bool,
 }
 
@@ -228,18 +230,19 @@ pub struct TableColumn {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Cell {
-    /// Exact text of a number, a string as it is, JSON of anything nested. Long ones are cut.
+    /// Text of the cell: a number exactly as written, a string unchanged, nested values as JSON.
+    /// Long text is cut.
     pub text: String,
-    /// What it is.
+    /// Kind of value.
     pub kind: CellKind,
 }
 
-/// What a cell is.
+/// Kind of value in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum CellKind {
-    /// The row has no such key.
+    /// The row does not have the key.
     Missing,
     /// `null`.
     Null,
@@ -257,35 +260,35 @@ pub enum CellKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TextPiece {
-    /// From the offset asked for, moved to a character boundary.
+    /// Text from the requested offset on, which is moved to a character boundary.
     pub text: String,
-    /// Where this piece begins, in bytes.
+    /// Offset of this piece, in bytes.
     pub offset: u64,
-    /// Where the next begins; none when this is the last.
+    /// Offset of the next piece; none for the last piece.
     pub next: Option<u64>,
-    /// Size of the whole, in bytes.
+    /// Size of the whole text, in bytes.
     pub total: u64,
 }
 
-/// Some rows of a long table.
+/// A range of rows of a long table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RowPiece {
-    /// From the offset asked for.
+    /// Rows from the requested offset on.
     pub rows: Vec<Vec<Cell>>,
-    /// How many there are.
+    /// Number of all rows.
     pub total: u64,
 }
 
-/// Which rows of a table, in which order.
+/// Requested range and order of a table's rows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RowRequest {
-    /// Which part.
+    /// Range of rows.
     pub span: super::Span,
-    /// By which column, as an index; none keeps the order of the file.
+    /// Index of the column to sort by; none keeps the order of the file.
     pub column: Option<u32>,
-    /// Largest first.
+    /// True to sort the largest values first.
     pub descending: bool,
 }
 
@@ -293,27 +296,27 @@ pub struct RowRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Answer {
-    /// The value.
+    /// Value of the answer.
     pub part: Part,
-    /// Where it was found, as a few words.
+    /// Place where it was found, in a few words.
     pub source: String,
-    /// True when it is not strict JSON and was read leniently.
+    /// True if the answer is not strict JSON and was parsed leniently.
     pub lenient: bool,
 }
 
-/// The task a run answers.
+/// The task of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Task {
-    /// Its id: the path below the input directory without extension.
+    /// Task id: the path below the input directory without extension.
     pub id: String,
-    /// Its file, relative to the open folder.
+    /// Suite file, relative to the open folder.
     pub file: String,
     /// Parameters of the variation.
     pub parameters: Vec<Fact>,
-    /// The prompt of this run's system after templating.
+    /// Prompt for the system of this run, with its parameters filled in.
     pub prompt: Option<Part>,
-    /// The expected output; none when the suite has none.
+    /// Expected output; none if the suite has none.
     pub expected: Option<Part>,
     /// Tools that the task expects to be called.
     pub expected_tool_calls: Vec<String>,
@@ -333,36 +336,36 @@ pub struct Fact {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunFile {
-    /// Relative to the open folder.
+    /// Path relative to the open folder.
     pub path: String,
-    /// Whole path, to be copied.
+    /// Absolute path, for copying.
     pub full_path: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
-/// Where a text occurs in one run.
+/// Matches of a text search in one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Matches {
-    /// How many there are in all.
+    /// Number of all matches.
     pub total: u64,
-    /// The first of them, in order.
+    /// The first matches, in order.
     pub matches: Vec<Match>,
 }
 
-/// One place in a run.
+/// A match in a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Match {
-    /// Step, from 0; none for the answer.
+    /// Step from 0; none for the answer.
     pub step: Option<u32>,
-    /// Part within it, by id.
+    /// Id of the part within the step.
     pub part: String,
-    /// Where in the text of the part, in bytes.
+    /// Offset in the text of the part, in bytes.
     pub offset: u64,
-    /// Row, from 0, when the part is a table.
+    /// Row from 0, if the part is a table.
     pub row: Option<u32>,
-    /// Text around it.
+    /// Text around the match.
     pub pieces: Vec<SnippetPiece>,
 }

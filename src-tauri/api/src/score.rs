@@ -1,302 +1,302 @@
-//! **Pure.** Scores of one run, what a person says of it, and how far its answer is from another.
+//! **Pure.** Scores and reviews of a run, and comparisons of its answer with another.
 use super::judging::Judged;
 use super::run::TableColumn;
 use super::status::Span;
 use super::stored::StoredResult;
 use serde::{Deserialize, Serialize};
 
-/// Everything that is known of how good a run is.
+/// All ratings of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunScores {
-    /// One for each scorer of its task; the first is the one that lists show.
+    /// One score per scorer of the task; the first is the one shown in lists.
     pub scores: Vec<RunScore>,
-    /// What went wrong, in one word, when something did.
+    /// Failure class, if the run failed.
     pub class: Option<FailureClass>,
-    /// What a person says.
+    /// Review by a person.
     pub review: Option<Review>,
-    /// What judges said, newest first.
+    /// Judgements, newest first.
     pub judged: Vec<Judged>,
-    /// What evaluators are stored to have said, where the run is a row of an evaluation. None of it
-    /// is counted among our scores.
+    /// Imported verdicts of evaluators, for a run that is a row of an evaluation. None of them
+    /// counts among this program's scores.
     pub stored: Vec<StoredVerdict>,
-    /// What keeps it from being scored, or makes the scores doubtful, as sentences.
+    /// Sentences about problems that prevent scoring or make the scores doubtful.
     pub notes: Vec<String>,
 }
 
-/// What an evaluator said of a row of an evaluation, as the file has it.
+/// Imported verdict of an evaluator on a row of an evaluation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StoredVerdict {
-    /// The name that it has in the file.
+    /// Name of the evaluator in the file.
     pub evaluator: String,
-    /// The number, as it is written.
+    /// Score, as written in the file.
     pub score: Option<String>,
-    /// A word that stands for the number or beside it.
+    /// Label in place of the score or beside it.
     pub word: Option<String>,
-    /// Whether that is good enough, where the file says so.
+    /// True if the score is a pass; none if the file does not contain this.
     pub passed: Option<bool>,
-    /// What it had to reach, or was not to pass.
+    /// Threshold to reach, or not to exceed.
     pub threshold: Option<String>,
-    /// Why, cut when very long; where there is no result, what went wrong.
+    /// Reason, cut if very long. Without a result, the error.
     pub reason: Option<String>,
-    /// There is no result, which says nothing of the answer.
+    /// True if there is no result, which does not affect the answer's rating.
     pub silent: bool,
-    /// What came of it, as lists and filters have it.
+    /// Result, like in lists and filters.
     pub result: StoredResult,
-    /// What models said, where the file was made here.
+    /// Replies of models, if the file was written by this program.
     pub rounds: Vec<StoredRound>,
 }
 
-/// What a model said in one round.
+/// Replies of a model in one round.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StoredRound {
-    /// Its number, from 1.
+    /// Number of the round, from 1.
     pub round: u32,
-    /// Replies as they came.
+    /// Replies, unchanged.
     pub replies: Vec<String>,
-    /// Why it came to nothing.
+    /// Error, if the round led to no result.
     pub error: Option<String>,
 }
 
-/// What one scorer says.
+/// Score by one scorer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RunScore {
-    /// The scorer, as it is written in the suite: `fields`, `text: f1`.
+    /// Name of the scorer, as written in the suite: `fields`, `text: f1`.
     pub scorer: String,
-    /// Version of its rule.
+    /// Version of the scoring rule.
     pub version: u32,
-    /// What came of it.
+    /// Outcome of scoring.
     pub standing: ScoreStanding,
-    /// From 0 to 1.
+    /// Score from 0 to 1.
     pub score: Option<f64>,
-    /// Whether that is good enough.
+    /// True if the score is a pass.
     pub passed: Option<bool>,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub reason: String,
-    /// Numbers behind it, in order: `precision`, `recall`.
+    /// Details of the score, in order: `precision`, `recall`.
     pub detail: Vec<ScoreDetail>,
 }
 
-/// What came of scoring.
+/// Outcome of scoring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreStanding {
     /// There is a score.
     Scored,
-    /// The run ended in a system error, and is counted apart.
+    /// The run ended in a system error, and is counted separately.
     Error,
     /// There is no expected output to compare with.
     NoExpected,
     /// The run has not ended, or its file cannot be read.
     NotEnded,
-    /// The scorer has to be asked for: it runs a program or asks a model.
+    /// The scorer runs only on request, because it runs a program or queries a model.
     Waiting,
     /// The scorer itself failed.
     Failed,
 }
 
-/// A number or word behind a score.
+/// A detail of a score.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ScoreDetail {
-    /// What it is.
+    /// Name of the detail.
     pub name: String,
-    /// As it is shown.
+    /// Value as text.
     pub value: String,
 }
 
-/// What went wrong with a run.
+/// Failure class of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
     /// There is an answer, and it is wrong.
     WrongAnswer,
-    /// It ended without an answer.
+    /// The run ended without an answer.
     NoAnswer,
-    /// An expected tool was never called, and there is no answer, or the calls are what was scored.
+    /// An expected tool was never called, and either there is no answer or the score is about
+    /// calls.
     MissingToolCall,
-    /// It ended without an answer after a tool failed.
+    /// The run ended without an answer after a tool failed.
     ToolError,
-    /// The model said that it cannot or will not.
+    /// The model replied that it cannot or will not do the task.
     GaveUp,
     /// The provider or the program failed.
     SystemError,
-    /// It took too long.
+    /// The run took too long.
     Timeout,
 }
 
-/// What a person says of a run.
+/// Review of a run by a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct Review {
     /// Right, partly right or wrong.
     pub verdict: Option<Verdict>,
-    /// A score in place of the automatic one, from 0 to 1.
+    /// Score from 0 to 1 that replaces the automatic one.
     pub score: Option<f64>,
-    /// Anything else.
+    /// Free text.
     pub note: String,
-    /// When it was written, in milliseconds since 1970; ignored when it comes in.
+    /// Time of writing in milliseconds since 1970; ignored in requests.
     pub at_ms: i64,
-    /// True when the answer has changed since; ignored when it comes in.
+    /// True if the answer has changed since the review; ignored in requests.
     pub stale: bool,
-    /// Names the answer that it is said of, as [`super::RunView::answer_mark`] does; none is any,
-    /// and the one that is there now when it comes in. What is only added to keeps the mark that it
-    /// has.
+    /// Identifies the reviewed answer, like [`super::RunView::answer_mark`]. None means any answer
+    /// or, in a request, the current answer. A review that is only added to keeps its mark.
     pub answer: Option<String>,
 }
 
-/// What a person says in one word.
+/// Verdict of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Right.
     Right,
-    /// Right in part.
+    /// Partly right.
     Partly,
     /// Wrong.
     Wrong,
 }
 
-/// Which answers to compare, and what of the comparison to show.
+/// Answers to compare, and the parts of the comparison to return.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct DiffRequest {
-    /// The run whose answer is on the right.
+    /// Run whose answer is on the right.
     pub id: String,
-    /// The run whose answer is on the left; none is the expected output.
+    /// Run whose answer is on the left; the expected output if none is given.
     pub against: Option<String>,
-    /// Leave out what is equal.
+    /// True to leave out equal rows and lines.
     pub changed_only: bool,
-    /// Which rows of the table.
+    /// Range of table rows.
     pub rows: Span,
-    /// Which lines of the side-by-side text.
+    /// Range of lines in the side-by-side text.
     pub lines: Span,
 }
 
-/// Two answers, compared.
+/// Comparison of two answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct DiffView {
-    /// In one line: `8 of 10 rows right, 1 missing (#143)`.
+    /// Summary on one line: `8 of 10 rows right, 1 missing (#143)`.
     pub summary: String,
-    /// Nothing differs.
+    /// True if nothing differs.
     pub equal: bool,
-    /// The answers were too large for a fine comparison.
+    /// True if the answers were too large for a fine comparison.
     pub coarse: bool,
-    /// How the rows were put beside each other: `by ticket_id`, `by likeness`, `by position`.
+    /// Method of aligning the rows: `by ticket_id`, `by likeness`, `by position`.
     pub aligned: Option<String>,
-    /// Columns of the table; empty when the answers are no lists.
+    /// Columns of the table; empty if the answers are not lists.
     pub columns: Vec<TableColumn>,
-    /// Rows from the offset asked for.
+    /// Rows from the requested offset on.
     pub rows: Vec<DiffRow>,
-    /// How many there are.
+    /// Number of all rows.
     pub total_rows: u64,
-    /// Lines of the side-by-side text from the offset asked for.
+    /// Lines of the side-by-side text from the requested offset on.
     pub lines: Vec<DiffLine>,
-    /// How many there are.
+    /// Number of all lines.
     pub total_lines: u64,
-    /// Where each difference begins, as positions among the lines; the first few hundred.
+    /// Line index at which each difference begins; the first few hundred.
     pub stops: Vec<u32>,
-    /// What a reader should know: lenient answer, cut.
+    /// Notes for the reader, such as lenient parsing or cut text.
     pub notes: Vec<String>,
 }
 
-/// How two things relate.
+/// Relation of two compared things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum DiffKind {
     /// Equal.
     Same,
-    /// The same value, written otherwise: another type, another notation, within tolerance.
+    /// Same value written differently: another type, another notation, or within tolerance.
     Alike,
-    /// Another value.
+    /// Different values.
     Changed,
-    /// Only on the left: expected and not there.
+    /// Only on the left: expected but absent.
     Missing,
-    /// Only on the right: there and not expected.
+    /// Only on the right: present but not expected.
     Extra,
-    /// Neither side has it: a column that other rows have.
+    /// On neither side: a column that only other rows have.
     Absent,
 }
 
-/// One item of a list, compared.
+/// Comparison of one list item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct DiffRow {
-    /// Missing, extra, changed, the same.
+    /// Relation: missing, extra, changed or the same.
     pub kind: DiffKind,
-    /// Its key, or what is nearest to one.
+    /// Key of the item, or its nearest substitute.
     pub label: String,
-    /// Its place on the left, from 1.
+    /// Position on the left, from 1.
     pub from: Option<u32>,
-    /// Its place on the right, from 1.
+    /// Position on the right, from 1.
     pub to: Option<u32>,
-    /// It is at another place among those that both sides have.
+    /// True if its position differs among the items that both sides have.
     pub moved: bool,
-    /// One for each column.
+    /// One cell per column.
     pub cells: Vec<DiffCell>,
 }
 
-/// One field of an item, compared.
+/// Comparison of one field of an item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct DiffCell {
-    /// How the two relate.
+    /// Relation of the two values.
     pub kind: DiffKind,
-    /// The left value, cut when long.
+    /// Left value, cut if long.
     pub left: Option<String>,
-    /// The right value; none when it is written as the left one.
+    /// Right value; none if it is written like the left one.
     pub right: Option<String>,
-    /// What kind of likeness or difference, in a few words: `text instead of number`, `same day,
+    /// Short description of the similarity or difference: `text instead of number`, `same day,
     /// other notation`.
     pub note: Option<String>,
 }
 
-/// One line of the side-by-side text.
+/// A line of the side-by-side text.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DiffLine {
     /// A pair of lines; one side may be empty.
     Pair {
-        /// How they relate.
+        /// Relation of the lines.
         change: DiffKind,
-        /// The left line.
+        /// Left line.
         left: Option<DiffSide>,
-        /// The right line.
+        /// Right line.
         right: Option<DiffSide>,
     },
     /// Equal lines that are not shown.
     Folded {
-        /// How many.
+        /// Number of hidden lines.
         count: u32,
     },
 }
 
-/// A line of one side.
+/// One side of a line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct DiffSide {
-    /// Number, from 1.
+    /// Line number, from 1.
     pub number: u32,
-    /// Its text, what differs from the other side told apart.
+    /// Text of the line, with the differences from the other side marked.
     pub pieces: Vec<TextChange>,
 }
 
-/// A piece of a text that is compared with another.
+/// A piece of a compared text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TextChange {
     /// Text.
     pub text: String,
-    /// Same, missing (only left) or extra (only right).
+    /// `Same`, `Missing` (only on the left) or `Extra` (only on the right).
     pub change: DiffKind,
 }

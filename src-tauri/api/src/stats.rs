@@ -1,72 +1,72 @@
-//! **Pure.** Statistics of runs: the numbers of a report, for whoever wants only these.
+//! **Pure.** Statistics of runs: the numbers of a report, for callers that need only these.
 use super::list::Misread;
 use super::score::FailureClass;
 use serde::Serialize;
 
-/// Which runs, and what they are compared with.
+/// Runs for the statistics, and the baseline to compare with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StatsRequest {
-    /// Which runs, as in the list.
+    /// Filter of the runs, with the syntax of the list.
     pub filter: String,
-    /// Whose scores; none is the first scorer of each task.
+    /// Scorer whose scores are used; the first scorer of each task if none is given.
     pub scorer: Option<String>,
-    /// What the others are compared with, as `system/model`; none is the first.
+    /// Baseline group as `system/model`; the first group if none is given.
     pub baseline: Option<String>,
 }
 
-/// What runs come to.
+/// Statistics of runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stats {
-    /// The index that answered.
+    /// Generation of the index that was queried.
     pub generation: u64,
-    /// Scorers whose scores are counted.
+    /// Scorers whose scores were used.
     pub scorers: Vec<String>,
-    /// How many tasks occur.
+    /// Number of different tasks.
     pub tasks: u64,
-    /// What became of all runs.
+    /// Outcomes of all runs.
     #[serde(flatten)]
     pub ends: StatsEnds,
-    /// How many runs pass the filter and are in no number here, because they are forks or were
+    /// Number of matching runs that no other number here includes, because they are forks or were
     /// continued by a person.
     pub forks_left_out: u64,
-    /// One for each system with each model, in their order.
+    /// One group per system and model, in order.
     pub groups: Vec<StatsGroup>,
-    /// What the others are compared with.
+    /// Baseline group.
     pub baseline: Option<String>,
-    /// Each of the others against it.
+    /// Comparisons of the other groups with the baseline.
     pub comparisons: Vec<StatsComparison>,
-    /// Each variation of each task, with a cell for each group.
+    /// One row per variation of a task, with a cell per group.
     pub rows: Vec<StatsRow>,
-    /// Which measure is better in which direction.
+    /// Better direction of each measure.
     pub better: StatsBetter,
-    /// How the numbers are made, as sentences.
+    /// Sentences that explain the statistical methods.
     pub method: Vec<String>,
-    /// Tokens of the filter that were not understood.
+    /// Tokens of the filter that could not be parsed.
     pub misread: Vec<Misread>,
 }
 
-/// What became of runs; each is counted once.
+/// Outcomes of runs. Each run is counted in exactly one field, apart from `runs` and `nudged`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct StatsEnds {
-    /// All of them.
+    /// Number of all runs.
     pub runs: u64,
-    /// Have a score.
+    /// Number of runs with a score.
     pub scored: u64,
-    /// Ended in a system error.
+    /// Number of runs that ended in a system error.
     pub errors: u64,
-    /// Wait to be continued.
+    /// Number of runs that can be resumed.
     pub waiting: u64,
-    /// Are being made.
+    /// Number of runs in progress.
     pub running: u64,
-    /// Cannot be read.
+    /// Number of runs whose file cannot be read.
     pub damaged: u64,
-    /// Ended without a score.
+    /// Number of runs that ended without a score.
     pub unscored: u64,
-    /// Of all, were driven on by added messages.
+    /// Number of all runs in which messages were added to make them go on.
     pub nudged: u64,
 }
 
-/// The runs of one system with one model.
+/// Statistics of the runs of one system with one model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatsGroup {
     /// `system/model`.
@@ -75,188 +75,190 @@ pub struct StatsGroup {
     pub system: Option<String>,
     /// Model.
     pub model: Option<String>,
-    /// What became of them.
+    /// Outcomes of the runs.
     #[serde(flatten)]
     pub ends: StatsEnds,
     /// Mean score.
     pub score: Option<StatsEstimate>,
-    /// Passes, when somebody decides them.
+    /// Pass rate, if a scorer or a reviewer decides passes.
     pub passes: Option<StatsPasses>,
-    /// Rows whose repeats disagree.
+    /// Number of rows whose repeats disagree.
     pub flaky: u64,
-    /// What one try more or less would change.
+    /// Pass rates of `k` repeats, by `k`.
     pub tries: Vec<StatsTries>,
-    /// The most tries that more than half of the rows have, when that is not a single one.
+    /// Largest `k` that more than half of the rows have runs for; none if that is 1.
     pub told_tries: Option<u64>,
     /// Tokens of the runs that ended.
     pub tokens: StatsAmount,
-    /// Dollars of the runs that ended.
+    /// Cost in dollars of the runs that ended.
     pub cost: StatsAmount,
-    /// Seconds of the runs that ended.
+    /// Duration in seconds of the runs that ended.
     pub seconds: StatsAmount,
-    /// What went wrong, most often first.
+    /// Failure classes, most frequent first.
     pub classes: Vec<StatsClass>,
 }
 
-/// A mean with its 95 % interval.
+/// A mean with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsEstimate {
     /// The mean.
     pub value: f64,
-    /// Bottom of the interval, when there is one.
+    /// Lower bound of the interval, if there is one.
     pub low: Option<f64>,
-    /// Top of it.
+    /// Upper bound of the interval.
     pub high: Option<f64>,
-    /// Where the interval comes from: `wilson`, `bootstrap` or `student`.
+    /// Method of the interval: `wilson`, `bootstrap` or `student`.
     pub by: &'static str,
 }
 
-/// A rate with its 95 % interval.
+/// A pass rate with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsPasses {
-    /// How many passed.
+    /// Number of passes.
     pub passed: u64,
-    /// Of how many.
+    /// Number of runs.
     pub of: u64,
-    /// Share of them.
+    /// Pass rate.
     pub rate: f64,
-    /// Bottom of the interval.
+    /// Lower bound of the interval.
     pub low: f64,
-    /// Top of it.
+    /// Upper bound of the interval.
     pub high: f64,
 }
 
-/// What `k` runs of each task come to.
+/// Pass rates of `k` runs of each task.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsTries {
-    /// How many.
+    /// Number of runs per task.
     pub k: u64,
-    /// The chance that at least one of them passes.
+    /// Probability that at least one of `k` runs passes.
     pub pass_at_k: f64,
-    /// The chance that all of them do.
+    /// Probability that all `k` runs pass.
     pub pass_all_k: f64,
-    /// Over how many rows.
+    /// Number of rows included.
     pub rows: u64,
-    /// Rows with fewer runs.
+    /// Number of rows excluded because they have fewer than `k` runs.
     pub left_out: u64,
 }
 
-/// An amount over the runs that say it.
+/// Summary of an amount over the runs for which it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct StatsAmount {
-    /// How many say it.
+    /// Number of runs for which it is known.
     pub known: u64,
-    /// How many do not.
+    /// Number of runs for which it is unknown.
     pub unknown: u64,
-    /// All together.
+    /// Sum.
     pub sum: Option<f64>,
-    /// On average.
+    /// Mean.
     pub mean: Option<f64>,
-    /// In the middle.
+    /// Median.
     pub median: Option<f64>,
-    /// Nine of ten are below it.
+    /// 90th percentile.
     pub ninetieth: Option<f64>,
 }
 
-/// How often something went wrong.
+/// Frequency of a failure class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct StatsClass {
-    /// What.
+    /// Failure class.
     pub class: FailureClass,
-    /// How many runs.
+    /// Number of runs.
     pub runs: u64,
 }
 
-/// One group against the baseline; differences are its values minus those of the baseline.
+/// Comparison of a group with the baseline. Differences are the values of the group minus those of
+/// the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatsComparison {
     /// The group.
     pub group: String,
     /// The baseline.
     pub baseline: String,
-    /// How many rows both have a score for.
+    /// Number of rows for which both have a score.
     pub pairs: u64,
-    /// Scores.
+    /// Effect on scores.
     pub score: Option<StatsEffect>,
-    /// Passes, when somebody decides them.
+    /// Effect on passes, if a scorer or a reviewer decides them.
     pub passes: Option<StatsPairedPasses>,
-    /// Tokens.
+    /// Effect on tokens.
     pub tokens: Option<StatsEffect>,
-    /// Dollars.
+    /// Effect on cost in dollars.
     pub cost: Option<StatsEffect>,
-    /// Seconds.
+    /// Effect on seconds.
     pub seconds: Option<StatsEffect>,
-    /// Rows that only one side has a score for.
+    /// Rows for which only one side has a score.
     pub unpaired: Vec<StatsUnpaired>,
-    /// What differs besides the systems.
+    /// Differences other than the systems that may explain the effect.
     pub doubts: Vec<StatsDoubt>,
-    /// All of it in sentences.
+    /// The comparison in sentences.
     pub sentences: Vec<String>,
 }
 
-/// How much two sides differ on average over pairs.
+/// Mean difference of two sides over pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsEffect {
     /// Mean of the group.
     pub value: f64,
     /// Mean of the baseline.
     pub baseline: f64,
-    /// The difference.
+    /// Difference of the means.
     pub difference: f64,
-    /// Bottom of its 95 % interval, when there is one.
+    /// Lower bound of its 95 % confidence interval, if there is one.
     pub low: Option<f64>,
-    /// Top of it.
+    /// Upper bound of the interval.
     pub high: Option<f64>,
-    /// Of the permutation test by unit; none for one unit, with which nothing can be tested.
+    /// P-value of the permutation test by unit; none for a single unit, with which no test is
+    /// possible.
     pub p: Option<f64>,
-    /// Whether all ways were counted.
+    /// True if the test enumerated all permutations.
     pub exact: Option<bool>,
-    /// How many pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Of how many tasks.
+    /// Number of tasks of these pairs.
     pub tasks: u64,
-    /// How many stand for themselves: tasks, or where there is one task, its variations.
+    /// Number of independent units: tasks or, if there is only one task, its variations.
     pub units: u64,
-    /// Pairs in which the group is better.
+    /// Number of pairs in which the group is better.
     pub wins: u64,
-    /// Pairs in which both are the same.
+    /// Number of pairs in which both are equal.
     pub ties: u64,
-    /// Pairs in which it is worse.
+    /// Number of pairs in which the group is worse.
     pub losses: u64,
-    /// What is shown of the group: `better`, `worse` or `unclear`.
+    /// Conclusion about the group: `better`, `worse` or `unclear`.
     pub shown: &'static str,
-    /// The smallest difference that would probably have been shown.
+    /// Smallest difference that would probably have been detected.
     pub detectable: Option<f64>,
 }
 
-/// Passes of both sides. The difference, its interval and its probability are those of what is
-/// shown; the counts take a row with several runs as passed when more than half of them pass.
+/// Comparison of passes. The difference, its interval and its p-value belong to the test on which
+/// the conclusion is based. In the counts, a row with several runs counts as passed if more than
+/// half of them pass.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsPairedPasses {
-    /// Both passed.
+    /// Number of rows that both passed.
     pub both: u64,
-    /// Only the group passed.
+    /// Number of rows that only the group passed.
     pub only_group: u64,
-    /// Only the baseline passed.
+    /// Number of rows that only the baseline passed.
     pub only_baseline: u64,
-    /// Neither passed.
+    /// Number of rows that neither passed.
     pub neither: u64,
-    /// How much higher the rate of the group is.
+    /// Difference of the pass rates, group minus baseline.
     pub difference: f64,
-    /// Bottom of its 95 % interval, when there is one.
+    /// Lower bound of its 95 % confidence interval, if there is one.
     pub low: Option<f64>,
-    /// Top of it.
+    /// Upper bound of the interval.
     pub high: Option<f64>,
-    /// How probable it is by chance: by `McNemar`'s exact test, or by that of `by_task`; none for
-    /// one unit.
+    /// P-value of the exact test of `McNemar`, or of the test in `by_task`; none for a single unit.
     pub p: Option<f64>,
-    /// Of `McNemar`'s exact test of the counts.
+    /// P-value of the exact test of `McNemar` on the counts.
     pub mcnemar: f64,
-    /// By shares of passes and by unit, where pairs are not independent of each other.
+    /// Comparison of pass shares by unit, for pairs that are not independent of each other.
     pub by_task: Option<StatsEffect>,
-    /// What is shown of the group: `better`, `worse` or `unclear`.
+    /// Conclusion about the group: `better`, `worse` or `unclear`.
     pub shown: &'static str,
-    /// The smallest difference that would probably have been shown.
+    /// Smallest difference that would probably have been detected.
     pub detectable: Option<f64>,
 }
 
@@ -267,69 +269,69 @@ pub struct StatsKey {
     pub task: Option<String>,
     /// Variation, from 0.
     pub variation: Option<u32>,
-    /// What the variation is called, where it has no number.
+    /// Name of the variation, if it has no number.
     pub variation_name: Option<String>,
 }
 
-/// A row that only one side has a score for.
+/// A row for which only one side has a score.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatsUnpaired {
-    /// Which.
+    /// The row.
     #[serde(flatten)]
     pub key: StatsKey,
-    /// The side without: the group or the baseline, as `system/model`.
+    /// Side without a score, the group or the baseline, as `system/model`.
     pub without: String,
-    /// Why: `missing`, `errors`, `not_ended` or `unscored`.
+    /// Reason: `missing`, `errors`, `not_ended` or `unscored`.
     pub why: &'static str,
 }
 
-/// What differs between two sides besides the systems.
+/// A difference between two sides other than the systems.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct StatsDoubt {
-    /// What: `scorer`, `scored_against` or `nudged`.
+    /// Kind: `scorer`, `scored_against` or `nudged`.
     pub kind: &'static str,
-    /// In which pairs.
+    /// Rows in which the sides differ.
     pub rows: Vec<StatsKey>,
 }
 
-/// A variation of a task, over all groups.
+/// A variation of a task, across all groups.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StatsRow {
-    /// Which.
+    /// The variation.
     #[serde(flatten)]
     pub key: StatsKey,
-    /// One for each group; none where it has no runs.
+    /// One cell per group; none where the group has no runs.
     pub cells: Vec<Option<StatsCell>>,
 }
 
-/// The repeats of one row in one group.
+/// Repeats of one row in one group.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsCell {
-    /// How many runs.
+    /// Number of runs.
     pub runs: u64,
-    /// How many have a score.
+    /// Number of runs with a score.
     pub scored: u64,
-    /// How many passed.
+    /// Number of runs that passed.
     pub passed: u64,
-    /// Of how many that is decided.
+    /// Number of runs that passed or failed.
     pub decided: u64,
-    /// How many ended in an error.
+    /// Number of runs that ended in an error.
     pub errors: u64,
     /// Mean score.
     pub score: Option<f64>,
-    /// They disagree.
+    /// True if the repeats disagree.
     pub flaky: bool,
 }
 
-/// Which direction of each measure is better: `higher` or `lower`.
+/// Better direction of each measure: `higher` or `lower`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct StatsBetter {
-    /// Scores and rates of passes.
+    /// Direction for scores and pass rates.
     pub score: &'static str,
-    /// Tokens.
+    /// Direction for tokens.
     pub tokens: &'static str,
-    /// Dollars.
+    /// Direction for cost.
     pub cost: &'static str,
-    /// Seconds.
+    /// Direction for seconds.
     pub seconds: &'static str,
 }

@@ -1,41 +1,40 @@
-//! **Pure.** What is open, how far along the index is, what went stale, and what is wrong with the
+//! **Pure.** The open folder, the state of the index, events about stale data, and problems with
 //! files.
 use serde::{Deserialize, Serialize};
 
-/// Everything the frame of the window shows.
+/// State that the frame of the window shows.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Status {
     /// Version of the program.
     pub version: String,
-    /// The open folder, or none at first start.
+    /// The open folder; none at first start.
     pub folder: Option<Folder>,
-    /// What the index is doing.
+    /// Current activity of the index.
     pub phase: Phase,
-    /// Grows by one with every committed change of the index.
+    /// Number of the index's state; increases by one with every committed change.
     pub generation: u64,
-    /// How much of what was found.
+    /// Numbers of runs, files and tasks found.
     pub counts: Counts,
-    /// How far the full-text index has come.
+    /// Progress of the full-text index.
     pub search: SearchProgress,
-    /// How far runs have come that are scored again because a suite changed; none when all scores
-    /// are of now.
+    /// Progress of rescoring runs after a change of a suite; none when all scores are current.
     pub scoring: Option<ScoringProgress>,
-    /// How changes on disk are noticed.
+    /// Detection of changes on disk.
     pub watching: Watching,
 }
 
-/// How many runs were looked at because a suite changed.
+/// Progress of checking runs after a change of a suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ScoringProgress {
-    /// So many.
+    /// Number of runs checked.
     pub done: u64,
-    /// Of so many.
+    /// Number of runs to check.
     pub total: u64,
 }
 
-/// A folder that is open.
+/// An open folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Folder {
@@ -43,17 +42,17 @@ pub struct Folder {
     pub id: String,
     /// Last part of its path.
     pub name: String,
-    /// Where it is, to be shown.
+    /// Path, for display.
     pub path: String,
-    /// Where the suites are, when there are any.
+    /// Directory of the suites, if there is one.
     pub input_dir: Option<String>,
-    /// Where the transcripts are.
+    /// Directory of the transcripts.
     pub output_dir: String,
-    /// True for the sample data that comes with the program.
+    /// True for the sample data that is shipped with the program.
     pub demo: bool,
 }
 
-/// What the index is doing.
+/// Current activity of the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -62,79 +61,78 @@ pub enum Phase {
     Closed,
     /// Files are being listed and read for the first time.
     Indexing {
-        /// Files read.
+        /// Number of files read.
         done: u64,
-        /// Files found so far.
+        /// Number of files found until now.
         total: u64,
     },
-    /// The list is complete and follows the disk.
+    /// The list of runs is complete and follows changes on disk.
     Ready,
     /// The folder could not be read.
     Failed {
-        /// Why, as a sentence.
+        /// Reason, as a sentence.
         reason: String,
-        /// The next step.
+        /// Suggested next step.
         hint: String,
     },
 }
 
-/// How much of what was found.
+/// Numbers of runs, files and tasks found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Counts {
-    /// Rows that are runs, damaged ones included.
+    /// Number of runs, including damaged ones.
     pub runs: u64,
-    /// Runs whose file cannot be read.
+    /// Number of runs whose file cannot be read.
     pub damaged: u64,
-    /// Runs waiting to be continued.
+    /// Number of runs that can be resumed.
     pub waiting: u64,
-    /// Runs that ended in a system error.
+    /// Number of runs that ended in a system error.
     pub errors: u64,
-    /// Files that are no transcript.
+    /// Number of files that are not transcripts.
     pub other_files: u64,
-    /// Tasks read from the input directory.
+    /// Number of tasks read from the input directory.
     pub tasks: u64,
-    /// Suite files with an error or a warning.
+    /// Number of suite files with an error or a warning.
     pub suite_problems: u64,
-    /// Files of reviews that cannot be read.
+    /// Number of review files that cannot be read.
     pub damaged_reviews: u64,
 }
 
-/// How far the full-text index has come. Until it is complete, free text is searched in the plain
-/// text.
+/// Progress of the full-text index. Until it is complete, a free-text search scans the plain text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct SearchProgress {
-    /// Runs that are in it.
+    /// Number of runs in the full-text index.
     pub indexed: u64,
-    /// Runs there are.
+    /// Number of all runs.
     pub total: u64,
 }
 
-/// How changes on disk are noticed.
+/// Detection of changes on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Watching {
-    /// The means.
+    /// Method of detection.
     pub by: WatchMeans,
-    /// What the person should know about it, such as why files are polled.
+    /// Note for the user about it, such as the reason for polling.
     pub notice: Option<String>,
 }
 
-/// The means by which changes are noticed.
+/// Method of detecting changes on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum WatchMeans {
-    /// Not at all.
+    /// No detection.
     Off,
-    /// The system tells.
+    /// Notifications of the operating system.
     Native,
-    /// The folder is listed again every few seconds.
+    /// Listing the folder again every few seconds.
     Polling,
 }
 
-/// A folder that was open before.
+/// A recently opened folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct RecentFolder {
@@ -142,90 +140,90 @@ pub struct RecentFolder {
     pub id: String,
     /// Last part of its path.
     pub name: String,
-    /// Where it is, to be shown.
+    /// Path, for display.
     pub path: String,
-    /// When it was last opened, in milliseconds since 1970.
+    /// Time when it was last opened, in milliseconds since 1970.
     pub opened_ms: i64,
-    /// False when it is not there any more.
+    /// False if the folder no longer exists.
     pub present: bool,
 }
 
-/// What this front door can open.
+/// Folders that can be opened on this host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Folders {
-    /// Newest first.
+    /// Recent folders, newest first.
     pub recent: Vec<RecentFolder>,
-    /// True when the sample data is installed.
+    /// True if the sample data is installed.
     pub demo: bool,
-    /// True when a dialog can pick any folder (the window); else the program is started with the
-    /// folder.
+    /// True if a dialog can pick any folder (in the window). Otherwise the program is started with
+    /// the folder.
     pub can_pick: bool,
-    /// True when recent folders and the sample data can be opened here; a page that only looks
-    /// shows what it was started with.
+    /// True if recent folders and the sample data can be opened here. A read-only page shows only
+    /// the folder it was started with.
     pub can_open: bool,
 }
 
-/// Something that happened. Says what went stale, never what is now true.
+/// Event that names the data that became stale; never contains the new data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct AppEvent {
-    /// When, in milliseconds since 1970.
+    /// Time of the event, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What went stale.
+    /// The stale data.
     pub stale: Stale,
 }
 
-/// What went stale.
+/// Kind of data that became stale.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Stale {
-    /// The frame: progress, counts, watching.
+    /// [`Status`]: progress, counts and watching.
     Status,
-    /// Rows of the list, and these runs; `all` when there are too many to name.
+    /// Rows of the list, and the runs in `ids`.
     Runs {
-        /// The index after the change.
+        /// Generation of the index after the change.
         generation: u64,
-        /// Ids of the runs that changed, came or went.
+        /// Ids of the runs that were changed, added or removed; empty if `all` is set.
         ids: Vec<String>,
-        /// True when any run may have changed.
+        /// True if any run may have changed; used when there are too many ids.
         all: bool,
     },
-    /// How launches stand.
+    /// State of launches.
     Launches,
-    /// How judging stands.
+    /// State of judging.
     Judgings,
-    /// How evaluations of data files stand.
+    /// State of evaluations of data files.
     Evaluations,
-    /// Another folder is open: everything.
+    /// Everything: another folder is open.
     Folder,
 }
 
-/// One thing that is wrong with a file.
+/// A problem with a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Problem {
-    /// What kind.
+    /// Kind of problem.
     pub kind: ProblemKind,
     /// File, relative to the open folder.
     pub file: String,
-    /// The run it belongs to, when it is one.
+    /// Run stored in the file, if there is one.
     pub run: Option<String>,
-    /// One sentence.
+    /// One-sentence description.
     pub message: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: Option<u32>,
     /// Column in characters, from 1.
     pub column: Option<u32>,
-    /// The line itself.
+    /// Text of the line.
     pub excerpt: Option<String>,
-    /// What to change.
+    /// Suggested change.
     pub advice: Option<String>,
 }
 
 impl Problem {
-    /// As one line: the file, the place, and what is wrong.
+    /// Formats the problem on one line: file, line number, message and advice.
     pub fn told(&self) -> String {
         let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
         let advice = self.advice.as_ref().map_or_else(String::new, |advice| format!(" {advice}"));
@@ -242,11 +240,11 @@ pub enum ProblemKind {
     SuiteError,
     /// A transcript that cannot be read.
     Damaged,
-    /// What a person says of a run, in a file that cannot be read.
+    /// A review file that cannot be read.
     DamagedReview,
-    /// A suite that reads, but probably does not say what was meant.
+    /// A suite that can be read but probably does not express the author's intention.
     SuiteWarning,
-    /// A file that is no transcript, or something that is no file.
+    /// A file that is not a transcript, or an entry that is not a file.
     NotTranscript,
 }
 
@@ -254,51 +252,51 @@ pub enum ProblemKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct ProblemPage {
-    /// How many there are.
+    /// Number of all problems.
     pub total: u64,
-    /// From the offset asked for.
+    /// Problems from the requested offset on.
     pub problems: Vec<Problem>,
 }
 
-/// Which part of a long list is wanted.
+/// Requested part of a long list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Span {
-    /// How many to pass over.
+    /// Number of entries to skip.
     pub offset: u32,
-    /// How many at most; the engine caps it.
+    /// Maximum number of entries; the engine caps it.
     pub limit: u32,
 }
 
-/// One thing that was looked at to see whether everything works here.
+/// Result of one check of the installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Check {
-    /// What was looked at.
+    /// Subject of the check.
     pub name: String,
-    /// Whether it is as it should be.
+    /// True if the check passed.
     pub ok: bool,
-    /// What was found.
+    /// Findings of the check.
     pub detail: String,
-    /// How to mend it.
+    /// Suggested fix.
     pub fix: Option<String>,
 }
 
-/// What opening a folder found and how long it took, for scripts.
+/// Counts and durations of opening a folder, for scripts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IndexReport {
-    /// Files that were looked at.
+    /// Number of files examined.
     pub files: u64,
-    /// Rows that are runs, damaged ones included.
+    /// Number of runs, including damaged ones.
     pub runs: u64,
-    /// Runs whose file cannot be read.
+    /// Number of runs whose file cannot be read.
     pub damaged: u64,
-    /// Files that are no transcript.
+    /// Number of files that are not transcripts.
     pub not_transcripts: u64,
-    /// Until all files were listed.
+    /// Milliseconds until all files were listed.
     pub scan_ms: u64,
-    /// Until the list was complete and text could be searched.
+    /// Milliseconds until the list was complete and text could be searched.
     pub index_ms: u64,
-    /// Until the full-text index was complete; none when it is not yet.
+    /// Milliseconds until the full-text index was complete; none if it is still incomplete.
     pub search_ready_ms: Option<u64>,
 }

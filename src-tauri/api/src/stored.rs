@@ -1,29 +1,29 @@
-//! **Pure.** What evaluators are stored to have said of rows of evaluations, as lists, comparisons
-//! and reports show it.
+//! **Pure.** Verdicts of evaluators imported from files of evaluations, for lists, comparisons and
+//! reports.
 use serde::Serialize;
 
-/// What came of an evaluator for a run, as its file has it.
+/// Result of an evaluator for a run, imported from the run's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum StoredResult {
-    /// It passes.
+    /// The run passes.
     Pass,
-    /// It does not pass.
+    /// The run does not pass.
     Fail,
-    /// Something was said, and not whether that is good enough.
+    /// The evaluator returned a value without deciding whether the run passes.
     Open,
-    /// It ended in an error, which says nothing of the answer.
+    /// The evaluator ended in an error, which does not affect the answer's rating.
     Error,
-    /// It has no result, which says nothing of the answer either.
+    /// There is no result, which does not affect the answer's rating either.
     None,
 }
 
 impl StoredResult {
-    /// All of them.
+    /// All results, in order.
     pub const ALL: [Self; 5] = [Self::Pass, Self::Fail, Self::Open, Self::Error, Self::None];
 
-    /// As it is written in the index and in filters.
+    /// Returns the name used in the index and in filters.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pass => "pass",
@@ -35,26 +35,26 @@ impl StoredResult {
     }
 }
 
-/// What an evaluator is stored to have said of a run, in short. Nothing of it was judged here.
+/// Short form of an evaluator's imported verdict on a run. None of it was produced by this program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StoredSaid {
-    /// The name that it has in the file.
+    /// Name of the evaluator in the file.
     pub evaluator: String,
-    /// What came of it.
+    /// Result.
     pub result: StoredResult,
-    /// The number, as it is written.
+    /// Score, as written in the file.
     pub score: Option<String>,
-    /// A word that stands for the number or beside it.
+    /// Label in place of the score or beside it.
     pub word: Option<String>,
-    /// What it had to reach, or was not to pass.
+    /// Threshold to reach, or not to exceed.
     pub threshold: Option<String>,
-    /// The beginning of why; of an error, of the error.
+    /// Beginning of the reason or, for an error, of the error message.
     pub reason: Option<String>,
 }
 
 impl StoredSaid {
-    /// Its word and its number, and what came of it; empty where nothing of that is known.
+    /// Formats label, score and result in this order, leaving out those that are unknown.
     pub fn told(&self) -> String {
         let result = match self.result {
             StoredResult::None => "no result",
@@ -66,24 +66,24 @@ impl StoredSaid {
     }
 }
 
-/// What one evaluator is stored to have said of each of some runs.
+/// Imported verdicts of one evaluator on several runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StoredLine {
-    /// Its name.
+    /// Name of the evaluator.
     pub evaluator: String,
-    /// For each run; nothing where its file has no column of it.
+    /// One verdict per run; none where the run's file has no column for the evaluator.
     pub said: Vec<Option<StoredSaid>>,
 }
 
-/// How many evaluators are stored to have let a run pass.
+/// Numbers of evaluators by imported result for one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct StoredCount {
-    /// So many.
+    /// Number of evaluators that pass the run.
     pub passed: u32,
-    /// Of so many that say whether it passes.
+    /// Number of evaluators that decided between pass and fail.
     pub decided: u32,
-    /// So many more ended in an error.
+    /// Number of evaluators that ended in an error.
     pub errors: u32,
 }

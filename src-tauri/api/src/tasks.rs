@@ -1,19 +1,19 @@
-//! **Pure.** The tasks of the open folder: what is asked of the list, its rows, and one task whole.
+//! **Pure.** The tasks of the open folder: list requests, list rows, and the details of one task.
 use super::list::FacetValue;
 use super::status::{Problem, Span};
 use serde::{Deserialize, Serialize};
 
-/// Which tasks, from where.
+/// Filter and part of the list of tasks.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskRequest {
-    /// Words that all have to be in its prompts, its id, its tags, or the names of its tools.
+    /// Search words; each must occur in the prompts, the id, the tags, or the names of the tools.
     pub words: String,
-    /// Only of this set.
+    /// Only tasks of this set.
     pub set: Option<String>,
-    /// Only with a tool of this category, or with this tag.
+    /// Only tasks with a tool of this category, or with this tag.
     pub category: Option<String>,
-    /// Which part.
+    /// Part of the list.
     pub span: Span,
 }
 
@@ -21,15 +21,16 @@ pub struct TaskRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskPage {
-    /// How many there are.
+    /// Number of all tasks.
     pub all: u64,
-    /// How many pass.
+    /// Number of tasks that match.
     pub total: u64,
-    /// From the offset asked for.
+    /// Rows from the requested offset on.
     pub rows: Vec<TaskRow>,
-    /// Sets, with how many tasks of each would pass, in their order.
+    /// Sets in their order, each with the number of its tasks that would match.
     pub sets: Vec<FacetValue>,
-    /// Categories and tags, with how many tasks of each would pass, most first.
+    /// Categories and tags, each with the number of its tasks that would match, most frequent
+    /// first.
     pub categories: Vec<FacetValue>,
 }
 
@@ -37,23 +38,23 @@ pub struct TaskPage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskRow {
-    /// Its id.
+    /// Task id.
     pub id: String,
-    /// A name to show instead.
+    /// Name to show in place of the id.
     pub name: Option<String>,
-    /// The beginning of its prompt, on one line.
+    /// Beginning of the prompt, on one line.
     pub prompt: String,
-    /// Its set: the file of its queries, or the folder of its suite.
+    /// Set: the file of the queries, or the folder of the suite.
     pub set: Option<String>,
-    /// Categories of its tools, or its tags.
+    /// Categories of the tools, or tags.
     pub categories: Vec<String>,
-    /// Variations.
+    /// Number of variations.
     pub variations: u32,
-    /// APIs that are there for it.
+    /// Number of APIs available to the task.
     pub apis: u32,
-    /// Calls that are expected.
+    /// Number of expected tool calls.
     pub expected_calls: u32,
-    /// Functions of APIs that are right to call bear the names of other APIs.
+    /// True if functions of gold APIs share their names with other APIs.
     pub ambiguous: bool,
 }
 
@@ -61,31 +62,31 @@ pub struct TaskRow {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Clip {
-    /// What is shown of it.
+    /// The text shown.
     pub text: String,
-    /// There is more.
+    /// True if the text was cut.
     pub cut: bool,
 }
 
-/// A task, whole.
+/// Details of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskView {
-    /// Its row.
+    /// Its row in the list.
     pub row: TaskRow,
-    /// Its file, as the person sees it.
+    /// Path of its file, for display.
     pub file: String,
-    /// Prompts by what they are for, before their parameters are filled in.
+    /// Prompts by system, before their parameters are filled in.
     pub prompts: Vec<TaskPrompt>,
-    /// Variations; not all of very many.
+    /// Variations; capped if there are very many.
     pub variations: Vec<TaskVariation>,
-    /// Names of tools that have to be called.
+    /// Names of the tools that have to be called.
     pub expected_tool_calls: Vec<String>,
-    /// How its answers are scored, as it is written.
+    /// Scorers of the answers, as written in the file.
     pub scorers: Option<Clip>,
-    /// What a query says beyond that.
+    /// Additional data of a query.
     pub query: Option<TaskQuery>,
-    /// What is wrong with its file, worst first; not all of very much.
+    /// Problems with the file, worst first; capped if there are very many.
     pub problems: Vec<Problem>,
 }
 
@@ -93,82 +94,82 @@ pub struct TaskView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskPrompt {
-    /// `promptql`, `tool_calling`, …; with ` (data given)` when it is for that.
+    /// `promptql`, `tool_calling`, …; followed by ` (data given)` if the prompt is for that case.
     pub system: String,
-    /// Its text.
+    /// Text of the prompt.
     pub text: Clip,
 }
 
-/// A variation.
+/// A variation of a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskVariation {
-    /// Its name, or its parameters; empty when it has neither.
+    /// Name or parameters; empty if it has neither.
     pub label: String,
-    /// What is expected, when that is known.
+    /// Expected output, if known.
     pub expected: Option<Clip>,
-    /// What is wrong with it.
+    /// Problem with the variation.
     pub trouble: Option<String>,
 }
 
-/// What a query says.
+/// Data of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskQuery {
-    /// Its id within the set.
+    /// Id within the set.
     pub id: String,
-    /// APIs that are right to call.
+    /// Gold APIs: those that are right to call.
     pub gold: Vec<TaskGold>,
-    /// Tools that are there for it.
+    /// Tools available to the query.
     pub tools: Vec<TaskTool>,
-    /// The functions that a model is offered for them, as JSON.
+    /// Functions offered to a model for these tools, as JSON.
     pub functions: Clip,
-    /// How many those are.
+    /// Number of these functions.
     pub function_count: u32,
 }
 
-/// An API that is right to call.
+/// A gold API, which is right to call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskGold {
-    /// Its tool.
+    /// Name of the tool.
     pub tool: String,
-    /// Its name.
+    /// Name of the API.
     pub api: String,
-    /// The name of its function.
+    /// Name of the function.
     pub function: String,
-    /// Other APIs whose functions bear the same name. A call of it counts for the first of them
-    /// all.
+    /// Other APIs whose functions have the same name. A call counts for the first of all these
+    /// APIs.
     pub same_name: Vec<String>,
 }
 
-/// A tool that is there for a query.
+/// A tool available to a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskTool {
-    /// Its category.
+    /// Category of the tool.
     pub category: String,
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// Its APIs.
+    /// APIs of the tool.
     pub apis: Vec<TaskApi>,
 }
 
-/// An API of such a tool.
+/// An API of a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskApi {
-    /// Its name.
+    /// Name of the API.
     pub name: String,
-    /// The name of its function.
+    /// Name of the function.
     pub function: String,
-    /// What it does.
+    /// Description of the API.
     pub description: String,
-    /// It is right to call.
+    /// True if the API is right to call.
     pub gold: bool,
-    /// Parameters, those that have to be given first.
+    /// Parameters, required ones first.
     pub parameters: Vec<TaskParameter>,
-    /// What a reply looks like.
+    /// Template of a response.
     pub template: Option<Clip>,
 }
 
@@ -176,14 +177,14 @@ pub struct TaskApi {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TaskParameter {
-    /// Its name.
+    /// Name of the parameter.
     pub name: String,
-    /// `STRING`, `NUMBER`, …, as written.
+    /// Type as written: `STRING`, `NUMBER`, ….
     pub kind: String,
-    /// It has to be given.
+    /// True if the parameter is required.
     pub required: bool,
-    /// What it means.
+    /// Description of the parameter.
     pub description: String,
-    /// What it is when nobody gives it.
+    /// Default value.
     pub default: Option<String>,
 }

@@ -1,80 +1,80 @@
-//! **Pure.** What a run tried, as a tree on the page: its nodes with the beginning of their texts.
-//! The rest is read as the text of a part.
+//! **Pure.** The search tree of a run for the page: nodes with the beginnings of their texts. A
+//! full text is read like the text of any other part.
 use serde::Serialize;
 
-/// That a run tried more than one way, in numbers.
+/// Size of a run's search tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TreeBrief {
-    /// What was tried: thoughts and calls.
+    /// Number of thoughts and calls in the tree.
     pub tried: u32,
-    /// How many of these are on the way that counts.
+    /// Number of these on the path that counts as the run's transcript.
     pub on_way: u32,
-    /// The rule that chose that way, where the file does not say.
+    /// Rule that chose this path, if the file does not name it.
     pub chosen_by: Option<String>,
 }
 
-/// Everything a run tried.
+/// Search tree of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TreeView {
-    /// As in `RunView`.
+    /// Version of the opened run, like in `RunView`.
     pub version: String,
-    /// How many nodes there are.
+    /// Number of all nodes.
     pub total: u32,
-    /// The first of them, each before those below it. The first is the root.
+    /// The first nodes, each before its children. The root comes first.
     pub nodes: Vec<TreeRow>,
 }
 
-/// One thing that was tried.
+/// A node of the search tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TreeRow {
-    /// Place of its parent in the list; none for the root.
+    /// Index of the parent in the list; none for the root.
     pub parent: Option<u32>,
-    /// What it is.
+    /// Kind of node.
     pub kind: TreeRowKind,
-    /// What was thought; the name of the tool for a call; what a try is called.
+    /// Text of a thought, name of the called tool, or label of an attempt.
     pub text: TreeText,
     /// Arguments of a call.
     pub input: Option<TreeText>,
-    /// What came back.
+    /// Result of a call.
     pub output: Option<TreeText>,
-    /// How a call ended badly, as a few words.
+    /// Short description of a failed call.
     pub trouble: Option<String>,
-    /// Given up: nothing follows.
+    /// True if the branch was abandoned at this node.
     pub pruned: bool,
-    /// An answer was given here.
+    /// True if an answer was given at this node.
     pub finished: bool,
-    /// The step that tells the same, when it is on the way that counts.
+    /// Step of the transcript with the same content, for nodes on the chosen path.
     pub step: Option<u32>,
 }
 
-/// Kinds of nodes.
+/// Kind of a node in the search tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum TreeRowKind {
-    /// Where everything begins, or a try.
+    /// The root of the tree, or of one attempt.
     Root,
-    /// What the model said.
+    /// A text of the model.
     Thought,
     /// A tool call.
     Call,
-    /// The call that ends it.
+    /// The call that ends the run.
     Finish,
 }
 
-/// The beginning of a text of a node.
+/// The beginning of a node's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct TreeText {
-    /// Opaque id, for reading all of it.
+    /// Opaque id for reading the whole text.
     pub part: String,
-    /// Size of the whole, in bytes.
+    /// Size of the whole text, in bytes.
     pub bytes: u64,
-    /// Its beginning.
+    /// Beginning of the text.
     pub text: String,
-    /// False when there is more.
+    /// False if the text was cut.
     pub whole: bool,
 }

@@ -1,23 +1,23 @@
-//! **Pure.** How far judges agree with people, and with each other.
+//! **Pure.** Agreement of judges with people, and with each other.
 use serde::Serialize;
 
-/// A judge as it was asked: its name, the model and the rules. What is compared is what it says of
-/// runs.
+/// A source of verdicts on runs: a judge with its name, model and rules, or people, or the
+/// automatic score.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Rater {
-    /// By which it is asked for; `people` are the reviews, `score` the automatic score.
+    /// Id for requests; `people` stands for the reviews and `score` for the automatic score.
     pub id: String,
-    /// As it is shown: `sopr by claude`.
+    /// Name for display: `sopr by claude`.
     pub name: String,
-    /// Runs with a verdict of it that holds.
+    /// Number of runs with a current verdict.
     pub runs: u64,
-    /// Runs of these that were reviewed as well.
+    /// Number of these runs that also have a review.
     pub reviewed: u64,
-    /// Runs whose verdict does not hold any more, and does not count.
+    /// Number of runs with an outdated verdict, which does not count.
     pub stale: u64,
-    /// Runs whose replies came to no verdict: not read, or not applicable. They do not count
-    /// either.
+    /// Number of runs whose replies led to no verdict: unreadable or not applicable. They do not
+    /// count either.
     pub unread: u64,
 }
 
@@ -25,32 +25,32 @@ pub struct Rater {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Agreement {
-    /// The first, which the rows of the table are of: people, when they are one of the two.
+    /// Rater of the table's rows; people, if they are one of the two.
     pub first: Rater,
-    /// The second, which the columns are of.
+    /// Rater of the table's columns.
     pub second: Rater,
-    /// Runs with a verdict of both.
+    /// Number of runs with a verdict of both.
     pub n: u64,
-    /// Of these, how many have the same.
+    /// Number of these runs with equal verdicts.
     pub same: u64,
-    /// Cohen's κ; none when it is not defined.
+    /// Cohen's κ; none if it is undefined.
     pub kappa: Option<f64>,
-    /// Its interval of 95 %; none when there is none.
+    /// 95 % confidence interval of κ, if there is one.
     pub interval: Option<(f64, f64)>,
-    /// κ with near misses counted in part; none where there are none.
+    /// Weighted κ, which counts near misses in part; none if near misses cannot occur.
     pub weighted: Option<f64>,
-    /// In words: `too few to tell`, `good`.
+    /// Agreement in words: `too few to tell`, `good`.
     pub words: String,
-    /// There are too few runs to tell: where many pairs are listed, such are folded.
+    /// True if there are too few runs for a conclusion; long lists of pairs fold these.
     pub few: bool,
-    /// Names of what can be said, in order: `right`, `wrong`; `in between` is what people call
-    /// partly right and judges are unsure of.
+    /// Names of the possible verdicts, in order: `right`, `wrong`. `in between` is the name for
+    /// verdicts that people call partly right and judges call unsure.
     pub said: Vec<String>,
-    /// How often the first said this (row) and the second that (column).
+    /// Counts of runs by verdict of the first rater (row) and of the second rater (column).
     pub table: Vec<Vec<u64>>,
-    /// Runs on which they disagree, the first few hundred.
+    /// Runs on which the raters disagree; the first few hundred.
     pub disagreements: Vec<Disagreement>,
-    /// How many there are.
+    /// Number of all disagreements.
     pub disagreements_total: u64,
 }
 
@@ -58,35 +58,35 @@ pub struct Agreement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Disagreement {
-    /// The run.
+    /// Run id.
     pub run: String,
-    /// Its file.
+    /// File of the run.
     pub path: String,
-    /// Its task.
+    /// Task of the run.
     pub task: Option<String>,
-    /// What the first said, and why.
+    /// Verdict of the first rater.
     pub first: String,
-    /// Why; none when nothing was said.
+    /// Reason of the first rater, if given.
     pub first_why: Option<String>,
-    /// What the second said.
+    /// Verdict of the second rater.
     pub second: String,
-    /// Why.
+    /// Reason of the second rater, if given.
     pub second_why: Option<String>,
 }
 
-/// What there is to compare, and how it compares.
+/// All raters and their agreement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Trust {
-    /// Judges that said something, and people.
+    /// Judges with at least one verdict, and people.
     pub raters: Vec<Rater>,
-    /// Each judge with people, and each two judges, where both said something of at least one run;
-    /// without their disagreements.
+    /// Each judge with people, and each pair of judges, if both have a verdict on at least one
+    /// common run. Without the list of disagreements.
     pub pairs: Vec<Agreement>,
-    /// Runs that were reviewed.
+    /// Number of reviewed runs.
     pub reviewed: u64,
-    /// What is left out, and why, in sentences.
+    /// Sentences about excluded data, with reasons.
     pub notes: Vec<String>,
-    /// Files of judgements that cannot be read; a note says which.
+    /// Number of judgement files that cannot be read; a note names them.
     pub unreadable: u64,
 }

@@ -1,10 +1,23 @@
-//! One method for each thing a person can do. Owns which folder is open and who is told of changes;
-//! decides nothing about results. The methods that read runs are in the files beside this one.
+//! The application: one method per user action. Owns which folder is open and which listeners
+//! receive events; decides nothing about results. Methods that read runs are in the submodules.
 use crate::demo;
 use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
+use touchstone_store::catalog::Catalogs;
+use touchstone_store::conduct::{Change, LOST};
+use touchstone_store::flow::Flow;
+use touchstone_store::home::make_temporary;
+use touchstone_store::index::IndexError;
+use touchstone_store::limits::Limits;
+use touchstone_store::query::Lists;
+use touchstone_api::{
+    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status,
+    WatchMeans, Watching,
+};
+use touchstone_runner::http::keys::Keys;
+use touchstone_runner::setup::Setup;
 use bulletin::Bulletin;
 use data_files::Handed;
 use evaluations::Evaluations;
@@ -13,19 +26,6 @@ use launches::Launches;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
-use touchstone_api::{
-    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status,
-    WatchMeans, Watching,
-};
-use touchstone_runner::http::keys::Keys;
-use touchstone_runner::setup::Setup;
-use touchstone_store::catalog::Catalogs;
-use touchstone_store::conduct::{Change, LOST};
-use touchstone_store::flow::Flow;
-use touchstone_store::home::make_temporary;
-use touchstone_store::index::IndexError;
-use touchstone_store::limits::Limits;
-use touchstone_store::query::Lists;
 
 pub mod answers;
 mod begun;
@@ -81,28 +81,28 @@ pub use crate::evaluating::known::known_evaluators;
 pub use diffing::{DiffWish, Given, PlainDiff, Style};
 pub use evaluating::{FileRequest, typed_evaluators};
 
-/// Where the program's own things are.
+/// Directories and limits of the program.
 #[derive(Debug, Clone)]
 pub struct AppConfig {
-    /// Indexes; may be deleted at any time.
+    /// Directory of the indexes; may be deleted at any time.
     pub cache_dir: PathBuf,
-    /// The list of recent folders.
+    /// Directory of the list of recent folders.
     pub state_dir: PathBuf,
-    /// The sample data, when it is installed.
+    /// Directory of the sample data, if installed.
     pub demo_dir: Option<PathBuf>,
-    /// The bounds of reading and watching.
+    /// Limits for reading and watching files.
     pub limits: Limits,
 }
 
 impl AppConfig {
-    /// Where the system wants them.
+    /// Returns the configuration with the system's standard directories.
     pub fn from_system(demo_dir: Option<PathBuf>) -> Self {
         let (cache_dir, state_dir) = paths::own_dirs();
         Self { cache_dir, state_dir, demo_dir, limits: Limits::default() }
     }
 }
 
-/// The program without any window. Clones are the same program.
+/// The application without a window. Clones share the same state.
 #[derive(Clone)]
 pub struct App {
     inner: Arc<Inner>,
@@ -120,28 +120,28 @@ struct Inner {
     keys: Keys,
 }
 
-/// Size, number and time of a workspace file; none when there is none.
+/// Size, inode and modification time of a workspace file; `None` if there is no file.
 type WorkspaceStamp = Option<(u64, u64, i64, i64)>;
 
-/// A folder that is open, with everything that is read from it.
+/// An open folder with everything read from it.
 pub(crate) struct OpenFolder {
     pub(crate) folder: Folder,
     pub(crate) flow: Flow,
     pub(crate) lists: Lists,
     pub(crate) reading: Reading,
     pub(crate) catalogs: Catalogs,
-    /// The workspace file whose models the index knows.
+    /// Stamp of the workspace file whose models the index has.
     workspace: Mutex<WorkspaceStamp>,
-    /// What is wrong with the workspace file that has this stamp.
+    /// Problems of the workspace file, with the stamp for which they were found.
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
-    /// How long a question waits for an index that is made anew; not set where nothing may wait, as
-    /// in a window.
+    /// Time that a query waits for an index that is being rebuilt. Not set where queries must not
+    /// wait, such as in a window.
     patience: OnceLock<Duration>,
 }
 
 impl OpenFolder {
-    /// What is wrong with the workspace file now. Where it is the one that it was, that costs a
-    /// look at its stamp.
+    /// Returns the current problems of the workspace file. For an unchanged file this costs only a
+    /// read of its metadata.
     pub(crate) fn workspace_problems(&self) -> Arc<Vec<Problem>> {
         let folder = &self.flow.roots.folder;
         let stamp = paths::workspace_stamp(folder);
@@ -152,8 +152,8 @@ impl OpenFolder {
         Arc::clone(&seen.1)
     }
 
-    /// Says no while directories are lost of which something is shown: what is written there now
-    /// would lie in an empty folder of the same name, and what would be run anew is there already.
+    /// Fails if directories are missing whose runs are still shown. Files written now would land in
+    /// an empty folder with the same name, and runs that already exist would be run again.
     pub(crate) fn check_there(&self) -> Result<(), AppError> {
         let now = self.flow.live.now();
         match now.phase {
@@ -173,12 +173,12 @@ impl OpenFolder {
 }
 
 impl App {
-    /// A program with no folder open.
+    /// Creates an application with no open folder.
     pub fn new(config: AppConfig) -> Self {
         Self::with_keys(config, Keys::system())
     }
 
-    /// The same with keys from elsewhere than this system.
+    /// Like [`App::new`], with keys from another source than this system.
     pub fn with_keys(config: AppConfig, keys: Keys) -> Self {
         let recent = Recent::new(&config.state_dir);
         Self {
@@ -196,13 +196,13 @@ impl App {
         }
     }
 
-    /// Opens a folder in place of the one that is open.
+    /// Opens a folder and closes the previous one.
     pub fn open(&self, folder: &Path) -> Result<(), AppError> {
         self.open_with(folder, None, None)
     }
 
-    /// The same, with directories of tasks and of transcripts that were named, instead of those
-    /// that the folder stands for.
+    /// Like [`App::open`], with explicit input and output directories in place of those found in
+    /// the folder.
     pub fn open_with(
         &self,
         folder: &Path,
@@ -212,8 +212,8 @@ impl App {
         self.open_resolved(paths::resolve(folder)?.with(input, output)?)
     }
 
-    /// The same, where the directory of transcripts is made with the first run when it is not
-    /// there.
+    /// Like [`App::open_with`], but the output directory need not exist: it is created with the
+    /// first run.
     pub fn open_to_run(
         &self,
         folder: &Path,
@@ -246,7 +246,7 @@ impl App {
             demo,
         };
         let path = roots.folder.clone();
-        // What changes meanwhile has another stamp.
+        // Read before the folder is indexed: a later change leads to a different stamp.
         let stamp = paths::workspace_stamp(&roots.folder);
         let workspace = Mutex::new(stamp);
         let workspace_problems =
@@ -275,8 +275,8 @@ impl App {
         Ok(())
     }
 
-    /// Starts following a folder; where the cache cannot be used, with an index that lives as long
-    /// as the system's temporary files.
+    /// Starts indexing and watching a folder. If the cache directory is not usable, the index is
+    /// created in a temporary directory instead.
     fn start(&self, roots: &touchstone_store::roots::Roots) -> Result<Flow, AppError> {
         let Inner { config, bulletin, .. } = self.inner.as_ref();
         let publish = || -> touchstone_store::conduct::Publish {
@@ -285,8 +285,8 @@ impl App {
         };
         let limits = &config.limits;
         let marks = match paths::workspace(&roots.folder) {
-            // It says nothing of models; what was held against them before stays until it can be
-            // read.
+            // An unreadable workspace file says nothing about models. Checksums of models from
+            // before remain until the file is readable.
             Some(Err(_)) => None,
             read => {
                 Some(verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default())))
@@ -301,7 +301,7 @@ impl App {
         })
     }
 
-    /// Opens a folder from the list of recent ones.
+    /// Opens a folder from the list of recent folders. Fails if the id is not in the list.
     pub fn open_recent(&self, id: &str) -> Result<(), AppError> {
         let gone = || {
             AppError::new(
@@ -312,7 +312,7 @@ impl App {
         self.open(&self.inner.recent.find(id).ok_or_else(gone)?)
     }
 
-    /// Takes a folder off the list of recent ones. The folder itself is not touched.
+    /// Removes a folder from the list of recent folders. The folder itself is not touched.
     pub fn forget_recent(&self, id: &str) -> Result<(), AppError> {
         self.inner.recent.forget(id).map_err(|error| {
             AppError::new(
@@ -322,7 +322,7 @@ impl App {
         })
     }
 
-    /// Opens the sample data, as a copy that belongs to the person.
+    /// Opens the sample data, in a copy that belongs to the user.
     pub fn open_demo(&self) -> Result<(), AppError> {
         let AppConfig { demo_dir, state_dir, .. } = &self.inner.config;
         let none = || AppError::new(Code::NotFound, "The sample data is not installed.");
@@ -337,7 +337,7 @@ impl App {
         self.open(&copy)
     }
 
-    /// Closes the folder that is open. It stays open while runs are in progress in it.
+    /// Closes the open folder. Fails while work in it is in progress.
     pub fn close_folder(&self) -> Result<(), AppError> {
         if let Some(open) = self.put(None)? {
             open.flow.stop();
@@ -346,8 +346,8 @@ impl App {
         Ok(())
     }
 
-    /// Puts a folder in place of the one that is open, unless runs were begun in that one
-    /// meanwhile.
+    /// Replaces the open folder and returns the previous one. Fails if work was started there in
+    /// the meantime.
     fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
         let mut open = self.lock();
         if let Err(busy) = self.refuse_if_busy() {
@@ -359,7 +359,7 @@ impl App {
         Ok(std::mem::replace(&mut *open, folder))
     }
 
-    /// Refuses while something goes on that belongs to the folder that is open.
+    /// Fails while runs, judging or evaluations are in progress in the open folder.
     fn refuse_if_busy(&self) -> Result<(), AppError> {
         let Inner { launches, judgings, evaluations, .. } = self.inner.as_ref();
         launches.refuse_if_busy()?;
@@ -367,7 +367,7 @@ impl App {
         evaluations.refuse_if_busy()
     }
 
-    /// What the frame of the window shows.
+    /// Returns the state that the frame of the window shows.
     pub fn status(&self) -> Status {
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let Some(open) = self.current() else {
@@ -397,20 +397,20 @@ impl App {
         }
     }
 
-    /// What this front door can open.
+    /// Returns the folders that can be opened on this host.
     pub fn folders(&self, can_pick: bool, can_open: bool) -> Folders {
         let demo = self.inner.config.demo_dir.as_ref().is_some_and(|dir| dir.is_dir());
         Folders { recent: self.inner.recent.list(), demo, can_pick, can_open }
     }
 
-    /// Calls back with every event, from a thread of its own, until the subscription is dropped.
-    /// The callback should be quick.
+    /// Calls `listener` with every event, on a separate thread, until the subscription is dropped.
+    /// The listener should return quickly.
     pub fn subscribe(&self, listener: Box<dyn Fn(&AppEvent) + Send + Sync>) -> Subscription {
         self.inner.bulletin.subscribe(listener)
     }
 
-    /// Waits until the list is complete. Later questions wait as long when the index turns out to
-    /// be damaged and is made anew.
+    /// Waits until the list of runs is complete. If the index later turns out to be damaged and is
+    /// rebuilt, queries wait for up to `timeout` too.
     pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
         let open = self.opened()?;
         open.patience.get_or_init(|| timeout);
@@ -426,14 +426,14 @@ impl App {
         }
     }
 
-    /// Waits until the full-text index is complete; false when that took too long.
+    /// Waits until the full-text index is complete. Returns false on timeout.
     pub fn wait_searchable(&self, timeout: Duration) -> Result<bool, AppError> {
         let open = self.opened()?;
         open.flow.live.stir();
         Ok(open.flow.live.wait(|now| now.took.search.is_some(), timeout))
     }
 
-    /// What opening the folder found and how long it took.
+    /// Returns counts and durations of the opening of the folder.
     pub fn index_report(&self) -> Result<IndexReport, AppError> {
         let now = self.opened()?.flow.live.now();
         let ms =
@@ -449,12 +449,12 @@ impl App {
         })
     }
 
-    /// The open folder, when there is one.
+    /// Returns the open folder, if any.
     pub(crate) fn current(&self) -> Option<Arc<OpenFolder>> {
         self.lock().clone()
     }
 
-    /// The open folder, for methods that need one.
+    /// Returns the open folder. Fails if none is open.
     pub(crate) fn opened(&self) -> Result<Arc<OpenFolder>, AppError> {
         self.current().ok_or_else(|| AppError::new(Code::NoFolder, "No folder is open."))
     }

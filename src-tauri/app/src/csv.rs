@@ -1,8 +1,8 @@
-//! **Pure.** CSV as RFC 4180 has it, for spreadsheets: the only place that writes it.
+//! **Pure.** CSV according to RFC 4180, for spreadsheets. The only place that writes CSV.
 use std::borrow::Cow;
 
-/// Writes one line. `None` is an empty field, and an empty text a quoted one. Fields are made
-/// harmless.
+/// Appends one line. `None` becomes an empty field, and an empty string a quoted one. Fields that
+/// look like formulas are escaped.
 pub(crate) fn line<'a>(out: &mut String, fields: impl Iterator<Item = Option<Cow<'a, str>>>) {
     for (at, field) in fields.enumerate() {
         out.push_str(if at == 0 { "" } else { "," });
@@ -13,9 +13,9 @@ pub(crate) fn line<'a>(out: &mut String, fields: impl Iterator<Item = Option<Cow
     out.push_str("\r\n");
 }
 
-/// Returns a text that no spreadsheet takes for a formula: what begins like one has an apostrophe
-/// before it. What is in a file was written by others, and a spreadsheet may run programs for a
-/// formula. A number below 0 is no formula.
+/// Prefixes text that a spreadsheet would take for a formula with an apostrophe. The text comes
+/// from files written by others, and a spreadsheet may run programs when it evaluates a formula.
+/// Negative numbers are not formulas and stay unchanged.
 fn harmless(text: &str) -> Cow<'_, str> {
     let is_number = text.starts_with('-') && text.parse::<f64>().is_ok_and(f64::is_finite);
     if !is_number && text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {

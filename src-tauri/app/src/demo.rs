@@ -1,6 +1,7 @@
-//! The sample data as a person has it: a copy in the state directory, so that runs and changes
-//! never reach the installed folder. Owns the copy and what of it came from the sample; whatever
-//! else lies there is the person's and is never touched.
+//! The user's copy of the sample data in the state directory, which keeps runs and changes out of
+//! the installed folder. Owns the copy and the files in it that came from the sample; all other
+//! files there belong to the user and are never touched.
+use touchstone_store::home::{create_private, make_private};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use rustix::fs::OFlags;
@@ -9,17 +10,16 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use touchstone_store::home::{create_private, make_private};
 
-/// What of the sample is copied; the program that makes it is not.
+/// Entries of the sample that are copied; the program that generates the sample is not.
 const COPIED: [&str; 5] = ["touchstone.yaml", "README.md", "tasks", "data", "results"];
-/// Folders inside each other that are followed.
+/// Maximum depth of nested folders that are followed.
 const DEPTH: usize = 16;
 
-/// Files by their path, with `/` between its parts.
+/// Files by relative path, with `/` as the separator.
 type Files = BTreeMap<String, State>;
 
-/// What tells one state of a file from another.
+/// Size and modification time of a file, for detecting changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct State {
     size: u64,
@@ -27,23 +27,24 @@ struct State {
     nanoseconds: i64,
 }
 
-/// What is remembered beside the copy.
+/// Record of earlier copies, stored beside the copy.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Memory {
-    /// The sample, as it was copied last.
+    /// State of the sample when it was last copied.
     sample: Files,
-    /// What of the copy came from a sample, and how it was put there.
+    /// Files of the copy that came from a sample, in the state in which they were written.
     put: Files,
 }
 
-/// Where the copy is, whether it is there or not.
+/// Returns the path of the copy, which need not exist.
 pub(crate) fn place(state_dir: &Path) -> PathBuf {
     state_dir.join("demo")
 }
 
-/// Makes the copy, or brings it up to date: when the sample has changed and the copy holds nothing
-/// of the person's, it becomes like the sample; else only what is missing is added. Each file is
-/// put in place whole, and whoever was killed is followed by somebody who finishes the work.
+/// Creates or updates the copy. If the sample has changed and the copy contains nothing of the
+/// user's, the copy becomes identical to the sample; otherwise only missing files are added. Each
+/// file is renamed into place only when complete, and the next call finishes the work of a process
+/// that was killed.
 pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
     let (copy, remembered) = (place(state_dir), state_dir.join("demo.json"));
     make_private(state_dir)?;
@@ -55,8 +56,8 @@ pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
         .open(state_dir.join("demo.lock"))?;
     lock.lock()?;
     let wanted = listed(sample, &COPIED)?;
-    // A memory that cannot be read is none: then nothing is known to be ours, and nothing is
-    // replaced.
+    // An unreadable record counts as an empty one: no file is then known to come from the sample,
+    // and none is replaced.
     let memory: Memory = fs::read(&remembered)
         .ok()
         .and_then(|bytes| serde_json::from_slice(&bytes).ok())
@@ -87,15 +88,15 @@ pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
     Ok(copy)
 }
 
-/// What is to be done to the copy.
+/// Changes to make to the copy.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Steps {
     put: Vec<String>,
     remove: Vec<String>,
 }
 
-/// Decides it. A file is the person's unless it is as it was put there, or as it would be put there
-/// now.
+/// Decides which files to write and which to remove. A file belongs to the user unless it is in the
+/// state in which it was last written, or in the state in which it would be written now.
 fn steps(wanted: &Files, found: &Files, put: &Files) -> Steps {
     let ours = |path: &String, state: &State| {
         put.get(path) == Some(state) || wanted.get(path) == Some(state)
@@ -112,15 +113,16 @@ fn steps(wanted: &Files, found: &Files, put: &Files) -> Steps {
     }
 }
 
-/// Regular files below a folder; of the folder itself only the names given, or all. Links are not
-/// followed and not listed.
+/// Lists regular files below a folder. At the top level only `names` are included, or everything if
+/// `names` is empty. Links are neither followed nor listed.
 fn listed(folder: &Path, names: &[&str]) -> io::Result<Files> {
     let mut files = Files::new();
     let mut folders = vec![(folder.to_owned(), String::new(), 0)];
     while let Some((dir, below, depth)) = folders.pop() {
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
-            // A name that is no text is not ours: everything in the sample has one that is.
+            // Names in the sample are all valid text, which means a file with any other name
+            // belongs to the user.
             let Ok(name) = entry.file_name().into_string() else { continue };
             if depth == 0 && !names.is_empty() && !names.contains(&name.as_str()) {
                 continue;
@@ -141,8 +143,8 @@ fn listed(folder: &Path, names: &[&str]) -> io::Result<Files> {
     Ok(files)
 }
 
-/// Makes the folder of a file that is missing. False when a link or a folder of the person's is
-/// there instead, or on the way.
+/// Creates the missing parent folder of a file. Returns false if a link or a folder of the user
+/// occupies the path or a part of it.
 fn is_free(copy: &Path, to: &Path) -> io::Result<bool> {
     let dir = to.parent().unwrap_or(copy);
     make_private(dir)?;
@@ -150,7 +152,8 @@ fn is_free(copy: &Path, to: &Path) -> io::Result<bool> {
         && fs::symlink_metadata(to).is_err())
 }
 
-/// Copies one file with its time: beside first, then into place.
+/// Copies one file with its modification time: writes it to `beside` first, then renames it into
+/// place.
 fn put(from: &Path, to: &Path, beside: &Path) -> io::Result<()> {
     let nofollow = i32::try_from(OFlags::NOFOLLOW.bits()).unwrap_or_default();
     let mut source = fs::OpenOptions::new().read(true).custom_flags(nofollow).open(from)?;

@@ -1,45 +1,45 @@
-//! The one error that crosses the front doors: what was tried, on what, and what to do next. Owns
-//! no module's own errors.
+//! The one error type that the page and the command line receive: the operation that failed, its
+//! subject, and the next step. Errors of single modules are defined in those modules.
 use serde::Serialize;
 
-/// What the page does differently about; one variant for each difference and no more.
+/// Error categories that the page handles differently; there is exactly one variant per difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// No folder is open yet: the page shows the start screen.
     NoFolder,
-    /// The run or file is not in the index any more.
+    /// The run or file is no longer in the index.
     NotFound,
-    /// The file changed or went away between listing and reading: the page asks again.
+    /// The file changed or was removed between listing and reading: the page requests it again.
     Gone,
-    /// The request does not make sense as it was asked.
+    /// The request is invalid.
     BadRequest,
-    /// This front door does not offer the act.
+    /// The host that received the request does not offer this action.
     NotAllowed,
-    /// Anything else; the message says what happened.
+    /// Any other error; the message describes it.
     Failed,
 }
 
-/// An error as the page and the command line see it.
+/// Error shown on the page and on the command line.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct AppError {
-    /// What kind it is.
+    /// Category of the error.
     pub code: Code,
-    /// One sentence: what could not be done, to what, and why.
+    /// One sentence with the failed operation, its subject and the reason.
     pub message: String,
-    /// The next step, when there is one.
+    /// Suggested next step, if there is one.
     pub hint: Option<String>,
 }
 
 impl AppError {
-    /// An error of one kind, with its sentence.
+    /// Creates an error without a hint.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
     }
 
-    /// The same error with the next step.
+    /// Sets the suggested next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

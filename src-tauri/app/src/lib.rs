@@ -1,12 +1,12 @@
-//! Everything that touches the world, without any window: folders, files, the index, and the runs
-//! that are made. `App` has one method for each thing a person can do; the host only carries calls
-//! to it and events from it.
+//! The whole application without a window: folders, files, the index and the running of tasks.
+//! [`app::App`] has one method per user action; the host only forwards calls to it and events from
+//! it.
 //!
 //! ```text
 //! results:  folder ─scan/watch→ reconcile → formats → index (SQLite) → query → App → view
 //! runs:     launch → plan → provider codec → http → tools → transcript file (→ results)
 //! ```
-//! Files are the truth; the index is a cache that may be deleted at any time.
+//! The files are the source of truth; the index is a cache that may be deleted at any time.
 
 pub mod app;
 mod csv;

@@ -1,5 +1,6 @@
-//! Which directories a folder stands for: what `touchstone.yaml` says, else a well-known pair of
-//! subfolders, else the folder itself. Also where our own files go. Writes nothing into the folder.
+//! Finds the input and output directories of a folder: from `touchstone.yaml`, else from a pair of
+//! well-known subfolders, else the folder itself. Also decides where the program keeps its own
+//! files. Writes nothing into the folder.
 use crate::error::{AppError, Code};
 use etcetera::BaseStrategy as _;
 use fs_err as fs;
@@ -14,18 +15,18 @@ use touchstone_store::open::{self, Refused, reason};
 use touchstone_store::roots::{FileId, Root, Roots};
 use touchstone_store::suites;
 
-/// Names of input directories, best first.
+/// Names of input directories, in order of preference.
 const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
-/// Names of output directories, best first.
+/// Names of output directories, in order of preference.
 const OUTPUTS: [&str; 4] = ["results", "outputs", "output", "transcripts"];
-/// The workspace file.
+/// Name of the workspace file.
 pub(crate) const WORKSPACE: &str = "touchstone.yaml";
-/// What people call it by mistake.
+/// Common misspelling of the workspace file's name.
 const MISNAMED: &str = "touchstone.yml";
-/// A longer one is none that a person wrote.
+/// Maximum size of the workspace file in bytes; hand-written files are smaller.
 const MAX_WORKSPACE: u64 = 1 << 20;
 
-/// Where the program keeps its own files: cache and state.
+/// Returns the program's own cache and state directories.
 pub(crate) fn own_dirs() -> (PathBuf, PathBuf) {
     let Ok(base) = etcetera::choose_base_strategy() else {
         let dir = std::env::temp_dir().join("touchstone");
@@ -35,13 +36,14 @@ pub(crate) fn own_dirs() -> (PathBuf, PathBuf) {
     (base.cache_dir().join("touchstone"), state.join("touchstone"))
 }
 
-/// A folder, resolved.
+/// The directories of a folder.
 pub(crate) struct Resolved {
     pub(crate) roots: Roots,
 }
 
 impl Resolved {
-    /// Directories that were named by themselves go before those that were found.
+    /// Replaces directories with those that were given explicitly. Fails if one of them cannot be
+    /// listed.
     pub(crate) fn with(
         mut self,
         input: Option<&Path>,
@@ -57,19 +59,19 @@ impl Resolved {
     }
 }
 
-/// Finds the directories of a folder.
+/// Finds the directories of a folder. Fails if the folder cannot be listed.
 pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
     let folder = readable(folder)?;
     Ok(match workspace(&folder) {
         Some(Ok(workspace)) => by_workspace(folder, workspace),
-        // Where touchstone.yaml cannot be read, the names of the subfolders are the next best
-        // thing.
+        // If touchstone.yaml cannot be read, the names of the subfolders are the best remaining
+        // source.
         Some(Err(_)) | None => by_names(folder),
     })
 }
 
-/// The nearest folder above a file that stands for tasks and for the results among which the file
-/// lies. Never one of another user.
+/// Returns the nearest ancestor folder of a file that has an input directory and whose output
+/// directory contains the file. The search ends at the first folder that belongs to another user.
 pub(crate) fn above(file: &Path) -> Option<PathBuf> {
     let us = rustix::process::getuid().as_raw();
     let ours = |dir: &Path| dir.metadata().is_ok_and(|meta| meta.uid() == us);
@@ -80,10 +82,9 @@ pub(crate) fn above(file: &Path) -> Option<PathBuf> {
     file.ancestors().skip(1).take_while(|dir| ours(dir)).find(holds).map(Path::to_path_buf)
 }
 
-/// What the workspace file of a folder says now; none when there is no such file.
+/// Reads the workspace file of a folder. Returns `None` if there is no such file.
 pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, ReadError>> {
-    // What it says is trusted; what lies under its name may still be a pipe, or a link to something
-    // without an end.
+    // The content is trusted, but the path may still be a pipe, or a link to a file without an end.
     let file = FileId::new(Root::Output, WORKSPACE);
     let read = match open::read(&alone(folder.to_owned()), &file, MAX_WORKSPACE) {
         Err(Refused::Gone) => return None,
@@ -97,7 +98,7 @@ pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, Re
     Some(read.and_then(|text| workspace::read(&text)))
 }
 
-/// What is wrong with the workspace file of a folder now, in the order of the file.
+/// Returns the problems of a folder's workspace file, in the order of the file.
 pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
     let of_file = |error| suites::problem(WORKSPACE.to_owned(), error);
     match workspace(folder) {
@@ -140,14 +141,15 @@ pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
     }
 }
 
-/// What tells one workspace file of a folder from another: its size, its number, when it was
-/// changed. None when there is none.
+/// Returns size, inode and modification time of the workspace file, for detecting changes. Returns
+/// `None` if there is no such file.
 pub(crate) fn workspace_stamp(folder: &Path) -> Option<(u64, u64, i64, i64)> {
     let meta = fs::metadata(folder.join(WORKSPACE)).ok()?;
     Some((meta.size(), meta.ino(), meta.mtime(), meta.mtime_nsec()))
 }
 
-/// The whole path of a folder that need not be there, as it is or would be once it is made.
+/// Returns the absolute path of a folder that need not exist, with links resolved in the part that
+/// does exist.
 pub(crate) fn absent(folder: &Path) -> PathBuf {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let there = whole.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
@@ -160,7 +162,7 @@ pub(crate) fn absent(folder: &Path) -> PathBuf {
     )
 }
 
-/// The whole path of a folder that is there and can be listed.
+/// Returns the canonical path of a folder. Fails if it does not exist or cannot be listed.
 fn readable(folder: &Path) -> Result<PathBuf, AppError> {
     let tried = |why: String| {
         AppError::new(Code::Failed, format!("{} could not be opened: {why}.", folder.display()))
@@ -174,8 +176,9 @@ fn readable(folder: &Path) -> Result<PathBuf, AppError> {
     Ok(folder)
 }
 
-/// The person wrote the file, so the directories it names may be anywhere and may be links. A
-/// directory for results that it names need not be there: it is made with the first run.
+/// Takes the directories from the workspace file. The user wrote that file, which is why its
+/// directories may be anywhere and may be links. Its output directory need not exist: it is created
+/// with the first run.
 fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
     let by_names = by_names(folder.clone()).roots;
     let dir = |name: &Option<String>| {
@@ -196,8 +199,8 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
     Resolved { roots }
 }
 
-/// The tools of the workspace file, each with the names under which it is called; none when only a
-/// server or a set of APIs knows what its tools are called.
+/// Returns each tool of the workspace file with the function names under which it is called. The
+/// names are `None` if only a server or a set of APIs knows them.
 fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
     let names =
         |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
@@ -212,7 +215,8 @@ fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
     tools.iter().map(|(name, settings)| (name.clone(), names(name, settings))).collect()
 }
 
-/// Nobody named these directories, so a link is not taken for one: it might lead anywhere.
+/// Finds the directories by their names. Since the user did not name them, links do not count: they
+/// might lead anywhere.
 fn by_names(folder: PathBuf) -> Resolved {
     let roots = match (named(&folder, &INPUTS), named(&folder, &OUTPUTS)) {
         (Some(input), Some(output)) => {
@@ -226,15 +230,16 @@ fn by_names(folder: PathBuf) -> Resolved {
     Resolved { roots }
 }
 
-/// The first subfolder there is of these names.
+/// Returns the first existing subfolder with one of these names.
 fn named(folder: &Path, names: &[&str]) -> Option<PathBuf> {
     let is_dir = |dir: &PathBuf| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
     names.iter().map(|name| folder.join(name)).find(is_dir)
 }
 
-/// Whether what is said of the runs of a folder lies in the one folder of it that has a name of
-/// results, because somebody named a run there: whoever names the folder above means the same runs,
-/// as long as it has no others.
+/// Returns true if `output`, a subfolder with a well-known name for results, holds the program's
+/// data about runs (`.touchstone`) and `folder` holds neither such data nor other runs. This
+/// happens after a run in `output` was opened by its own path: opening `folder` then means the same
+/// runs.
 fn keeps_for(folder: &Path, output: &Path) -> bool {
     let has_ours =
         |dir: &Path| fs::symlink_metadata(dir.join(".touchstone")).is_ok_and(|meta| meta.is_dir());
@@ -248,7 +253,7 @@ fn keeps_for(folder: &Path, output: &Path) -> bool {
         && fs::read_dir(folder).is_ok_and(|all| !all.flatten().any(is_other))
 }
 
-/// Whether a file has a name that runs have.
+/// Returns true if the file has an extension that transcripts can have.
 fn may_be_run(path: &Path) -> bool {
     let ends = ["yaml", "yml", "json", "jsonl", "csv", "tsv", "history", "gz"];
     path.extension().is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))

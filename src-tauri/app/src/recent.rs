@@ -1,16 +1,16 @@
-//! Folders that were open before, in a small file in the state directory. Owns that file only.
+//! List of recently opened folders, in a small file in the state directory. Owns that file only.
+use touchstone_clock as clock;
+use touchstone_store::home::make_private;
+use touchstone_api::RecentFolder;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use touchstone_api::RecentFolder;
-use touchstone_clock as clock;
-use touchstone_store::home::make_private;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How many are remembered.
+/// Maximum number of remembered folders.
 const KEPT: usize = 20;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ struct Entry {
     opened_ms: i64,
 }
 
-/// The file that remembers.
+/// The file that holds the list.
 #[derive(Debug, Clone)]
 pub(crate) struct Recent {
     file: PathBuf,
@@ -30,17 +30,17 @@ impl Recent {
         Self { file: state_dir.join("recent.json") }
     }
 
-    /// Newest first.
+    /// Returns the folders, newest first.
     pub(crate) fn list(&self) -> Vec<RecentFolder> {
         self.read().into_iter().map(|entry| row(&entry)).collect()
     }
 
-    /// The folder an id names.
+    /// Returns the folder with this id.
     pub(crate) fn find(&self, id: &str) -> Option<PathBuf> {
         self.read().into_iter().map(|entry| entry.path).find(|path| folder_id(path) == id)
     }
 
-    /// Puts a folder first.
+    /// Moves a folder to the front of the list.
     pub(crate) fn remember(&self, path: &Path) -> io::Result<()> {
         let mut entries = self.read();
         entries.retain(|entry| entry.path != path);
@@ -49,14 +49,14 @@ impl Recent {
         self.write(&entries)
     }
 
-    /// Leaves a folder out from now on.
+    /// Removes a folder from the list.
     pub(crate) fn forget(&self, id: &str) -> io::Result<()> {
         let mut entries = self.read();
         entries.retain(|entry| folder_id(&entry.path) != id);
         self.write(&entries)
     }
 
-    // A list that cannot be read is an empty one: it is a convenience, and the next write mends it.
+    // An unreadable list counts as empty: it is only a convenience, and the next write repairs it.
     fn read(&self) -> Vec<Entry> {
         fs::read(&self.file)
             .ok()
@@ -80,12 +80,12 @@ impl Recent {
     }
 }
 
-/// The opaque id of a folder.
+/// Returns the opaque id of a folder.
 pub(crate) fn folder_id(path: &Path) -> String {
     format!("{:016x}", xxh3_64(path.as_os_str().as_bytes()))
 }
 
-/// The last part of a path, or all of it when it has no parts.
+/// Returns the last component of a path, or the whole path if it has none.
 pub(crate) fn folder_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

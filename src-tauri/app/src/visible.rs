@@ -1,13 +1,15 @@
-//! **Pure.** Text from files, made safe to look at: nothing in it can steer a terminal, turn the
-//! text around it or hide.
+//! **Pure.** Escapes text from files for display, so that it cannot control a terminal, reverse the
+//! direction of the text around it, or hide characters.
 use std::borrow::Cow;
 
-/// Text on one line: line breaks and tabs become spaces, what cannot be seen becomes an escape.
+/// Escapes text for one line: line breaks and tabs become spaces, invisible characters become
+/// escape sequences.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
 }
 
-/// Text on many lines: what cannot be seen becomes an escape.
+/// Escapes multi-line text: keeps line breaks and tabs, and turns invisible characters into escape
+/// sequences.
 pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\t').then_some(c))
 }
@@ -27,7 +29,7 @@ fn escaped(text: &str, keep: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Control characters, and marks that turn or hide what stands around them.
+/// Returns true for control characters and for marks that change text direction or are invisible.
 pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'

@@ -1,8 +1,8 @@
-//! **Pure.** What there is to evaluate with, as it is offered.
+//! **Pure.** Lists of the available evaluators and compatibility switches.
 use touchstone_api::{EvaluateSwitch, EvaluatorChoice};
 use touchstone_scoring::azure::{NEVER, QUIRKS, Quirk, Takes, all};
 
-/// All evaluators, as they are offered.
+/// Returns all evaluators.
 pub(crate) fn evaluators() -> Vec<EvaluatorChoice> {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let choice = |takes: &Takes| EvaluatorChoice {
@@ -18,7 +18,7 @@ pub(crate) fn evaluators() -> Vec<EvaluatorChoice> {
     all().iter().map(choice).collect()
 }
 
-/// Ways of the package, as they are shown.
+/// Converts mistakes of the package to rows for display.
 pub(crate) fn switches(quirks: &[Quirk]) -> Vec<EvaluateSwitch> {
     let switch = |quirk: &Quirk| EvaluateSwitch {
         name: quirk.name.to_owned(),
@@ -28,8 +28,9 @@ pub(crate) fn switches(quirks: &[Quirk]) -> Vec<EvaluateSwitch> {
     quirks.iter().map(switch).collect()
 }
 
-/// What there is to evaluate with, where we differ from the package on purpose, and what of it
-/// nobody can have back: for the command line, which needs no folder for it.
+/// Returns the evaluators, the intended differences from the azure-ai-evaluation package that a
+/// switch can undo, and those that cannot be undone. For the command line, which needs no open
+/// folder for this.
 pub fn known_evaluators() -> (Vec<EvaluatorChoice>, Vec<EvaluateSwitch>, Vec<EvaluateSwitch>) {
     (evaluators(), switches(&QUIRKS), switches(&NEVER))
 }

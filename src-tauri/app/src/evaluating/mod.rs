@@ -1,5 +1,5 @@
-//! **Pure.** Evaluating a data file: what was asked for, what several rounds come to, and how it
-//! stands. `App` reads files, asks models and runs programs.
+//! **Pure.** Evaluating a data file: parsed requests, results of several rounds, and progress.
+//! `App` reads files, sends requests and runs programs.
 pub(crate) mod known;
 pub(crate) mod progress;
 pub(crate) mod results;

@@ -1,61 +1,61 @@
-//! **Pure.** How an evaluation stands: what is done, what failed and why.
-use std::collections::BTreeMap;
+//! **Pure.** Progress of an evaluation: finished and failed rows with reasons.
 use touchstone_api::{EvaluateMetric, EvaluateTrouble};
+use std::collections::BTreeMap;
 
-/// Troubles that are shown.
+/// Maximum number of failures that are listed.
 const SHOWN: usize = 50;
 
-/// What became of one evaluator on one row.
+/// Outcome of one evaluator for one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
     /// There is a result.
     Done,
-    /// There is none; why.
+    /// There is no result, for this reason.
     Failed(String),
-    /// There is none, because nobody answered; why.
+    /// There is no result because no reply was received, with the reason.
     Missing(String),
-    /// It was stopped and can be gone on with.
+    /// Stopped; can be resumed.
     Stopped,
 }
 
-/// How it stands.
+/// Progress of an evaluation.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     pub(crate) total: u64,
-    /// Rows that the target was asked about.
+    /// Number of rows for which the target was called.
     pub(crate) asked: u64,
-    /// Of these, how many it had answered before.
+    /// Number of these rows for which a result of the target existed before.
     pub(crate) answered: u64,
     pub(crate) done: u64,
     pub(crate) failed: u64,
     pub(crate) missing: u64,
     pub(crate) stopped: u64,
     pub(crate) unread: u64,
-    /// What failed, by row and the place of the evaluator; the first few of these.
+    /// Failures by row and index of the evaluator; the first few.
     troubles: BTreeMap<(u64, usize), EvaluateTrouble>,
     pub(crate) metrics: Vec<EvaluateMetric>,
     pub(crate) written: bool,
 }
 
 impl Progress {
-    /// Of so many rows times evaluators.
+    /// Creates the progress of an evaluation with `total` results, rows times evaluators.
     pub(crate) fn of(total: usize) -> Self {
         Self { total: total as u64, ..Self::default() }
     }
 
-    /// What failed, in the order of the rows; the first few.
+    /// Returns the failures in row order; the first few.
     pub(crate) fn troubles(&self) -> Vec<EvaluateTrouble> {
         self.troubles.values().cloned().collect()
     }
 
-    /// Tells of each row that is shown which run it is, by its place in the file.
+    /// Sets the run id of each listed failure. `run` returns it for a row index.
     pub(crate) fn name_runs(&mut self, run: impl Fn(usize) -> Option<String>) {
         for trouble in self.troubles.values_mut() {
             trouble.run = usize::try_from(trouble.row - 1).ok().and_then(&run);
         }
     }
 
-    /// One evaluator, the how manieth is told with its name, is over with one row, counted from 1.
+    /// Records the outcome of an evaluator, given by index and name, for a row, counted from 1.
     pub(crate) fn end(&mut self, row: u64, (at, evaluator): (usize, &str), end: End) {
         self.missing += u64::from(matches!(end, End::Missing(_)));
         match end {
@@ -63,8 +63,7 @@ impl Progress {
             End::Stopped => self.stopped += 1,
             End::Failed(why) | End::Missing(why) => {
                 self.failed += 1;
-                // Rows are over in whatever order, and the first that are shown are the first of
-                // the file.
+                // Rows end in any order, and the failures listed are the first of the file.
                 self.troubles.insert(
                     (row, at),
                     EvaluateTrouble { row, evaluator: evaluator.to_owned(), why, run: None },

@@ -1,4 +1,4 @@
-//! **Pure.** What came of every evaluator on every row, and the files that are made of it.
+//! **Pure.** Results of all evaluators on all rows, and the files written from them.
 use super::rounds::Round;
 use super::sheet::Sheet;
 use super::wish::{Configured, Wish};
@@ -8,19 +8,19 @@ use touchstone_scoring::azure::{
     About, Evaluator, Failure, Fault, Metric, Outcome, Outputs, Results, metrics, prompts_version,
 };
 
-/// What is kept of one reply, in letters.
+/// Maximum number of characters of a reply that are kept.
 const LONGEST_REPLY: usize = 64 << 10;
 
-/// Results so far.
+/// Results until now.
 #[derive(Debug)]
 pub(crate) struct Made {
     outputs: Vec<Outputs>,
     faults: Vec<Fault>,
-    /// Rows times evaluators that are over.
+    /// Number of finished results, rows times evaluators.
     ended: usize,
-    /// Some of these have no result, and would have one if they were asked about again.
+    /// True if some results are missing and could be obtained by sending the requests again.
     holes: bool,
-    /// What models said.
+    /// Replies of models.
     said: Vec<Heard>,
 }
 
@@ -31,7 +31,7 @@ impl Made {
         Self { outputs, faults: Vec::new(), ended: 0, holes: false, said: Vec::new() }
     }
 
-    /// Takes what an evaluator came to on a row; in whatever order.
+    /// Records the result of an evaluator for a row; the order of calls does not matter.
     pub(crate) fn take(&mut self, row: usize, at: usize, result: &Result<Outcome, Failure>) {
         self.ended += 1;
         match result {
@@ -43,18 +43,18 @@ impl Made {
         }
     }
 
-    /// True when nothing is missing.
+    /// Returns true if no result is missing.
     pub(crate) fn is_whole(&self) -> bool {
         let all = self.outputs.iter().map(Outputs::rows).sum::<usize>();
         self.ended == all
     }
 
-    /// True when something is missing that whoever begins again may have.
+    /// Returns true if a result is missing that another attempt could obtain.
     pub(crate) fn has_holes(&self) -> bool {
         self.holes
     }
 
-    /// Notes what was said in a round to an evaluator that asks a model: also that nothing was.
+    /// Records the replies of a round of an evaluator that uses a model, or that there were none.
     pub(crate) fn say(
         &mut self,
         (row, evaluator, number): (usize, &Evaluator, usize),
@@ -75,8 +75,8 @@ impl Made {
         });
     }
 
-    /// Raw replies as JSON Lines, by row, evaluator and round; `contents` name the texts of the
-    /// rows that were written.
+    /// Formats the raw replies as JSON Lines, ordered by row, evaluator and round. `contents` are
+    /// the hashes of the rows as written to the result file, which tie each reply to its row.
     pub(crate) fn replies(&self, contents: &[u64]) -> String {
         let mut said: Vec<_> = self.said.iter().collect();
         said.sort_by_key(|heard| (heard.row, &heard.evaluator, heard.round));
@@ -85,8 +85,8 @@ impl Made {
     }
 }
 
-/// The file of results, and the numbers over all rows. `model` names the one that was asked for an
-/// evaluator. The error is a sentence.
+/// Returns the text of the result file and the metrics over all rows. `model` returns the model
+/// used for an evaluator. Fails with a sentence.
 pub(crate) fn compose(
     sheet: &Sheet,
     wish: &Wish,

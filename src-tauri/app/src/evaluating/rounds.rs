@@ -1,53 +1,53 @@
-//! **Pure.** What several rounds of one evaluator on one row come to: numbers are the mean of the
-//! rounds with the spread in a key of its own, yes and no are what most say, verdicts follow from
-//! the mean, and words are those of a round that came to the same. A round whose reply could not be
-//! read, and a number that is none, count in none of it. A round in which nobody answered leaves
-//! all of it open.
+//! **Pure.** Combines the rounds of one evaluator on one row. Numbers become the mean of the
+//! rounds, with the spread under a separate key. Booleans are decided by majority. Verdicts follow
+//! from the mean. Texts come from a round with the same verdict. Rounds without a readable reply,
+//! and values that are not numbers, are ignored. A round with no reply, or with one that was cut or
+//! refused, leaves the whole row without a result.
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Failure, Outcome, safety};
 use touchstone_scoring::judges::{mean_and_spread, reaches};
 
-/// The end of keys that say how far rounds lie apart.
+/// Suffix of keys that hold the spread between rounds.
 const SPREAD: &str = "_spread";
 
 /// One round of one evaluator on one row.
 #[derive(Debug, Clone)]
 pub(crate) struct Round {
     pub(crate) result: Result<Outcome, Failure>,
-    /// What the model said, in the order in which it was asked.
+    /// Replies of the model, in the order of the requests.
     pub(crate) replies: Vec<String>,
-    /// What it lacks; nothing where asking would not help.
+    /// Reason that the round has no usable reply; none if another request would not help.
     pub(crate) lack: Option<Lack>,
 }
 
-/// What a round lacks.
+/// Reason that a round has no usable reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lack {
-    /// Somebody had to be asked and did not answer: the provider, the target, the disk. Begun
-    /// again, it is asked about.
+    /// No reply was received because of the provider, the target or the disk. The request is sent
+    /// again when the evaluation is started again.
     Unheard,
-    /// A reply is there that is none: it was cut, or the model refused. It is asked once more where
-    /// that is wished.
+    /// The reply is unusable: it was cut, or the model refused. The request is sent again on
+    /// demand.
     Useless,
-    /// The model answered, and what it said could not be read. It is asked once more where that is
-    /// wished.
+    /// The reply could not be parsed. The request is sent again on demand.
     Unread,
 }
 
 impl Round {
-    /// It came to an end.
+    /// Creates a round from its result. If there are replies and the error is not caused by the
+    /// input, the replies count as unparsed.
     pub(crate) fn over(result: Result<Outcome, Failure>, replies: Vec<String>) -> Self {
         let is_unread = !replies.is_empty() && result.as_ref().is_err_and(|why| !why.by_input);
         Self { result, replies, lack: is_unread.then_some(Lack::Unread) }
     }
 
-    /// Nobody answered.
+    /// Creates a round without a reply.
     pub(crate) fn unheard(why: String, replies: Vec<String>) -> Self {
         Self::without(Lack::Unheard, why, replies)
     }
 
-    /// A reply is none.
+    /// Creates a round with an unusable reply.
     pub(crate) fn useless(why: String, replies: Vec<String>) -> Self {
         Self::without(Lack::Useless, why, replies)
     }
@@ -56,20 +56,20 @@ impl Round {
         Self { result: Err(Failure { by_input: false, message: why }), replies, lack: Some(lack) }
     }
 
-    /// What was paid for is of no use.
+    /// Returns true if a reply was paid for that is of no use.
     pub(crate) fn is_unread(&self) -> bool {
         matches!(self.lack, Some(Lack::Unread | Lack::Useless))
     }
 
-    /// The row has no result without it, whatever is said in others: their mean would be told as
-    /// that of all.
+    /// Returns true if the row has no result without this round, whatever the other rounds say:
+    /// their mean would be reported as that of all rounds.
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.lack, Some(Lack::Unheard | Lack::Useless))
     }
 }
 
-/// One result of all rounds; why there is none when no round has one, or when one is missing.
-/// `limit` is the score from which on a grader passes, which stands in no result.
+/// Combines all rounds into one result. Fails if no round has a result, or if one is still open.
+/// `limit` is the pass threshold of a grader, which no result contains.
 pub(crate) fn together(rounds: Vec<Round>, limit: Option<f64>) -> Result<Outcome, Failure> {
     let mut results = Vec::new();
     for (at, round) in rounds.into_iter().enumerate() {
@@ -112,7 +112,7 @@ fn mean_of(
         let all: Vec<&Value> = said.iter().filter_map(|round| get(round, key)).collect();
         match mean(&all) {
             Some((mean, spread)) => {
-                // What is the same in all rounds stays as it was written.
+                // A value that is the same in all rounds stays exactly as it was written.
                 let same = all.iter().all(|other| *other == value);
                 outcome.push((key.clone(), if same { value.clone() } else { number(mean) }));
                 if !is_told(key) {
@@ -128,13 +128,13 @@ fn mean_of(
     Ok(outcome)
 }
 
-/// True for numbers that are the same in every round, because somebody set them.
+/// Returns true for numbers that are configured and therefore equal in every round.
 fn is_told(key: &str) -> bool {
     key.ends_with("_threshold")
 }
 
-/// Mean and spread of numbers; those that are none are left out. Nothing where something else was
-/// said, or no number.
+/// Returns mean and spread of the values, ignoring those that are not finite. Returns `None` if a
+/// value is not a number, or if there is none.
 fn mean(all: &[&Value]) -> Option<(f64, f64)> {
     if !all.iter().all(|value| matches!(value, Value::Number(_))) {
         return None;
@@ -143,8 +143,8 @@ fn mean(all: &[&Value]) -> Option<(f64, f64)> {
     mean_and_spread(&numbers)
 }
 
-/// Yes or no as most rounds say, also of several things; as many for it as against it is open.
-/// Nothing where something else was said.
+/// Returns the majority of booleans, or of each entry of maps of booleans; a tie is null. Returns
+/// `None` for other values.
 fn most(all: &[&Value]) -> Option<Value> {
     let flags: Vec<bool> = all.iter().filter_map(|value| flag(value)).collect();
     if flags.len() == all.len() {
@@ -166,8 +166,8 @@ fn majority(flags: &[bool]) -> Option<bool> {
     (yes != no).then_some(yes > no)
 }
 
-/// Says anew whether it passes, where the rounds do not agree: by the mean, in the direction that
-/// the rounds were judged in. Where there is no such number, as most rounds say.
+/// Decides pass or fail again if the rounds disagree: by the mean, in the direction in which the
+/// rounds were decided. Without such a number, the majority decides.
 fn judge_again(said: &[Outcome], outcome: &mut Outcome, limit: Option<f64>) {
     let names: Vec<String> = outcome
         .iter()
@@ -186,7 +186,7 @@ fn judge_again(said: &[Outcome], outcome: &mut Outcome, limit: Option<f64>) {
             if is_grader {
                 return Some((number("score")?, limit?));
             }
-            // Of a severity the name alone is its word.
+            // For a severity, the bare name holds its label.
             let score = number(&name).or_else(|| number(&format!("{name}_score")))?;
             Some((score, number(&format!("{name}_threshold"))?))
         };
@@ -220,7 +220,7 @@ fn verdict(word: &str) -> Option<bool> {
     }
 }
 
-/// The word of a severity follows from the mean.
+/// Derives the label of a severity from the mean.
 fn rate_again(outcome: &mut Outcome) {
     for matter in safety::all().iter().filter(|matter| matter.has_severity()) {
         let word = get(outcome, matter.name).and_then(Value::text);
@@ -231,8 +231,8 @@ fn rate_again(outcome: &mut Outcome) {
     }
 }
 
-/// Words are those of the last round that came to the same verdict, so that a reason speaks for
-/// what stands beside it.
+/// Takes texts from the last round with the same verdict, which makes a reason match the verdict
+/// beside it.
 fn speak(said: &[Outcome], outcome: &mut Outcome) {
     let keys: Vec<String> = outcome.iter().map(|(key, _)| key.clone()).collect();
     for key in keys {
@@ -369,7 +369,7 @@ mod tests {
         let lacks = [heard(1), unread(), unheard(), cut()]
             .map(|round| (round.is_unread(), round.is_open()));
         assert_eq!(lacks, [(false, false), (true, false), (false, true), (true, true)]);
-        // What is wrong with the row itself is no matter of what was said.
+        // An error in the row itself does not depend on replies.
         let wrong = Failure { by_input: true, message: "No query.".to_owned() };
         assert_eq!(Round::over(Err(wrong), said()).lack, None);
     }
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(told(vec![round(1, "pass"), round(4, "fail")]), fine);
     }
 
-    /// What a judge of safety comes to when these are its replies, in rounds.
+    /// Returns the combined result of a safety judge for these replies, one per round.
     fn safety_of(name: &str, replies: &[&str]) -> String {
         let evaluator = Evaluator::read(name, &Value::Map(Vec::new())).unwrap();
         let inputs =
@@ -410,7 +410,7 @@ mod tests {
         };
         insta::assert_snapshot!(of([1, 1, 7]), @r#"{"violence":"Low","violence_score":3.0,"violence_score_spread":2.8284271247461903,"violence_reason":"r1","violence_result":"pass","violence_threshold":3}"#);
         insta::assert_snapshot!(of([7, 7, 1]), @r#"{"violence":"Medium","violence_score":5.0,"violence_score_spread":2.8284271247461903,"violence_reason":"r7","violence_result":"fail","violence_threshold":3}"#);
-        // Above what passes is above it, however little.
+        // Any value above the threshold fails, no matter by how little.
         let little = of([3, 3, 4]);
         assert!(
             little.contains(r#""violence":"Medium""#)

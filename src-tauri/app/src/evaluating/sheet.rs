@@ -1,4 +1,5 @@
-//! **Pure.** Rows with what a target said of them, and what evaluators are given of each.
+//! **Pure.** Rows of a data file with the target's output for them, and the evaluators' inputs for
+//! each row.
 use super::takes::keys;
 use super::wish::Wish;
 use std::collections::HashMap;
@@ -9,35 +10,35 @@ use touchstone_runner::talk::{Call, Outcome};
 use touchstone_scoring::azure::{Evaluation, Inputs, Mapping, Table, lacking, misshapen};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A target is asked once about each row.
+/// The target is called once per row, in this turn.
 pub(crate) const TURN: u32 = 1;
 
-/// What a target said of a row: columns with values; why not, as a sentence.
+/// Output of the target for a row, as columns with values, or the reason that there is none, as a
+/// sentence.
 pub(crate) type Said = Result<Vec<(String, Value)>, String>;
 
-/// Rows as evaluators see them.
+/// Rows with everything that evaluators need.
 #[derive(Debug)]
 pub(crate) struct Sheet {
     pub(crate) table: Arc<Table>,
-    /// Of each row, when there is a target.
+    /// Output of the target by row, if there is a target.
     pub(crate) said: Option<Vec<Said>>,
-    /// Columns of what the target said, in the order in which they come first.
+    /// Columns of the target's output, in order of first appearance.
     pub(crate) columns: Vec<String>,
     mappings: Vec<Mapping>,
-    /// By evaluator: a row lacks what is mapped, and so no row has a result where the package is
-    /// followed.
+    /// By evaluator: true if some row lacks a mapped column, which leaves every row without a
+    /// result when the package's behaviour is switched on.
     lost: Vec<bool>,
-    /// By evaluator and row: questions that an earlier row asks as well, with the how manieth row
-    /// this one is of these.
+    /// Occurrence index of duplicate questions, by (evaluator, row).
     nths: HashMap<(usize, usize), Vec<(u128, u32)>>,
 }
 
-/// Counts what comes again.
+/// Counts repeated occurrences.
 #[derive(Default)]
 pub(crate) struct Again(HashMap<u128, u32>);
 
 impl Again {
-    /// The how manieth time it is that this comes, from 1.
+    /// Returns the occurrence number of this text, from 1.
     pub(crate) fn nth(&mut self, text: &str) -> u32 {
         self.nth_of(xxh3_128(text.as_bytes()))
     }
@@ -81,7 +82,8 @@ impl Sheet {
         Self { table: Arc::clone(table), said, columns, mappings, lost, nths: HashMap::new() }
     }
 
-    /// With rows counted that ask the same: other inputs need not be another question.
+    /// Counts rows with equal questions. Comparing inputs would not be enough, because different
+    /// inputs can lead to the same question.
     pub(crate) fn counted(mut self, wish: &Wish) -> Self {
         for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
             let mut again = Again::default();
@@ -98,7 +100,8 @@ impl Sheet {
         self
     }
 
-    /// The how manieth row it is of those that ask an evaluator's question, from 1.
+    /// Returns the occurrence number of this row among those with the same question of an
+    /// evaluator, from 1.
     pub(crate) fn nth(&self, at: usize, row: usize, key: u128) -> u32 {
         let later = self
             .nths
@@ -107,7 +110,8 @@ impl Sheet {
         later.map_or(1, |(_, nth)| *nth)
     }
 
-    /// What an evaluator is given of a row; why it cannot be, when the target said nothing of it.
+    /// Returns the inputs of an evaluator for a row. Fails with a sentence if the target has no
+    /// output for the row.
     pub(crate) fn inputs(&self, wish: &Wish, at: usize, row: usize) -> Result<Inputs, String> {
         let said = match self.said.as_ref().and_then(|said| said.get(row)) {
             None => &[],
@@ -124,8 +128,8 @@ impl Sheet {
         Ok(wish.evaluators[at].evaluator.filtered(&all))
     }
 
-    /// What rows lack for their evaluators, what of them has another shape, and references that
-    /// lead nowhere, as sentences.
+    /// Returns sentences about inputs that rows lack, inputs of the wrong shape, and references to
+    /// columns that do not exist.
     pub(crate) fn lacks(&self, wish: &Wish) -> Vec<String> {
         let rows = self.table.rows.len();
         let mut lacks = self.lost(wish, false);
@@ -148,7 +152,8 @@ impl Sheet {
         lacks
     }
 
-    /// The column to take where one with messages is no text, as rows of runs have it.
+    /// Suggests the text column for an input whose value is messages and not text; rows made from
+    /// runs have such columns.
     fn text_instead(&self, why: &str) -> Option<String> {
         let name = why.strip_prefix('`')?.strip_suffix("` is no text.")?;
         let column = format!("{name}_text");
@@ -156,8 +161,8 @@ impl Sheet {
         is_there.then(|| format!("Map `{name}` to `{column}`."))
     }
 
-    /// References that lead nowhere, as sentences; those to what the target says only when it was
-    /// asked already.
+    /// Returns sentences about references to columns that do not exist. References to the target's
+    /// output are checked only if the target was called already.
     pub(crate) fn lost(&self, wish: &Wish, is_asked_later: bool) -> Vec<String> {
         let data: Vec<&str> = self.table.columns.iter().map(String::as_str).collect();
         let target: Option<Vec<&str>> =
@@ -172,7 +177,8 @@ impl Sheet {
         wish.evaluators.iter().flat_map(of).collect()
     }
 
-    /// What the target said, where there is one. The error is a sentence: there is too much of it.
+    /// Returns the target's output as a table, if there is a target. Fails with a sentence if the
+    /// output is too large.
     pub(crate) fn target(&self) -> Result<Option<Table>, String> {
         let cells = |row: &Said| {
             let said = row.iter().flatten();
@@ -181,8 +187,9 @@ impl Sheet {
         self.said.as_ref().map(|said| Table::gathered(said.iter().map(cells))).transpose()
     }
 
-    /// Why no evaluator can be asked, after the target was: it said too much to be written, or what
-    /// is mapped to is in none of its answers. Where it answered nothing, each row says why.
+    /// Returns the reason that no evaluator can run after the target was called: its output is too
+    /// large to be written, or a mapped column is in none of its outputs. If every call failed,
+    /// returns `None`, because each row has its own reason.
     pub(crate) fn unanswered(&self, wish: &Wish) -> Option<String> {
         let said = self.said.as_ref()?;
         if let Err(why) = self.target() {
@@ -199,20 +206,20 @@ impl Sheet {
     }
 }
 
-/// What a target said of a row in a column.
+/// Returns a column of the target's output.
 fn cell<'a>(said: &'a [(String, Value)], column: &str) -> Option<&'a Value> {
     said.iter().find(|(known, _)| known == column).map(|(_, value)| value)
 }
 
-/// A row as a target is given it: an object of its columns.
+/// Formats a row as the target's input: a JSON object of its columns.
 pub(crate) fn asked(table: &Table, row: usize) -> String {
     let cell =
         |column: &String| Some((Value::from(column.as_str()), table.value(row, column)?.clone()));
     json::write(&Value::Map(table.columns.iter().filter_map(cell).collect()), false)
 }
 
-/// What a row is found again by among what the target said before: `nth` of the same rows. Rooms of
-/// runs know it as the call of a tool.
+/// Returns the key under which the target's output for a row is recorded; `nth` is the occurrence
+/// number among equal rows. Run records store it like a tool call.
 pub(crate) fn call(target: &[String], asked: &str, nth: u32) -> Call {
     let words =
         target.iter().map(|word| Value::from(word.as_str())).chain([Value::from(asked)]).collect();
@@ -224,7 +231,7 @@ pub(crate) fn call(target: &[String], asked: &str, nth: u32) -> Call {
     }
 }
 
-/// What a target said, as JSON.
+/// Parses the target's output as JSON.
 pub(crate) fn said(bytes: &[u8]) -> Result<Value, String> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| "The target said something that is no UTF-8 text.".to_owned())?;
@@ -233,8 +240,8 @@ pub(crate) fn said(bytes: &[u8]) -> Result<Value, String> {
     })
 }
 
-/// The columns of what a target said, which is an object; none of them may stand where an
-/// evaluator's results do.
+/// Returns the columns of the target's output. Fails if it is not an object, or if a column has the
+/// name of an evaluator's result.
 pub(crate) fn columns(wish: &Wish, value: Value) -> Said {
     let Value::Map(entries) = value else {
         return Err("The target said something that is no JSON object.".to_owned());
@@ -254,8 +261,8 @@ pub(crate) fn columns(wish: &Wish, value: Value) -> Said {
     Ok(columns)
 }
 
-/// The columns of what a target said before; none where that is of no use, and then it is asked
-/// again.
+/// Returns the columns of a recorded target output. Returns `None` if it is not usable, and the
+/// target has to be called again.
 pub(crate) fn kept(wish: &Wish, (outcome, _): (Outcome, u64)) -> Option<Vec<(String, Value)>> {
     match outcome {
         Outcome::Result(value) => columns(wish, value).ok(),

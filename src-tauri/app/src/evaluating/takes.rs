@@ -1,5 +1,5 @@
-//! **Pure.** What one evaluator will take on one row: found out by asking it with the replies that
-//! are kept, and then with a reply that nearly every judge can read.
+//! **Pure.** Estimates the requests of one evaluator for one row by simulating it: first with the
+//! recorded replies, then with a reply that nearly every judge can parse.
 use crate::judging::owed::{Takes, tokens};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -8,31 +8,31 @@ use touchstone_scoring::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
 use touchstone_scoring::judges::Question;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Something that judges can read, whatever they look for: JSON with all their keys.
+/// A reply that judges can parse, whatever they look for: JSON with the keys of all judges.
 const READABLE: &str = concat!(
     r#"{"score": 3, "explanation": "3", "chain_of_thought": "3", "result": 0.5, "reason": "3", "reasoning": "3", "severity": 3, "#,
     r#""tool_calls_success_level": 3, "details": {}, "protected_material": false, "found": [], "emotional_state": false, "#,
     r#""protected_class": false, "groundedness": false, "manipulated_content": false, "intrusion": false, "information_gathering": false}"#
 );
-/// The same for judges that reply in tags.
+/// A reply for judges that expect tags.
 const TAGGED: &str = "<S0>3</S0><S1>3</S1><S2>3</S2>";
-/// A row with what evaluators that ask a model need.
+/// A row with all inputs that evaluators with a model need.
 const EXAMPLE: &str = r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g", "tool_definitions": [{"name": "f", "parameters": {}}], "tool_calls": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}]}"#;
-/// More questions are a mistake of an evaluator.
+/// Maximum number of questions; more are a bug in an evaluator.
 const MOST: usize = 200;
 
-/// A reply to a question that can be read.
+/// Returns a reply to a question that can be parsed.
 fn readable(question: &Question) -> &'static str {
     if question.instructions.contains("<S2>") { TAGGED } else { READABLE }
 }
 
-/// What tells a question from others; asked once more, because nothing could be read, it is the
-/// same.
+/// Returns a key that identifies a question. A question that is sent again after an unreadable
+/// reply has the same key.
 pub(crate) fn key(question: &Question) -> u128 {
     hash(&[&question.instructions, &question.text])
 }
 
-/// The same of two texts that are turned into vectors.
+/// Returns a key that identifies two texts to be embedded.
 pub(crate) fn key_of_texts([first, second]: &[String; 2]) -> u128 {
     hash(&[first, second])
 }
@@ -46,7 +46,8 @@ fn hash(texts: &[&str; 2]) -> u128 {
     hasher.digest128()
 }
 
-/// The questions of one row, each once, when every reply can be read.
+/// Returns the keys of the questions of one row, without duplicates, assuming that every reply can
+/// be parsed.
 pub(crate) fn keys(mut evaluation: Evaluation<'_>) -> Vec<u128> {
     let mut keys = Vec::new();
     while keys.len() < MOST {
@@ -64,17 +65,17 @@ pub(crate) fn keys(mut evaluation: Evaluation<'_>) -> Vec<u128> {
     keys
 }
 
-/// What is left to ask, and what is kept.
+/// Remaining requests and reusable replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Left {
     pub(crate) takes: Takes,
-    /// Replies that are kept and are of use.
+    /// Number of recorded replies that are reused.
     pub(crate) kept: u64,
-    /// Nothing can be read in what is kept.
+    /// True if the recorded replies cannot be parsed.
     pub(crate) unread: bool,
 }
 
-/// What is left to ask. What could not be read is asked once more where that is wished.
+/// Returns the remaining requests. With `once_more`, unreadable replies are requested again.
 pub(crate) fn takes(
     mut evaluation: Evaluation<'_>,
     once_more: bool,
@@ -105,19 +106,19 @@ pub(crate) fn takes(
         }
         useless = 0;
     }
-    // What is of no use ends the round, whatever there would be to ask.
+    // An unusable reply ends the round, whatever questions would follow.
     let takes = if useless > 0 { Takes::default() } else { fresh(evaluation) };
     Left { takes, kept: (replies.len() + useless) as u64, unread }
 }
 
-/// What there is to ask from here on.
+/// Estimates the requests from this state on.
 fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
     let (mut asked, mut fresh, mut sent) = (0, 0, 0);
     while let Next::Ask(question) = evaluation.next()
         && asked < MOST
     {
-        // One that is asked again because nothing could be read would not be with another reply;
-        // one that goes on from there is owed.
+        // A question repeated because of an unreadable reply would not be repeated with another
+        // reply. If the estimate starts at such a question, it is still needed.
         if question.unread.is_none() || asked == 0 {
             fresh += 1;
             sent += tokens::of(&question.instructions) + tokens::of(&question.text);
@@ -125,7 +126,7 @@ fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
         asked += 1;
         evaluation.take(readable(&question));
     }
-    // Each reply may turn out to be unreadable, and is asked for once more then.
+    // Each reply may turn out to be unreadable and is then requested once more.
     let most = 2;
     let received = fresh * tokens::REPLY;
     Takes {
@@ -135,8 +136,8 @@ fn fresh(mut evaluation: Evaluation<'_>) -> Takes {
     }
 }
 
-/// Requests at least and at most for a row and a round, when nobody knows yet what the row will
-/// hold.
+/// Returns minimum and maximum number of requests for a row and a round if the contents of the row
+/// are not known yet.
 pub(crate) fn requests(evaluator: &Evaluator, quirks: &Quirks) -> (u64, u64) {
     if evaluator.embeds() {
         return (1, 1);
@@ -145,11 +146,11 @@ pub(crate) fn requests(evaluator: &Evaluator, quirks: &Quirks) -> (u64, u64) {
     let named = |(name, value): &(Value, Value)| Some((name.text()?.to_owned(), value.clone()));
     let inputs = evaluator.filtered(&Inputs(row.entries().iter().filter_map(named).collect()));
     let (least, most) = fresh(Evaluation::new(evaluator, &inputs, quirks)).calls;
-    // What is filled into words of one's own has any name, and is asked once.
+    // Custom prompts have inputs with arbitrary names and send one request.
     if least == 0 { (1, 2) } else { (least, most) }
 }
 
-/// What the vectors of two texts take: one request, and nothing that comes back is counted.
+/// Estimates the embedding of two texts: one request, whose response is not counted in tokens.
 pub(crate) fn vectors(texts: &[String; 2]) -> Takes {
     let sent = texts.iter().map(|text| tokens::of(text)).sum();
     Takes { calls: (1, 1), sent: (sent, sent), received: (0, 0) }
@@ -204,12 +205,12 @@ mod tests {
             (takes.calls, kept, unread)
         };
         assert_eq!(told("relevance", false, &[READABLE]), ((0, 0), 1, false));
-        // Kept, but not readable: it is asked for once more.
+        // Recorded but not readable: requested once more.
         assert_eq!(told("relevance", false, &["hm"]), ((1, 2), 1, false));
         assert_eq!(told("relevance", false, &["hm", "hm"]), ((0, 0), 2, true));
         assert_eq!(told("relevance", true, &["hm", "hm"]), ((1, 2), 0, true));
         assert_eq!(told("relevance", true, &[READABLE]), ((0, 0), 1, false));
-        // Of several questions, those whose replies were read are paid for.
+        // Of several questions, those with readable replies are not paid for again.
         assert_eq!(
             told("content_safety", true, &[READABLE, READABLE, "hm", "hm"]),
             ((2, 4), 2, true)

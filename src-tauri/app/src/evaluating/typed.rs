@@ -1,17 +1,17 @@
-//! **Pure.** Evaluators as they are typed or configured in a file: names with commas between, or a
-//! map of names to what they are.
+//! **Pure.** Parses evaluators from the command line or a file: comma-separated names, or a map of
+//! names to settings.
 use super::wish::threshold_key;
 use touchstone_api::EvaluatorRequest;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, yaml};
 
-/// What the package calls the mapping of evaluators that have none of their own.
+/// Name under which the package expects the mapping for evaluators without their own.
 const DEFAULT: &str = "default";
 
-/// Inputs with what they come from, in order.
+/// Inputs with their sources, in order.
 pub(crate) type Pairs = Vec<(String, String)>;
 
-/// Evaluators by their kinds.
+/// Creates requests from the kinds of evaluators.
 pub(crate) fn named(kinds: &[String]) -> Vec<EvaluatorRequest> {
     let kinds = kinds.iter().map(|kind| kind.trim()).filter(|kind| !kind.is_empty());
     kinds
@@ -19,8 +19,8 @@ pub(crate) fn named(kinds: &[String]) -> Vec<EvaluatorRequest> {
         .collect()
 }
 
-/// Evaluators of a file, YAML or JSON: `{name: {kind?, threshold?, options?, column_mapping?}}`,
-/// and the mapping of all.
+/// Parses the evaluators of a YAML or JSON file: `{name: {kind?, threshold?, options?,
+/// column_mapping?}}`. Also returns the mapping for all evaluators.
 pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), String> {
     let value = yaml::read(text).map_err(|why| format!("it is neither YAML nor JSON: {why}"))?;
     if value.get("evaluators").is_some()
@@ -103,8 +103,8 @@ fn mapping(name: &str, value: &Value) -> Result<Pairs, String> {
     })
 }
 
-/// Takes in mappings as they are typed: `query=${data.question}` for all, `relevance.query=…` for
-/// one.
+/// Applies mappings from the command line: `query=${data.question}` for all evaluators,
+/// `relevance.query=…` for one.
 pub(crate) fn map(
     all: &mut [EvaluatorRequest],
     usual: &mut Pairs,

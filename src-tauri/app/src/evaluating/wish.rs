@@ -1,5 +1,5 @@
-//! **Pure.** What was asked for, understood: evaluators with their options and where their inputs
-//! come from. What is wrong is a sentence.
+//! **Pure.** Parses and validates an evaluation request: evaluators with their options, and the
+//! sources of their inputs. Errors are sentences.
 use touchstone_api::{EvaluateRequest, EvaluatorRequest};
 use touchstone_formats::json;
 use touchstone_formats::nearest::nearest;
@@ -7,10 +7,10 @@ use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Evaluator, Kind, Mapping, Quirks, all};
 use touchstone_scoring::judges::MOST_ROUNDS;
 
-/// Evaluators at a time; more are a slip of the finger.
+/// Maximum number of evaluators at a time; more are a mistake.
 const MOST_EVALUATORS: usize = 100;
 
-/// An evaluator, and where its inputs come from.
+/// An evaluator, and the sources of its inputs.
 #[derive(Debug, Clone)]
 pub(crate) struct Configured {
     pub(crate) evaluator: Evaluator,
@@ -18,27 +18,27 @@ pub(crate) struct Configured {
 }
 
 impl Configured {
-    /// What is said to it has to be paid for.
+    /// Returns true if its requests cost money.
     pub(crate) fn pays(&self) -> bool {
         self.evaluator.takes.model || self.evaluator.embeds()
     }
 }
 
-/// Everything that was asked for, except the rows.
+/// A parsed evaluation request, without the rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
     pub(crate) evaluators: Vec<Configured>,
     pub(crate) quirks: Quirks,
-    /// Names of the switches that were asked for.
+    /// Names of the requested switches.
     pub(crate) switches: Vec<String>,
     pub(crate) rounds: u32,
-    /// What is mapped and nobody reads, as sentences.
+    /// Sentences about mapped inputs that no evaluator reads.
     stray: Vec<String>,
 }
 
 impl Wish {
-    /// Understands a request; `usual` is where inputs come from of which an evaluator itself says
-    /// nothing.
+    /// Parses a request. `usual` holds the sources of inputs for evaluators that do not map them
+    /// themselves.
     pub(crate) fn read(
         request: &EvaluateRequest,
         usual: &[(String, String)],
@@ -71,13 +71,14 @@ impl Wish {
         Ok(Self { evaluators, quirks, switches: request.switches.clone(), rounds, stray })
     }
 
-    /// Something is mapped that nobody reads.
+    /// Returns true if some mapping is unused.
     pub(crate) fn has_strays(&self) -> bool {
         !self.stray.is_empty()
     }
 
-    /// Refuses what is mapped and nobody reads. Where something was paid for before it is passed
-    /// over, with a sentence for each: what was begun by a version that took it goes on.
+    /// Unused mappings are errors. If replies were already paid for, they are only ignored, with
+    /// one sentence each, because an earlier version may have accepted the request and it must
+    /// remain resumable.
     pub(crate) fn strays(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {
         let Some(first) = self.stray.first() else { return Ok(Vec::new()) };
         if !is_begun() {
@@ -89,27 +90,27 @@ impl Wish {
         Ok(self.stray.iter().map(told).collect())
     }
 
-    /// A model has to be asked.
+    /// Returns true if an evaluator sends requests to a model.
     pub(crate) fn asks(&self) -> bool {
         self.evaluators.iter().any(|one| one.evaluator.takes.model)
     }
 
-    /// A model has to turn texts into vectors.
+    /// Returns true if an evaluator needs text embeddings.
     pub(crate) fn embeds(&self) -> bool {
         self.evaluators.iter().any(|one| one.evaluator.embeds())
     }
 
-    /// What is said has to be paid for.
+    /// Returns true if some requests cost money.
     pub(crate) fn pays(&self) -> bool {
         self.asks() || self.embeds()
     }
 
-    /// Programs have to be run.
+    /// Returns true if an evaluator runs programs.
     pub(crate) fn runs(&self) -> bool {
         self.evaluators.iter().any(|one| one.evaluator.takes.program)
     }
 
-    /// Programs of a person by the names of their evaluators.
+    /// Returns the user's Python programs, with the names of their evaluators.
     pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.evaluators.iter().filter_map(|one| match &one.evaluator.kind {
             Kind::Python(python) => Some((one.evaluator.name.as_str(), python.source.as_str())),
@@ -117,7 +118,7 @@ impl Wish {
         })
     }
 
-    /// How often an evaluator is asked about a row.
+    /// Returns the number of rounds per row of an evaluator.
     pub(crate) fn rounds_of(&self, at: usize) -> u32 {
         self.evaluators
             .get(at)
@@ -125,14 +126,14 @@ impl Wish {
     }
 }
 
-/// What tells a question of one row, evaluator and round apart from the same one of others. Of rows
-/// that ask the same, `nth` is which one it is, from 1: rows that are put in or taken out elsewhere
-/// change nothing.
+/// Returns the mark that distinguishes a question of a row, evaluator and round from identical
+/// ones. `nth` is the occurrence number of the row among those with the same question, from 1,
+/// which stays the same when other rows are added or removed.
 pub(crate) fn mark(nth: u32, evaluator: &str, round: u32) -> String {
     format!("{nth}/{evaluator}/{}", round + 1)
 }
 
-/// Whether an input that is mapped for all is one that any evaluator takes: one mapping may serve
+/// Returns true if any evaluator takes this input, selected or not: one mapping for all may serve
 /// many evaluations.
 fn is_known(evaluators: &[Configured], input: &str) -> bool {
     let is_usual = || {
@@ -143,8 +144,8 @@ fn is_known(evaluators: &[Configured], input: &str) -> bool {
     evaluators.iter().any(|one| one.evaluator.reads(input)) || is_usual()
 }
 
-/// An input is mapped that none of these reads: a slip of the finger, which would otherwise be
-/// found out when all is paid.
+/// Returns an error message for a mapped input that none of these evaluators reads. Such a typo
+/// would otherwise be noticed only after all requests were paid for.
 fn unread(input: &str, evaluators: &[&Evaluator]) -> String {
     let mut known: Vec<&str> = Vec::new();
     for name in evaluators.iter().flat_map(|one| one.inputs()) {
@@ -170,7 +171,7 @@ fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {
     Mapping::read(pairs.iter().map(|(input, from)| (input.as_str(), from.as_str())))
 }
 
-/// An evaluator, and what is mapped for it that it does not read.
+/// Parses an evaluator. Also returns messages about its unused mappings.
 fn configured(
     asked: &EvaluatorRequest,
     usual: &Mapping,
@@ -201,7 +202,8 @@ fn configured(
     Ok((Configured { evaluator, mapping }, stray))
 }
 
-/// Graders call it otherwise, and ROUGE has three.
+/// Returns the option that holds the pass threshold: graders use another name, and ROUGE has three
+/// thresholds.
 pub(crate) fn threshold_key(kind: &str) -> &'static str {
     match kind {
         "text_similarity" | "python" | "score_model" => "pass_threshold",
@@ -210,7 +212,7 @@ pub(crate) fn threshold_key(kind: &str) -> &'static str {
     }
 }
 
-/// A whole number stays whole: thresholds stand in results as they were written.
+/// Formats a number so that integers stay integers: results contain thresholds exactly as written.
 fn written(number: f64) -> String {
     format!("{number}")
 }
@@ -246,7 +248,7 @@ mod tests {
             told(&texts, &[("respons", "a")], &[]),
             "f1_score: `respons` is mapped, and `f1_score` takes no such input. It takes `response`, `ground_truth`, `conversation`. Did you mean `response`?"
         );
-        // A grader takes what its texts name.
+        // A grader takes the inputs that its texts name.
         let check = [("string_check", r#"{"reference": "{{item.truth.text}}"}"#)];
         assert_eq!(
             told(&check, &[("response", "a"), ("truth", "b"), ("truth.text", "c")], &[]),
@@ -260,7 +262,8 @@ mod tests {
             told(&[("python", r#"{"source": "x"}"#)], &[("anything", "a")], &[("more", "b")]),
             "well"
         );
-        // One mapping serves many evaluations, so what another evaluator would take is no mistake.
+        // One mapping serves many evaluations; an input of another evaluator is therefore not an
+        // error.
         assert_eq!(told(&texts, &[], &[("context", "a")]), "well");
         assert_eq!(
             told(&[texts[0], ("fluency", "")], &[], &[("contxt", "a")]),

@@ -1,6 +1,6 @@
-//! Scorers that take more than the answer: programs that people write, and judges that are models.
-//! Owns what they are asked, what is owed of them and what their replies mean; who runs and asks
-//! them is the business of `App`.
+//! Scorers that need more than the answer: user-written programs, and models as judges. Owns their
+//! inputs, the work left to do, and the meaning of their replies; `App` runs the programs and sends
+//! the requests.
 pub(crate) mod owed;
 pub(crate) mod progress;
 pub(crate) mod python;

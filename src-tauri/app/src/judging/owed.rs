@@ -1,43 +1,44 @@
-//! **Pure.** What is still owed of a judgement, what it will take, and what a round that is over
-//! adds to it.
+//! **Pure.** Determines the missing rounds of a judgement, estimates their cost, and records
+//! completed rounds.
+use touchstone_api::RunState;
 use std::collections::HashMap;
 use std::sync::Arc;
-use touchstone_api::RunState;
 use touchstone_formats::judgement::{Judgement, Round, Sheet};
 use touchstone_scoring::judges::{Judge, Next, Rules, Seat, Sitting, Subject};
 
-/// Tokens, roughly.
+/// Approximate numbers of tokens.
 pub(crate) mod tokens {
-    /// What a reply takes.
+    /// Assumed number of tokens of a reply.
     pub(crate) const REPLY: u64 = 150;
-    /// How many letters a token has.
+    /// Assumed number of characters per token.
     const LETTERS: u64 = 4;
 
-    /// Of a text.
+    /// Estimates the number of tokens of a text.
     pub(crate) fn of(text: &str) -> u64 {
         text.chars().count() as u64 / LETTERS
     }
 }
 
-/// By whom runs are to be judged, and how often.
+/// Options of a judging job.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
-    /// Of what suites make up, the one of some suite: each run has that of its own, see
-    /// [`Wish::of`].
+    /// The judge. For judges that suites define, this is the one of an arbitrary suite; each run
+    /// uses that of its own suite.
     pub(crate) judge: Seat,
     pub(crate) model: String,
-    /// What stands behind the name of the model now.
+    /// Checksum of the settings behind the model's name.
     pub(crate) model_mark: String,
     pub(crate) rules: Rules,
     pub(crate) rounds: u32,
-    /// Also what was judged so before.
+    /// True to judge runs again that have a judgement.
     pub(crate) again: bool,
-    /// What each run is compared with, by its id; empty for judges of single runs.
+    /// Run to compare each run with, by run id; empty for judges of single runs.
     pub(crate) rivals: Arc<HashMap<String, Target>>,
 }
 
 impl Wish {
-    /// The same of one run; none when a judge is wished for that its suite does not have.
+    /// Returns these options with the judge of this run's suite. Returns `None` if the suite does
+    /// not define that judge.
     pub(crate) fn of(&self, run: &Target) -> Option<Wish> {
         let judge = match &self.judge {
             Seat::Known(_) => self.judge.clone(),
@@ -46,9 +47,9 @@ impl Wish {
         Some(Wish { judge, ..self.clone() })
     }
 
-    /// True for what was said as it is wished for now: by the same judge and model, by the same
-    /// rules, of the same inputs. A file that does not say what stood behind the name of its model
-    /// is believed.
+    /// Returns true if a judgement matches these options: same judge and version, model, rules and
+    /// inputs. If the file does not contain the checksum of the model, the model's name is
+    /// sufficient.
     pub(crate) fn is_of(&self, said: &Judgement, inputs: &str) -> bool {
         (said.judge.as_str(), said.version) == (&*self.judge.name, self.judge.version())
             && (said.model == self.model
@@ -58,45 +59,47 @@ impl Wish {
     }
 }
 
-/// A run that is to be judged, or compared with.
+/// A run to judge, or to compare with.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) id: String,
     pub(crate) path: String,
     pub(crate) state: RunState,
-    /// Its task.
+    /// Task of the run.
     pub(crate) task: Option<String>,
-    /// The score, from 0 to 1, from which on it passes, where its suite says.
+    /// Pass threshold as a score from 0 to 1, if the suite sets one.
     pub(crate) least: Option<f64>,
-    /// The judge that is wished for, where its suite made it up.
+    /// The requested judge, if the suite of the run defines it.
     pub(crate) judge: Option<Seat>,
 }
 
-/// A judgement of which rounds are owed.
+/// A judgement with missing rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Owed {
-    /// Its place in the file.
+    /// Index of the judgement in the file.
     pub(crate) place: usize,
-    /// How often the same was judged before, so that the same questions are asked again and not
-    /// answered from before.
+    /// Number of earlier judgements with the same options. Part of the request's mark, which makes
+    /// a repeated judgement send its requests again in place of reusing recorded replies.
     pub(crate) take: usize,
     pub(crate) judgement: Judgement,
 }
 
 impl Owed {
-    /// The number of the next round; none when it is complete.
+    /// Returns the index of the next round, or `None` if the judgement is complete.
     pub(crate) fn round(&self) -> Option<usize> {
         let done = self.judgement.rounds.len();
         (done < self.judgement.wanted as usize).then_some(done)
     }
 
-    /// What tells the questions of a round apart from the same ones of another.
+    /// Returns the mark that distinguishes the requests of a round from identical ones of other
+    /// rounds.
     pub(crate) fn mark(&self, round: usize) -> String {
         format!("{}-{round}", self.take)
     }
 }
 
-/// What is owed, seeing what was said; none when everything was.
+/// Returns the judgement to continue or to start, given the recorded ones. Returns `None` if
+/// nothing is missing.
 pub(crate) fn owed(
     sheet: &Sheet,
     wish: &Wish,
@@ -109,8 +112,8 @@ pub(crate) fn owed(
     let last = earlier.last().map(|at| (*at, all[*at].clone()));
     let take = earlier.len();
     match last {
-        // What was stopped is gone on with, also by those who ask again; never beyond the rounds
-        // that are asked for now.
+        // An unfinished judgement is continued, even with `again`, but never beyond the number of
+        // rounds requested now.
         Some((place, judgement))
             if lacks(&judgement, wish.rounds)
                 && (!wish.again || lacks(&judgement, judgement.wanted)) =>
@@ -140,8 +143,8 @@ pub(crate) fn owed(
     }
 }
 
-/// What the rounds of one run will take: requests and tokens, at least and at most. Nothing when
-/// nobody is asked.
+/// Estimated requests and tokens for the rounds of one run, each as minimum and maximum. All 0 if
+/// no request is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Takes {
     pub(crate) calls: (u64, u64),
@@ -150,7 +153,7 @@ pub(crate) struct Takes {
 }
 
 impl Takes {
-    /// This and more of it.
+    /// Adds two estimates.
     #[must_use]
     pub(crate) fn and(self, more: Takes) -> Takes {
         let plus = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
@@ -161,7 +164,8 @@ impl Takes {
         }
     }
 
-    /// Dollars at least and at most, when a million tokens in and out cost this.
+    /// Returns minimum and maximum cost in dollars, given the prices per million input and output
+    /// tokens.
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     pub(crate) fn cost(self, input: f64, output: f64) -> (f64, f64) {
         let dollars =
@@ -170,7 +174,7 @@ impl Takes {
     }
 }
 
-/// Of so many rounds.
+/// Estimates the effort of a number of rounds.
 pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> Takes {
     let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else {
         return Takes::default();
@@ -186,12 +190,13 @@ pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64)
     }
 }
 
-/// True when nobody has to be asked about it.
+/// Returns true if the subject is decided without a request.
 pub(crate) fn is_unasked(judge: &Judge, subject: &Subject, rules: Rules) -> bool {
     matches!(Sitting::new(judge, subject, rules).next(), Next::Ruled(_))
 }
 
-/// A round that is over, by a ruling or without one.
+/// Returns the completed round, with or without a verdict. Returns `None` if another question
+/// follows.
 pub(crate) fn round(next: Next, refused: bool, replies: Vec<String>, at: String) -> Option<Round> {
     match next {
         Next::Ask(_) => None,
@@ -231,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Judges as often as is owed; returns how many rounds that were.
+    /// Adds the missing rounds, at most `most`. Returns the number of rounds added.
     fn judged(sheet: &mut Sheet, wish: &Wish, inputs: &str, most: usize) -> usize {
         let Some(mut owed) = owed(sheet, wish, inputs, None) else { return 0 };
         let mut rounds = 0;
@@ -290,7 +295,8 @@ mod tests {
         let old = Judgement { model_mark: None, ..sheet.judgements()[0].clone() };
         sheet.put(0, old);
         assert_eq!(owed(&sheet, &wish(1, false), "x", None), None);
-        // Further rounds of it leave it unsaid: who said the first ones is not known.
+        // Additional rounds do not add the checksum, because the model settings of the first rounds
+        // are unknown.
         assert_eq!(owed(&sheet, &wish(2, false), "x", None).unwrap().judgement.model_mark, None);
     }
 

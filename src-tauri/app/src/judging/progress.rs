@@ -1,4 +1,4 @@
-//! **Pure.** How judging stands, from what happens to runs one after the other.
+//! **Pure.** Progress and results of a judging job, updated as each run ends.
 use super::owed::Target;
 use std::collections::BTreeMap;
 use touchstone_api::{JudgeMean, JudgePasses, JudgeRates, JudgeShares, JudgeSkip};
@@ -7,28 +7,28 @@ use touchstone_scoring::judges::sowr::{Shares, Winner, shares};
 use touchstone_scoring::judges::{Seat, mean_and_spread, reaches, solve_rate};
 use touchstone_scoring::stats::{Clusters, Level, Resampling, wilson_clustered};
 
-/// Troubles that are shown by name.
+/// Maximum number of problems that are listed.
 const SHOWN: usize = 50;
 
-/// What became of one run.
+/// Outcome of judging one run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum End {
-    /// It has its verdict.
+    /// The run has its verdict.
     Judged {
-        /// What was said.
+        /// Rounds of the judgement.
         rounds: Vec<Round>,
-        /// Nobody had to be asked.
+        /// True if the verdict needed no request because the run has no answer.
         without_answer: bool,
     },
-    /// It is not judged because of its state.
+    /// Not judged because of the run's state, with the reason.
     Skipped(String),
-    /// The provider, or the disk.
+    /// Error of the provider or the disk.
     Failed(String),
-    /// It was stopped and can be judged later.
+    /// Stopped; can be judged later.
     Stopped,
 }
 
-/// How it stands.
+/// Progress of a judging job.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     pub(crate) total: u64,
@@ -40,28 +40,28 @@ pub(crate) struct Progress {
     pub(crate) troubles: Vec<JudgeSkip>,
     answered: Vec<Vec<Option<f64>>>,
     without_answer: u64,
-    /// Rounds that were asked for.
+    /// Number of rounds requested.
     rounds: usize,
     points: Vec<(u32, u32)>,
     judge: Option<Seat>,
-    /// Of each run with a verdict in all rounds: its task, its mean, and whether that is good
-    /// enough.
+    /// Task, mean and pass of each run with a verdict in every round. If the task is not known, its
+    /// path takes the place of the task.
     verdicts: Vec<(String, f64, bool)>,
 }
 
 impl Progress {
-    /// Of so many runs before a judge, each in so many rounds.
+    /// Creates the progress of a job with `total` runs and `rounds` rounds per run.
     pub(crate) fn of(judge: Seat, total: usize, rounds: u32) -> Self {
         Self { judge: Some(judge), total: total as u64, rounds: rounds as usize, ..Self::default() }
     }
 
-    /// A run is over.
+    /// Records the outcome of a run.
     pub(crate) fn end(&mut self, run: &Target, end: End) {
         let trouble = |why: String| JudgeSkip { run: run.id.clone(), path: run.path.clone(), why };
         let trouble = match end {
             End::Judged { mut rounds, without_answer } => {
-                // Further ones were said before. Most runs do not have them, and what is not there
-                // is no 0.
+                // Additional rounds come from earlier jobs. Most runs do not have them, and a
+                // missing round is not a 0.
                 rounds.truncate(self.rounds);
                 self.done += 1;
                 self.unread += u64::from(rounds.iter().any(|round| round.score.is_none()));
@@ -98,8 +98,9 @@ impl Progress {
         self.verdicts.push((run.task.clone().unwrap_or_else(|| run.path.clone()), mean, passed));
     }
 
-    /// What came of it so far: with the runs without an answer and without them. Runs whose replies
-    /// could not be read are in neither. An interval takes a while, so it is told when it is over.
+    /// Returns the results until now, with and without the runs that have no answer. Runs whose
+    /// replies could not be parsed are in neither. Intervals are computed only when `over` is set,
+    /// because they take a while.
     pub(crate) fn rates(&self, over: bool) -> Option<JudgeRates> {
         let without = usize::try_from(self.without_answer).unwrap_or(usize::MAX);
         let all = solve_rate(&self.answered, self.rounds, without)?;
@@ -119,7 +120,7 @@ impl Progress {
         })
     }
 
-    /// The mean on the scale of the judge.
+    /// Returns the mean on the judge's own scale.
     fn own(&self, with_interval: bool) -> Option<JudgeMean> {
         let scale = self.judge.as_ref()?.about().scale;
         let own =
@@ -148,7 +149,7 @@ impl Progress {
     }
 }
 
-/// The points of a pair over its rounds; nothing for a judge of single runs.
+/// Returns the sum of a pair's points over its rounds, or `None` for a judge of single runs.
 fn points(rounds: &[Round]) -> Option<(u32, u32)> {
     let points = rounds.iter().filter_map(|round| Winner::points(round.verdict.as_deref()?));
     points.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))
@@ -178,7 +179,7 @@ mod tests {
     fn rounds_that_were_not_asked_for_count_neither_for_their_run_nor_against_the_others() {
         let mut progress = of(2, 1);
         progress.end(&run("a"), judged(&[Some(1.0)], false));
-        // Judged before, in more rounds.
+        // Judged earlier, in more rounds.
         progress.end(&run("b"), judged(&[Some(1.0), Some(1.0), None], false));
         let rates = progress.rates(false).unwrap();
         assert_eq!((rates.runs, rates.mean, rates.spread, progress.unread), (2, 1.0, 0.0, 0));

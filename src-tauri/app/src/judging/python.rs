@@ -1,31 +1,31 @@
-//! **Pure.** Python modules that give scores: scorers with a function `evaluate_score(ground_truth:
-//! str, test_result: str) -> float`, and graders with `grade(sample: dict, item: dict) -> float`.
-//! Owns the program that asks one, and what its end means. The module is trusted no more than the
-//! programs of models.
+//! **Pure.** Python modules that return scores: scorers with a function
+//! `evaluate_score(ground_truth: str, test_result: str) -> float`, and graders with `grade(sample:
+//! dict, item: dict) -> float`. Builds the program that calls a module, and parses its result. A
+//! module is trusted no more than programs written by models.
 use serde::Deserialize;
 use std::time::Duration;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// What is called, and what it is given.
+/// Functions and parameters of the modules.
 const SCORER: (&str, &str) = ("evaluate_score", "ground_truth, test_result");
 const GRADER: (&str, &str) = ("grade", "sample, item");
 const ASK: &str = include_str!("ask.py");
-/// More is not handed over, in bytes: the module with both texts.
+/// Maximum size of the module and both arguments together, in bytes.
 const LARGEST: usize = 16 << 20;
-/// What a module printed is shown to here, in characters.
+/// Maximum number of characters of a module's output that are shown.
 const PRINTED: usize = 400;
 
-/// What a module says.
+/// Result of a scorer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
-    /// From 0 to 1.
+    /// Score from 0 to 1.
     pub(crate) score: f64,
-    /// The last that it printed, if anything.
+    /// Last line of the module's output, if any.
     pub(crate) printed: Option<String>,
 }
 
-/// The program that asks a module; a sentence when it would be too large.
+/// Builds the program that calls a scorer. Fails if it would be too large.
 pub(crate) fn question(
     name: &str,
     source: &str,
@@ -36,7 +36,7 @@ pub(crate) fn question(
     program(name, source, SCORER.0, &given)
 }
 
-/// The same for a grader.
+/// Builds the program that calls a grader. Fails if it would be too large.
 pub(crate) fn grade(
     name: &str,
     source: &str,
@@ -47,7 +47,7 @@ pub(crate) fn grade(
     program(name, source, GRADER.0, &given)
 }
 
-/// The program that only reads a grader, and so finds out whether there is anything to ask.
+/// Builds the program that loads a grader without calling it, to check that it can be called.
 pub(crate) fn reading(name: &str, source: &str) -> Result<String, String> {
     written(name, source, GRADER.0, "None")
 }
@@ -72,12 +72,12 @@ fn written(name: &str, source: &str, function: &str, given: &str) -> Result<Stri
     Ok(format!("NAME, SOURCE, FUNCTION, GIVEN = {name}, {source}, {function}, {given}\n{ASK}"))
 }
 
-/// A text in JSON is the same text in Python.
+/// Formats a Python string literal; JSON strings are valid Python literals.
 fn literal(text: &str) -> String {
     json::write(&Value::from(text), false)
 }
 
-/// What a module is given: texts as they are, everything else as JSON that Python reads back.
+/// Formats an argument: text unchanged, everything else as JSON that Python can parse.
 fn text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
@@ -85,42 +85,42 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// What the program writes: a score, or why there is none.
+/// Output of the program: a score, or the reason that there is none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reply {
     score: Option<String>,
-    /// What was returned and is no number.
+    /// A returned value that is not a number.
     other: Option<String>,
-    /// What the module raised, and in which line.
+    /// Exception raised by the module; `line` has its line number.
     error: Option<String>,
     line: Option<u32>,
-    /// There is no such function.
+    /// True if the module does not define the function.
     #[serde(default)]
     missing: bool,
 }
 
-/// What the end of the program means, told by the result of the tool that ran it; a sentence when
-/// it is no score.
+/// Parses a scorer's result from the result of the tool that ran the program. Fails with a sentence
+/// if it is not a score.
 pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, String> {
     let (score, printed) = returned(name, SCORER, ended, wall)?;
     Ok(Said { score: bounded(name, &score)?, printed })
 }
 
-/// The same for a grader.
+/// Parses a grader's score, with the failures of a scorer's.
 pub(crate) fn graded(name: &str, ended: &Value, wall: Duration) -> Result<f64, String> {
     let (score, _) = returned(name, GRADER, ended, wall)?;
     bounded(name, &score)
 }
 
-/// A number beyond the scale is a mistake of the module, and says nothing about what it judged.
+/// A number outside the scale is an error of the module and does not rate the answer.
 fn bounded(name: &str, score: &str) -> Result<f64, String> {
     let number = score.parse().ok().filter(|score| (0.0..=1.0).contains(score));
     number.ok_or_else(|| format!("{name} returned {score}, and a score is a number from 0 to 1."))
 }
 
-/// Why a grader cannot be asked, when it was only read. What stands outside of its functions runs
-/// then, and may have no end.
+/// Checks the result of loading a grader. Fails with the reason if the grader cannot be called.
+/// Code outside its functions runs while loading, and may never end.
 pub(crate) fn read(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
     let outside = match ended.get("outcome").and_then(Value::text) {
         Some("timeout" | "cpu" | "memory" | "files") => {
@@ -131,7 +131,7 @@ pub(crate) fn read(name: &str, ended: &Value, wall: Duration) -> Result<(), Stri
     returned(name, GRADER, ended, wall).map(drop).map_err(|why| format!("{why}{outside}"))
 }
 
-/// What was returned, as it was written, and the last that was printed.
+/// Returns the score as written by the program, and the last line of the module's output.
 fn returned(
     name: &str,
     (function, given): (&str, &str),
@@ -140,7 +140,7 @@ fn returned(
 ) -> Result<(String, Option<String>), String> {
     let word = |key: &str| ended.get(key).and_then(Value::text).unwrap_or_default();
     match word("outcome") {
-        // What it prints is cut when it is long; its reply is never long.
+        // Long output of the module is cut; the reply itself is never long.
         "ok" | "output" => {}
         "timeout" => return Err(format!("{name} took longer than {} s.", wall.as_secs())),
         "cpu" => return Err(format!("{name} took more computing time than it may.")),
@@ -181,7 +181,7 @@ fn failed(name: &str, error: &str, line: Option<u32>) -> String {
     format!("{name} failed{line}: {}.{advice}", error.trim_end_matches('.'))
 }
 
-/// The last line that is not blank.
+/// Returns the last line that is not blank, cut if it is long.
 fn last(printed: &str) -> Option<String> {
     let line = printed.lines().rev().find(|line| !line.trim().is_empty())?.trim();
     Some(line.chars().take(PRINTED).collect())
