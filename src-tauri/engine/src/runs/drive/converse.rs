@@ -181,7 +181,7 @@ impl Talk<'_> {
             sitting: Some(self.sitting),
             from: ask::from_line(self.script.facts().journal),
             turn,
-            // Tries begin with the same words.
+            // Several attempts of a search begin with equal requests.
             repeats: self.searches,
             provider,
             model: &self.model.model_id,
