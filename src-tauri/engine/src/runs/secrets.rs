@@ -94,8 +94,8 @@ pub fn of(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
 }
 
 /// Collects the secrets passed to a tool server: every value looked up for its variables and
-/// headers; of literal values, and of its URL and its command, those under a name that sounds
-/// secret.
+/// headers, the password in its URL, and those literal values and placeholders in its URL and its
+/// command whose name sounds secret.
 fn server(tool: &ToolEntry, look: Look, found: &mut Vec<String>) {
     for (name, value) in ["env", "headers"]
         .iter()
