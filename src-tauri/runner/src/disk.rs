@@ -1,48 +1,49 @@
-//! The way into an output directory for whoever writes there: folder by folder, never through a
-//! link, with errors that say what to do. Owns no name and no format of what is written.
+//! File access inside an output directory: walks folder by folder, never follows a link, and
+//! returns errors that name the next step for the user. Owns neither names nor formats of the
+//! files.
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-/// Our own folder in an output directory.
+/// Name of the program's own folder in an output directory.
 pub(super) const SIDECARS: &str = ".touchstone";
-/// Folders of results are for everybody whom the person's umask lets in.
+/// Mode of result folders: readable by everyone the user's umask allows.
 pub(super) const PUBLIC: Mode = Mode::from_raw_mode(0o777);
-/// What we keep beside them is for this person.
+/// Mode of the program's own folders: this user only.
 pub(super) const PRIVATE: Mode = Mode::from_raw_mode(0o700);
 
 const INTO: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 const PLAIN: OFlags =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 
-/// Why something could not be written or read in an output directory.
+/// Error from writing or reading in an output directory.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {why}")]
 pub struct DiskError {
-    /// What follows from it.
+    /// Kind of the error; decides the consequence.
     pub kind: DiskErrorKind,
-    /// Which file or folder.
+    /// File or folder that caused it.
     pub path: String,
-    /// Why, with the next step.
+    /// Reason, with the next step for the user.
     pub why: String,
 }
 
-/// What follows from such an error.
+/// Kind of a [`DiskError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiskErrorKind {
-    /// No room, or over quota: nothing new is bought; what is in memory is written again when there
-    /// is room.
+    /// No space left, or over quota. Nothing new is bought; data in memory is written again once
+    /// there is space.
     Full,
-    /// The disk itself fails: what was written last may be lost.
+    /// The disk reports I/O errors; the most recent writes may be lost.
     Failing,
     /// Writing is not permitted.
     NotPermitted,
-    /// A link, a folder or something else is where a file or folder has to be.
+    /// A link, a folder or another special file is where a plain file or folder has to be.
     InTheWay,
-    /// The path is none of a run.
+    /// The path is not a valid path of a run.
     BadPath,
-    /// Anything else.
+    /// Any other error.
     Other,
 }
 
@@ -76,7 +77,7 @@ impl DiskError {
         }
     }
 
-    /// True when there is no room.
+    /// Returns true if the disk is full or over quota.
     pub fn is_full(&self) -> bool {
         self.kind == DiskErrorKind::Full
     }
@@ -85,7 +86,8 @@ impl DiskError {
 const TOO_LONG: &str = "the name is too long for this file system. Shorten the file name of the task or the name of the model.";
 const IN_THE_WAY: &str = "a link or something else that is no plain file or folder is in the way. Links are not followed; move it away.";
 
-/// Reads a file below an output directory, when it is there and no longer than the limit.
+/// Reads a file below an output directory. Returns `None` if it does not exist; fails if it is
+/// longer than the limit.
 pub fn read(output_dir: &Path, path: &str, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
     let (folders, name) = split(path)?;
     match Folder::find(output_dir, &folders)? {
@@ -94,7 +96,8 @@ pub fn read(output_dir: &Path, path: &str, limit: u64) -> Result<Option<Vec<u8>>
     }
 }
 
-/// The folders and the file name of a run, which must be a plain path below the output directory.
+/// Splits the path of a run into its folders and its file name. Fails if it is not a plain path
+/// below the output directory.
 pub(super) fn split(path: &str) -> Result<(Vec<&str>, &str), DiskError> {
     let plain = |part: &&str| !matches!(*part, "" | "." | ".." | SIDECARS) && !part.contains('\0');
     let mut parts: Vec<&str> = path.split('/').collect();
@@ -108,7 +111,8 @@ pub(super) fn split(path: &str) -> Result<(Vec<&str>, &str), DiskError> {
     }
 }
 
-/// Makes an output directory where there is none. Only for whoever knows that there never was one.
+/// Creates an output directory if it does not exist. Call this only for a directory that is known
+/// never to have existed.
 pub fn make_root(output_dir: &Path) -> Result<(), DiskError> {
     if output_dir.is_dir() {
         return Ok(());
@@ -118,16 +122,16 @@ pub fn make_root(output_dir: &Path) -> Result<(), DiskError> {
     })
 }
 
-/// An open folder.
+/// Open folder.
 pub(super) struct Folder {
     fd: OwnedFd,
     pub(super) path: PathBuf,
 }
 
 impl Folder {
-    /// The folder below an output directory, which is made when it is missing. The directory itself
-    /// is not: where it was renamed or unmounted, another one in its place would hide all that is
-    /// in it.
+    /// Opens a folder below an output directory and creates missing folders on the way. The output
+    /// directory itself is not created: if it was renamed or unmounted, a new one in its place
+    /// would hide everything in it.
     pub(super) fn make(output_dir: &Path, parts: &[&str], mode: Mode) -> Result<Self, DiskError> {
         let mut folder = Self::root(output_dir).map_err(|error| match error.why.as_str() {
             GONE => DiskError { why: NOT_FOUND.to_owned(), ..error },
@@ -139,13 +143,13 @@ impl Folder {
         Ok(folder)
     }
 
-    /// The same, with the directory itself.
+    /// Like `make`, and also creates the directory itself.
     pub(super) fn make_whole(dir: &Path, parts: &[&str], mode: Mode) -> Result<Self, DiskError> {
         make_root(dir)?;
         Self::make(dir, parts, mode)
     }
 
-    /// The same, when it is there.
+    /// Like `make`, but creates nothing and returns `None` if the folder does not exist.
     pub(super) fn find(output_dir: &Path, parts: &[&str]) -> Result<Option<Self>, DiskError> {
         let step = |folder: Self, part: &&str| folder.enter(part, None);
         match Self::root(output_dir).and_then(|root| parts.iter().try_fold(root, step)) {
@@ -154,7 +158,7 @@ impl Folder {
         }
     }
 
-    /// A folder in this one, when it is there.
+    /// Opens a folder inside this one, if it exists.
     pub(super) fn inside(&self, name: &str) -> Result<Option<Self>, DiskError> {
         match self.enter(name, None) {
             Err(error) if error.why == GONE => Ok(None),
@@ -184,7 +188,8 @@ impl Folder {
         Ok(Self { fd: fd.map_err(|error| gone_or(&path, error))?, path })
     }
 
-    /// What a name stands for: a plain file, nothing, or an error for everything else.
+    /// Returns the metadata of a plain file, or `None` if there is nothing under that name.
+    /// Anything but a plain file is an error.
     pub(super) fn plain_file(&self, name: &str) -> Result<Option<Stat>, DiskError> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
@@ -196,14 +201,15 @@ impl Folder {
         }
     }
 
-    /// Opens a plain file.
+    /// Opens a plain file. Anything else is an error.
     pub(super) fn open(&self, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
         let fd = rustix::fs::openat(&self.fd, name, flags | PLAIN, mode)?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
         if kind == FileType::RegularFile { Ok(fd) } else { Err(Errno::LOOP) }
     }
 
-    /// The content of a plain file, when there is one.
+    /// Returns the content of a plain file, or `None` if it does not exist. Fails if it is longer
+    /// than the limit.
     pub(super) fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
         use std::io::Read as _;
         let fd = match self.open(name, OFlags::RDONLY, Mode::empty()) {
@@ -227,13 +233,13 @@ impl Folder {
         rustix::fs::renameat(&self.fd, from, &self.fd, to)
     }
 
-    /// Moves a file to where nothing is yet; false when something is.
+    /// Moves a file to a name that is free. Returns false if the name is taken.
     pub(super) fn move_to(&self, from: &str, folder: &Folder, to: &str) -> Result<bool, Errno> {
         match rustix::fs::renameat_with(&self.fd, from, &folder.fd, to, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(true),
             Err(Errno::EXIST) => Ok(false),
-            // Some file systems do not know the flag; a second name for the file is refused just
-            // the same where one is.
+            // Some file systems do not support the flag. A hard link also fails if the name is
+            // taken.
             Err(Errno::INVAL | Errno::NOSYS) => {
                 match rustix::fs::linkat(&self.fd, from, &folder.fd, to, AtFlags::empty()) {
                     Ok(()) => rustix::fs::unlinkat(&self.fd, from, AtFlags::empty()).map(|()| true),
@@ -249,8 +255,8 @@ impl Folder {
         rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())
     }
 
-    /// Tries to take the lock of the folder itself, which is given back when this folder is closed;
-    /// false when another has it.
+    /// Tries to lock the folder itself. Returns false if another process holds the lock. The lock
+    /// is released when this folder is closed.
     pub(super) fn try_lock(&self) -> Result<bool, Errno> {
         match rustix::fs::flock(&self.fd, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(true),
@@ -259,17 +265,17 @@ impl Folder {
         }
     }
 
-    /// Names of what is in it that begin so.
+    /// Returns the names of the entries that begin with the given text.
     pub(super) fn names(&self, begin: &str) -> Vec<String> {
         let entries = Dir::read_from(&self.fd).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| Some(entry.file_name().to_str().ok()?.to_owned()));
         names.filter(|name| name.starts_with(begin)).collect()
     }
 
-    /// Makes durable which names there are in it.
+    /// Makes changes to the folder's entries durable.
     pub(super) fn sync(&self) -> Result<(), DiskError> {
         match retry_on_intr(|| rustix::fs::fsync(&self.fd)) {
-            // Some file systems cannot sync a folder, and need not.
+            // Some file systems cannot sync a folder, and do not need it.
             Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
             Err(error) => Err(DiskError::of(&self.path, error)),
         }
@@ -298,7 +304,7 @@ fn gone_or(path: &Path, error: Errno) -> DiskError {
     }
 }
 
-/// Writes everything.
+/// Writes all bytes.
 pub(super) fn write_all(fd: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match retry_on_intr(|| rustix::io::write(fd, bytes))? {
@@ -315,7 +321,7 @@ mod tests {
 
     #[test]
     fn a_full_and_a_failing_disk_are_told_from_one_another() {
-        // The device that is always full: the error path of a full disk without filling one.
+        // `/dev/full` is always full, which tests the error path without filling a disk.
         let full = rustix::fs::open("/dev/full", OFlags::WRONLY, Mode::empty()).unwrap();
         let error = DiskError::of(Path::new("a.yaml"), write_all(&full, b"x").unwrap_err());
         assert!(error.is_full());

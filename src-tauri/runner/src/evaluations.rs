@@ -1,6 +1,6 @@
-//! A file of results of an evaluation, and what goes with it while it is made: a lock, a journal of
-//! its own, so that no reply is bought twice, and in the end the raw replies beside it. What stands
-//! in such a file is not known here.
+//! Result file of an evaluation and the files that accompany it while it is made: a lock, a
+//! separate journal, which keeps any reply from being bought twice, and finally the raw replies.
+//! The format of the result file is not known here.
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, split};
 use super::journal::{self, Journal, Kept};
 use super::lock::{LockError, RunLock};
@@ -11,40 +11,41 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::beside;
 
-/// A name that no run has, because nothing hidden is a run.
+/// Folder name that no run can have, because hidden files are never runs.
 const HIDDEN: &str = ".evaluations";
-/// Where replies are kept among what was replaced.
+/// Folder below `.touchstone/replaced/` for replaced replies.
 const REPLIES: &str = "evaluations";
-/// What the name of a file ends in that says what was asked for.
+/// Suffix of the file that stores the request of an unfinished evaluation.
 const UNFINISHED: &str = ".unfinished";
-/// So many of these are read, and so much of each; a program of a person may be in it.
+/// Limits on the unfinished requests that are read: their number, and the bytes of each. A request
+/// may contain a program that the user wrote.
 const MOST_UNFINISHED: usize = 100;
 const LONGEST_REQUEST: u64 = 4 << 20;
-/// A longer file is none that we wrote.
+/// Maximum bytes of a result file; the program writes no longer ones.
 const MOST: u64 = 1 << 30;
-/// As far as the umask lets it, like transcripts.
+/// Mode of new files, limited by the umask, like transcripts.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
-/// Nobody else needs to know what was asked for.
+/// Mode of stored requests: this user only.
 const OWN: Mode = Mode::from_raw_mode(0o600);
 
-/// Where results go.
+/// Location of a result file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// A folder that is there, or can be made.
+    /// Folder that exists or can be created.
     pub dir: PathBuf,
-    /// The file below it, with `/` between the parts. Our own things (locks, journals) are in the
-    /// folder of the file itself, so that they are the same whichever folder the file was named
-    /// from.
+    /// Path of the file below `dir`, with `/` between the parts. Locks and journals are kept in the
+    /// folder of the file itself. They are therefore found regardless of the folder the path is
+    /// relative to.
     pub path: String,
 }
 
 impl Place {
-    /// Whether it can be written to at all: a plain path that leads nowhere else.
+    /// Checks that the path is plain and stays below `dir`.
     pub fn check(&self) -> Result<(), DiskError> {
         split(&self.path).map(drop)
     }
 
-    /// Whether there is such a file.
+    /// Returns whether the file exists.
     pub fn exists(&self) -> Result<bool, DiskError> {
         match self.folder()? {
             Some((folder, name)) => Ok(folder.plain_file(name)?.is_some()),
@@ -52,7 +53,7 @@ impl Place {
         }
     }
 
-    /// Replies that are there from before, without taking anything.
+    /// Returns the replies from earlier attempts, without taking the lock.
     pub fn kept(&self) -> Result<Kept, DiskError> {
         match self.folder()? {
             Some((folder, name)) => journal::look(&folder.path, &hidden(name)),
@@ -60,19 +61,20 @@ impl Place {
         }
     }
 
-    /// What is in it.
+    /// Returns the content of the file, or `None` if it does not exist.
     pub fn read(&self) -> Result<Option<Vec<u8>>, DiskError> {
         disk::read(&self.dir, &self.path, MOST)
     }
 
-    /// Whether a file that a person named is this one, also by another name of it.
+    /// Returns whether a path that the user named is this file, also under another name of it (same
+    /// device and inode).
     pub fn is(&self, path: &Path) -> bool {
         let which = |path: &Path| fs_err::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
         which(&self.dir.join(&self.path)).is_some_and(|here| which(path) == Some(here))
     }
 
-    /// Puts the results in their place: whoever looks sees nothing, or all of them. What is there
-    /// stays unless it may be replaced, and then a copy of it is kept.
+    /// Writes the results atomically: readers see either nothing or all of them. Fails if the file
+    /// exists, unless `replace` is set; then a copy of the old file is kept.
     pub fn write(&self, bytes: &[u8], replace: bool) -> Result<(), DiskError> {
         fault::point!("evaluation.before");
         if replace {
@@ -81,8 +83,8 @@ impl Place {
             }
             return publish::replace(&self.dir, &self.path, bytes);
         }
-        // Looked at and written in one step: another may have been faster, also since it was asked
-        // for.
+        // Checks and writes in one step: another process may have created the file since it was
+        // requested.
         publish::add(&self.dir, &self.path, bytes)?.then_some(()).ok_or_else(|| DiskError {
             kind: disk::DiskErrorKind::InTheWay,
             path: self.path.clone(),
@@ -99,45 +101,45 @@ impl Place {
     }
 }
 
-/// What the lock and the journal of a file go by.
+/// Name under which the lock and the journal of a file are kept.
 fn hidden(name: &str) -> String {
     format!("{HIDDEN}/{name}")
 }
 
-/// The results of one evaluation, for whoever makes them: nobody else does at the same time.
+/// Exclusive access to the result file of one evaluation.
 pub struct Bench {
     kept: Option<Beside>,
     _lock: RunLock,
 }
 
-/// What is kept for results that are paid for.
+/// Files that are kept for results that cost money.
 struct Beside {
     journal: Journal,
-    /// Where the results go.
+    /// Folder of the result file.
     home: PathBuf,
     folder: Folder,
     name: String,
 }
 
-/// What is to be kept for a file.
+/// Replies to keep beside a result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeping {
-    /// Nothing: it is only written.
+    /// No replies: the file is only written.
     Nothing,
-    /// Replies, with those that are there.
+    /// Replies, including those from earlier attempts.
     Replies,
-    /// Replies; those that are there are moved aside.
+    /// Replies; those from earlier attempts are moved aside.
     Anew,
 }
 
 impl Bench {
-    /// Takes the file. May wait for some milliseconds.
+    /// Locks the file. May block for some milliseconds.
     pub fn take(place: &Place, keeping: Keeping) -> Result<Self, LockError> {
         let (folders, name) = split(&place.path)?;
-        // Made first: on the way to it no link is followed.
+        // Made first, so that no link on the way is followed.
         let home = Folder::make_whole(&place.dir, &folders, PUBLIC)?;
         let lock = RunLock::take(&home.path, &hidden(name))?;
-        // What a process that died left half written.
+        // Temporary files of a process that died.
         publish::clear(&home, name)?;
         if keeping == Keeping::Anew {
             publish::journal_aside(&home.path, &hidden(name))?;
@@ -146,19 +148,19 @@ impl Bench {
         Ok(Self { kept, _lock: lock })
     }
 
-    /// Replies, durable before anything is made of them.
+    /// Journal that makes replies durable before they are used; `None` if nothing is kept.
     pub fn journal(&self) -> Option<&Journal> {
         self.kept.as_ref().map(|kept| &kept.journal)
     }
 
-    /// Keeps what was asked for until the results are there; what is not paid for is not gone on
-    /// with.
+    /// Stores the request until the results exist. Does nothing if no replies are kept, because
+    /// then there is nothing to resume.
     pub fn begin(&self, asked: &[u8]) -> Result<(), DiskError> {
         let Some(kept) = &self.kept else { return Ok(()) };
         publish::put(&kept.folder, &kept.unfinished(), asked, OWN)
     }
 
-    /// The results are there: nothing is left to go on with.
+    /// Removes the stored request once the results exist.
     pub fn end(&self) -> Result<(), DiskError> {
         let Some(kept) = &self.kept else { return Ok(()) };
         let name = kept.unfinished();
@@ -168,8 +170,8 @@ impl Bench {
         }
     }
 
-    /// Keeps raw replies beside the results; those of the results that are replaced are kept with
-    /// them.
+    /// Writes the raw replies beside the results. Replies of results that were replaced are kept
+    /// with those.
     pub fn keep(&self, text: &str) -> Result<(), DiskError> {
         let Some(Beside { home, folder, name, .. }) = &self.kept else { return Ok(()) };
         spare(home, (folder, name), &[REPLIES], text.as_bytes())?;
@@ -193,7 +195,8 @@ impl Beside {
     }
 }
 
-/// What was asked for in a folder of results and has none yet, as it was kept.
+/// Returns the stored requests of the unfinished evaluations in a folder of results, in the order
+/// of their file names.
 pub fn unfinished(output_dir: &Path, folder: &str) -> Result<Vec<Vec<u8>>, DiskError> {
     if !output_dir.is_dir() {
         return Ok(Vec::new());
@@ -214,8 +217,8 @@ pub fn unfinished(output_dir: &Path, folder: &str) -> Result<Vec<Vec<u8>>, DiskE
     Ok(read.collect())
 }
 
-/// Keeps a copy of a file that something else is about to be written over, among what was replaced
-/// below `home`.
+/// Keeps a copy of a file that is about to be overwritten, below `.touchstone/replaced/` of `home`.
+/// Does nothing if the content stays the same.
 fn spare(
     home: &Path,
     (folder, name): (&Folder, &str),
@@ -228,7 +231,7 @@ fn spare(
     }
 }
 
-/// Why a file cannot be taken, in a sentence.
+/// Describes in a sentence the reason a file cannot be locked.
 pub fn taken(error: &LockError) -> String {
     match error {
         LockError::Held { by } => format!("Another process is making these results ({by})."),
@@ -236,7 +239,7 @@ pub fn taken(error: &LockError) -> String {
     }
 }
 
-/// The folder and the name of a path that somebody typed.
+/// Splits a path that the user typed into folder and file name.
 pub fn place_of(out: &Path) -> Option<Place> {
     let name = out.file_name()?.to_str()?.to_owned();
     let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));

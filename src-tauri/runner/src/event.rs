@@ -1,41 +1,40 @@
-//! **Pure.** Everything that happens while runs are made, as one timestamped event. Owns no
-//! listener.
+//! **Pure.** Timestamped events of a launch and its runs. Owns no listener.
 use super::provider::Usage;
 use serde::Serialize;
 
-/// Something that happened.
+/// Event of a launch or of one of its runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunEvent {
-    /// When, in milliseconds since 1970.
+    /// Time, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Output file of the run it belongs to, relative to the output directory; none when it
-    /// concerns the whole launch.
+    /// Output file of the run, relative to the output directory; none for events of the whole
+    /// launch.
     pub run: Option<String>,
-    /// What.
+    /// The event itself.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// What happened.
+/// Kinds of events.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum What {
-    /// The launch has begun with so many runs.
+    /// The launch has started.
     Began {
-        /// Runs that are owed.
+        /// Number of runs to execute.
         runs: u64,
     },
-    /// A run has begun.
+    /// A run has started.
     Started {
-        /// From the start, or from what its file holds.
+        /// True if it continues from its file instead of starting from scratch.
         resumed: bool,
     },
-    /// A model is being asked.
+    /// A request to the model is being sent.
     Asking {
         /// Assistant turn, from 1.
         turn: u32,
     },
-    /// A reply is durable.
+    /// A reply is stored durably.
     Replied {
         /// Assistant turn, from 1.
         turn: u32,
@@ -44,23 +43,24 @@ pub enum What {
         usage: Usage,
         /// Dollars; none when the price is not known.
         cost: Option<f64>,
-        /// Milliseconds until it was there.
+        /// Milliseconds until the reply arrived.
         ms: u64,
-        /// True when it was taken from the journal instead of bought.
+        /// True if it was taken from the journal instead of bought.
         journaled: bool,
     },
-    /// An attempt brought no reply and may have cost something: it was cut, or it cannot be read.
+    /// An attempt brought no usable reply (it was cut off or cannot be parsed) and may have cost
+    /// something.
     Lost {
         /// Assistant turn, from 1.
         turn: u32,
-        /// Tokens, as far as it says.
+        /// Tokens, as far as the response states them.
         #[serde(flatten)]
         usage: Usage,
-        /// Dollars; none when they are not known.
+        /// Dollars; none when the cost is not known.
         cost: Option<f64>,
     },
-    /// A reply of a model that stands in for an API was bought. It serves every run that asks for
-    /// the same.
+    /// A model that simulates an API was paid for a reply. The reply is cached for all runs that
+    /// make the same call.
     Simulated {
         /// Tokens.
         #[serde(flatten)]
@@ -68,67 +68,67 @@ pub enum What {
         /// Dollars; none when the price is not known.
         cost: Option<f64>,
     },
-    /// Something that the person should know: about the tools, a key, runs that are left out.
+    /// Note for the user: about tools, a key, or runs that are left out.
     Noted {
         /// A sentence.
         note: String,
     },
-    /// A request did not work and is sent again.
+    /// A request failed and will be retried.
     Retrying {
-        /// Which attempt comes next, from 2.
+        /// Number of the next attempt, from 2.
         attempt: u32,
         /// Milliseconds until then.
         wait_ms: u64,
-        /// Why, as a sentence.
+        /// Reason, as a sentence.
         why: String,
     },
-    /// A tool is being called.
+    /// A tool call has started.
     Calling {
-        /// Its name.
+        /// Name of the tool.
         tool: String,
     },
-    /// A tool has come back.
+    /// A tool call has returned.
     Called {
-        /// Its name.
+        /// Name of the tool.
         tool: String,
-        /// Whether it failed.
+        /// True if the call failed.
         failed: bool,
-        /// Milliseconds it took.
+        /// Duration in milliseconds.
         ms: u64,
     },
-    /// The model stopped early and was told to go on.
+    /// The model stopped early and received a message to continue.
     Nudged {
-        /// How often by now.
+        /// Number of such messages to date.
         count: u32,
     },
     /// A run has ended.
     Ended {
-        /// How.
+        /// Outcome.
         how: Ending,
-        /// Why, when that needs a word.
+        /// Reason, when the outcome needs one.
         why: Option<String>,
     },
-    /// The launch takes on nothing new.
+    /// The launch starts no further runs.
     Stopping {
-        /// Why, as a sentence.
+        /// Reason, as a sentence.
         why: String,
     },
     /// The launch is over.
     Finished,
 }
 
-/// How a run ended.
+/// Outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
-    /// With an answer.
+    /// Ended with an answer.
     Answered,
-    /// To its end, without one.
+    /// Completed without an answer.
     NoAnswer,
-    /// In a system error.
+    /// Ended with a system error.
     Error,
-    /// It was stopped and can be continued.
+    /// Stopped; can be resumed.
     Stopped,
-    /// Another process has it.
+    /// Another process is executing it.
     Elsewhere,
 }

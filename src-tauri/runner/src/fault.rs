@@ -1,7 +1,7 @@
-//! Places where a test may kill the process, to see what a crash leaves behind. Nothing of it is in
-//! a release build.
+//! Named points at which a test can kill the process, to check the state after a crash. Release
+//! builds contain none of them.
 
-/// A place where the process may be told to die.
+/// Marks a point at which the process can be killed.
 macro_rules! point {
     ($name:literal) => {
         #[cfg(debug_assertions)]
@@ -10,7 +10,7 @@ macro_rules! point {
 }
 pub(crate) use point;
 
-/// Dies here when `TOUCHSTONE_FAIL_AT` is `name:count` and this is the count-th time.
+/// Kills the process here if `TOUCHSTONE_FAIL_AT` is `name:count` and this is the count-th time.
 #[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
     if is_due(name) {
@@ -18,7 +18,7 @@ pub(crate) fn reached(name: &str) {
     }
 }
 
-/// True the count-th time that the named place is reached. The place itself has to die then.
+/// Returns true the count-th time the named point is reached. The caller then has to call `die`.
 #[cfg(debug_assertions)]
 pub(crate) fn is_due(name: &str) -> bool {
     use std::sync::LazyLock;
@@ -36,7 +36,7 @@ pub(crate) fn is_due(name: &str) -> bool {
     })
 }
 
-/// Ends the process as `kill -9` does: nothing is dropped, flushed or unlocked by us.
+/// Ends the process like `kill -9`: nothing is dropped, flushed or unlocked.
 #[cfg(debug_assertions)]
 pub(crate) fn die(name: &str) -> ! {
     eprintln!("died at {name}, as told by TOUCHSTONE_FAIL_AT");

@@ -1,26 +1,26 @@
-//! **Pure.** Going on differently from a step: a copy of the transcript up to there. The original
-//! stays as it is.
+//! **Pure.** Forks a run: copies a transcript up to a step, to continue differently from there. The
+//! original is not changed.
 use super::script::walk::{self, Group, Kind, Piece, whole};
 use super::script::{End, ForkedFrom, Script};
 use std::collections::HashSet;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-/// Why a transcript cannot be gone on with from a step.
+/// Reason a transcript cannot be forked at a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unforkable {
     /// Only conversations can be copied in part.
     #[error("Only a conversation can be continued from a step; run this one again instead.")]
     NoConversation,
-    /// It has no such step.
+    /// The transcript has no such step.
     #[error("The transcript has no such step any more. Open it again.")]
     NoStep,
-    /// Nothing would be left to go on from.
+    /// No message is left to continue from.
     #[error("Nothing is said before this step. Write a message to begin with.")]
     Nothing,
 }
 
-/// What the original says about itself and the copy must not.
+/// Facts about the original run that the copy must not carry over.
 const OWN: [&str; 13] = [
     "started",
     "finished",
@@ -37,13 +37,13 @@ const OWN: [&str; 13] = [
     "tree",
 ];
 
-/// A copy of a transcript up to a step, by the index that steps have where they are shown. `file`
-/// is the path of the original.
+/// Copies a transcript up to a step. `step` is the index under which steps are displayed; `file` is
+/// the path of the original.
 ///
-/// With a message: it takes the place of the step when that is a message of the person, else it
-/// comes behind it. Without: the model is asked again at that place, so what it said there is left
-/// out. Calls of the turn that is cut which have no outcome are left out, for no model could go on
-/// with them.
+/// With a message: it replaces the step if the step is a user message, otherwise it follows the
+/// step. Without a message: the model is asked again at that step, and its former reply is left
+/// out. Tool calls without a result in the turn that is cut are left out, because no model could
+/// continue with them.
 pub fn fork(
     original: &Document,
     file: &str,
@@ -86,7 +86,7 @@ pub fn fork(
     Ok(without_later_thinking(script))
 }
 
-/// How many pieces stay.
+/// Returns the number of pieces to keep.
 fn kept(
     original: &Document,
     pieces: &[Piece<'_>],
@@ -94,7 +94,7 @@ fn kept(
     has_message: bool,
 ) -> Result<usize, Unforkable> {
     let Some(piece) = pieces.get(step) else {
-        // The error beside the conversation is shown as its last step.
+        // An error outside the conversation is displayed as its last step.
         let is_error = step == pieces.len()
             && original.get("error").is_some_and(|error| *error != Value::Null);
         return if is_error { Ok(step) } else { Err(Unforkable::NoStep) };
@@ -107,7 +107,7 @@ fn kept(
     })
 }
 
-/// The calls without outcome of the last turn.
+/// Returns the positions of the last turn's tool calls that have no result.
 fn open_calls(pieces: &[Piece<'_>]) -> HashSet<usize> {
     let (groups, _) = walk::group(pieces);
     let Some(Group::Assistant(last)) = groups.last() else { return HashSet::new() };
@@ -115,7 +115,7 @@ fn open_calls(pieces: &[Piece<'_>]) -> HashSet<usize> {
     open.filter_map(|call| pieces.iter().position(|piece| piece == call)).collect()
 }
 
-/// The items with the pieces that stay. What else stands in an item stays with the first of them.
+/// Copies the items with the pieces to keep. Other keys of an item stay with its first kept piece.
 fn copy(items: &[Value], pieces: &[Piece<'_>], stays: impl Fn(usize) -> bool) -> Vec<Value> {
     let mut left = Vec::new();
     for (at, item) in items.iter().enumerate() {
@@ -138,7 +138,7 @@ fn copy(items: &[Value], pieces: &[Piece<'_>], stays: impl Fn(usize) -> bool) ->
     left
 }
 
-/// Leaves out messages of the model at the end, so that it is asked again.
+/// Drops assistant messages at the end, so that the model is asked again.
 fn unanswered(mut script: Script) -> Script {
     while script.end() == End::Assistant {
         let mut document = script.document().clone();
@@ -153,7 +153,7 @@ fn unanswered(mut script: Script) -> Script {
     script
 }
 
-/// What was thought in turns that are left out is left out too.
+/// Drops the thinking blocks of turns that are left out.
 fn without_later_thinking(mut script: Script) -> Script {
     let last = u64::from(script.next_turn()).saturating_sub(1);
     let mut document = script.document().clone();

@@ -1,6 +1,6 @@
-//! Files of judgements in an output directory, and what goes with them: a lock for as long as a run
-//! is judged, and a journal of its own, so that no reply is bought twice. What stands in such a
-//! file is for `formats::judgement` to know.
+//! Judgement files in an output directory, with a lock while a run is being judged and a separate
+//! journal, which keeps any reply from being bought twice. The format of the file is owned by
+//! `formats::judgement`.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use super::journal::Journal;
 use super::lock::{LockError, RunLock};
@@ -9,18 +9,18 @@ use rustix::fs::Mode;
 use std::path::Path;
 use touchstone_formats::judgement;
 
-/// Where they are, in our own folder.
+/// Folder of judgements inside `.touchstone`.
 const FOLDER: &str = "judgements";
-/// A name that no run has, because nothing hidden is a run.
+/// Folder name that no run can have, because hidden files are never runs.
 const HIDDEN: &str = ".judgements";
-/// A longer file is none that we wrote.
+/// Maximum bytes of a judgement file; the program writes no longer ones.
 const MOST: u64 = 64 << 20;
-/// As far as the umask lets it, like transcripts.
+/// Mode of new files, limited by the umask, like transcripts.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
 
-/// The judgements of one run, for whoever judges it: nobody else does at the same time.
+/// Exclusive access to the judgements of one run.
 pub struct Bench {
-    /// Replies, durable before anything is made of them.
+    /// Journal that makes replies durable before they are used.
     pub journal: Journal,
     folder: Folder,
     name: String,
@@ -28,8 +28,8 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Takes the run, and removes what a process that died left beside the file and the journal.
-    /// May wait for some milliseconds.
+    /// Locks the run's judgements and removes temporary files that a dead process left beside the
+    /// file and the journal. May block for some milliseconds.
     pub fn take(output_dir: &Path, run: &str) -> Result<Self, LockError> {
         let file = judgement::file_of(run);
         let hidden = format!("{HIDDEN}/{file}");
@@ -43,19 +43,19 @@ impl Bench {
         Ok(Self { journal, folder, name: name.to_owned(), _lock: lock })
     }
 
-    /// The file as it is.
+    /// Returns the content of the file, or `None` if it does not exist.
     pub fn read(&self) -> Result<Option<Vec<u8>>, DiskError> {
         self.folder.read(&self.name, MOST)
     }
 
-    /// Puts another in its place: whoever looks sees the old one or the new one.
+    /// Replaces the file atomically: readers see the old content or the new.
     pub fn write(&self, text: &str) -> Result<(), DiskError> {
         fault::point!("judgement.before");
         publish::put(&self.folder, &self.name, text.as_bytes(), FRESH)
     }
 }
 
-/// Why a run cannot be taken, in a sentence.
+/// Describes in a sentence the reason the judgements cannot be locked.
 pub fn taken(error: &LockError) -> String {
     match error {
         LockError::Held { by } => format!("Another process is judging it ({by})."),

@@ -1,5 +1,6 @@
-//! Launches: many runs at work at the same time, fair between models, stopped politely or at once,
-//! told of as events. Owns the order and the stopping; one run is made in `drive`.
+//! Launches: executes many runs concurrently, fairly between models, with a graceful and an
+//! immediate stop, and reports progress as events. Owns the order and the stopping; a single run is
+//! executed in `drive`.
 use super::drive::{Crew, Job, drive};
 use super::event::{Ending, RunEvent, What};
 use super::progress::Progress;
@@ -13,26 +14,24 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use touchstone_clock::Steady;
 
-/// Someone who is told of every event, a few at a time, on a thread that may wait for them; the
-/// runs do not.
+/// Receives all events, in batches, on a thread that may block; the runs do not wait for it.
 pub type Listener = Box<dyn FnMut(&[RunEvent]) + Send>;
 
-/// What happens within so long is told in one go, so that a run that tells of something need not
-/// wake anybody each time; not behind the beginning, a stop and the end, after which somebody looks
-/// for what comes next.
+/// Pause between batches of events, which spares a wake-up for each event. There is no pause after
+/// the start, a stop or the end, because readers wait for what follows.
 const BREATH: Duration = Duration::from_millis(10);
-/// The most that is told in one go.
+/// Maximum number of events in a batch.
 const MOST: usize = 1000;
 
-/// A launch that has begun.
+/// Launch that has been started.
 pub struct Launch {
-    /// Its id.
+    /// Id of the launch.
     pub id: String,
-    /// Where its runs are written.
+    /// Directory that the runs are written to.
     pub output_dir: PathBuf,
-    /// Bounds it was begun with.
+    /// Limits that the launch was started with.
     pub rules: Rules,
-    /// The jobs it was made of, to launch again what did not come to its end.
+    /// Jobs of the launch; kept in order to launch unfinished ones again.
     pub jobs: Vec<Job>,
     shared: Arc<Shared>,
 }
@@ -41,7 +40,8 @@ struct Shared {
     standing: Mutex<Standing>,
     over: Condvar,
     stops: Stops,
-    /// To say that it was stopped; the runs alone decide how long there is something to listen to.
+    /// Sends the event of a stop. It is weak, because the runs alone decide how long the channel
+    /// stays open.
     teller: mpsc::WeakUnboundedSender<RunEvent>,
     clock: Steady,
 }
@@ -51,27 +51,27 @@ struct Standing {
     over: bool,
 }
 
-/// The two ways to stop.
+/// Tokens for the two ways to stop a launch.
 #[derive(Debug, Clone, Default)]
 pub struct Stops {
-    /// Nothing new is begun; what is in flight is finished and saved.
+    /// Graceful: nothing new is started; work in progress is finished and saved.
     pub soft: CancellationToken,
-    /// What is in flight is given up, too.
+    /// Immediate: work in progress is cancelled, too.
     pub hard: CancellationToken,
 }
 
-/// Where runs say what happens.
+/// Sends the events of a launch.
 #[derive(Clone)]
 pub struct Teller(mpsc::UnboundedSender<RunEvent>, Steady);
 
 impl Teller {
-    /// Says what happened to a run, or to the whole launch.
+    /// Sends an event about a run, or about the whole launch.
     pub fn tell(&self, run: Option<&str>, what: What) {
-        // Nobody listens any more only when the program ends.
+        // The receiver is gone only when the program ends.
         let _ = self.0.send(RunEvent { at_ms: self.1.now_ms(), run: run.map(str::to_owned), what });
     }
 
-    /// A teller, and what it says.
+    /// Creates a sender and its receiver.
     pub fn new() -> (Self, mpsc::UnboundedReceiver<RunEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
         (Self(sender, Steady::start()), receiver)
@@ -79,7 +79,7 @@ impl Teller {
 }
 
 impl Launch {
-    /// Begins. The runtime it is called on does the work.
+    /// Starts the launch on the current Tokio runtime.
     pub fn start(
         id: String,
         crew: Arc<Crew>,
@@ -100,22 +100,22 @@ impl Launch {
         Self { id, output_dir, rules, jobs, shared }
     }
 
-    /// How it stands.
+    /// Calls `look` with the current progress.
     pub fn look<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
         look(&self.shared.lock().progress)
     }
 
-    /// Now, by the clock of its events.
+    /// Returns the current time by the clock of the launch's events.
     pub fn now_ms(&self) -> i64 {
         self.shared.clock.now_ms()
     }
 
-    /// True once everything is done and every listener has heard of it.
+    /// Returns true once everything is done and every listener has received all events.
     pub fn is_over(&self) -> bool {
         self.shared.lock().over
     }
 
-    /// Takes on nothing new, and says why; `now` also gives up what is in flight.
+    /// Starts no further runs, for the given reason; with `now`, also cancels work in progress.
     pub fn stop(&self, now: bool, why: &str) {
         let stops = &self.shared.stops;
         let is_first = !stops.soft.is_cancelled();
@@ -128,7 +128,7 @@ impl Launch {
         }
     }
 
-    /// Waits until it is over; false when that took too long.
+    /// Blocks until the launch is over. Returns false on timeout.
     pub fn wait(&self, timeout: Duration) -> bool {
         let standing = self.shared.lock();
         let waited =
@@ -142,15 +142,16 @@ impl Shared {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes every event in and passes it on, until the last one who tells is gone.
+    /// Applies every event to the progress and passes it to the listeners, until the last sender is
+    /// dropped.
     fn listen(&self, mut events: mpsc::UnboundedReceiver<RunEvent>, mut listeners: Vec<Listener>) {
         let mut heard = Vec::new();
         while events.blocking_recv_many(&mut heard, MOST) > 0 {
             let unended = {
                 let mut standing = self.lock();
                 for event in &heard {
-                    // An event that cannot be counted is left out: whoever waits for the end must
-                    // still hear of it.
+                    // An event that cannot be applied is skipped: the end must still reach those
+                    // who wait for it.
                     let applied = catch_unwind(AssertUnwindSafe(|| standing.progress.apply(event)));
                     if applied.is_err() {
                         tracing::error!("an event of the launch could not be counted: {event:?}");
@@ -158,7 +159,7 @@ impl Shared {
                 }
                 standing.progress.unended()
             };
-            // One who breaks down is not told any more; the others are.
+            // A listener that panics is removed; the others stay.
             listeners
                 .retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&heard))).is_ok());
             let is_new = heard
@@ -174,7 +175,7 @@ impl Shared {
     }
 }
 
-/// Jobs that wait, by model: the next one is of the model that has the fewest at work.
+/// Waiting jobs by model. The next job is one of the model with the fewest running jobs.
 struct Queue {
     models: Vec<(String, VecDeque<Job>, usize)>,
 }
@@ -234,7 +235,7 @@ async fn work(crew: Arc<Crew>, queue: Arc<Mutex<Queue>>) {
         } else if let Some(why) = crew.bars(&job) {
             (Ending::Stopped, Some(why))
         } else {
-            // On a task of its own, so that a mistake of ours ends this run and no other.
+            // In a task of its own, which limits a panic to this run.
             let broken =
                 |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
             tokio::spawn(drive(Arc::clone(&crew), job)).await.unwrap_or_else(broken)

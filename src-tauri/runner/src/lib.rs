@@ -1,5 +1,6 @@
-//! Runs: what is owed, and doing exactly that. Owns the plan, the conversation with a provider, the
-//! tools, the journal and the transcript file; knows nothing of the index and of whoever looks on.
+//! Runs: decides which runs are missing and executes exactly those. Owns the plan, the conversation
+//! with a provider, the tools, the journal and the transcript file. Does not depend on the index or
+//! on any user interface.
 
 pub mod disk;
 pub mod drive;

@@ -1,6 +1,6 @@
-//! One writer for each run: a lock of the system on a file beside the results, held for the life of
-//! the run and given back by the system when the process dies. What stands in the file is words for
-//! people and decides nothing.
+//! Ensures one writer per run: an OS lock on a file beside the results, held while the run is
+//! executed and released by the OS when the process dies. The content of the lock file is only
+//! informative.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split, write_all};
 use super::publish;
 use fs_err as fs;
@@ -12,42 +12,43 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Somebody who only looks whether it is held has it for a moment; that is not holding it.
+/// Attempts to take the lock. A process that only checks it holds it for a moment; that must not
+/// count as held.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// The lock of a run. Given back when it is dropped.
+/// Lock of a run. Released on drop.
 pub struct RunLock {
     file: fs::File,
     folder: Folder,
     name: String,
 }
 
-/// Why a run could not be locked.
+/// Reason a run could not be locked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LockError {
-    /// Another process is at it.
+    /// Another process holds the lock.
     #[error("another process is at this run ({by})")]
     Held {
-        /// Which, in words.
+        /// Description of that process.
         by: String,
     },
-    /// The file system knows no locks, as some network folders do not.
+    /// The file system does not support locks, such as some network file systems.
     #[error(
         "files cannot be locked in this folder: {why}. Make sure that nothing else makes runs here."
     )]
     Unsupported {
-        /// What the system said.
+        /// Message of the OS.
         why: String,
     },
-    /// The lock file could not be made.
+    /// The lock file could not be created.
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
 
 impl RunLock {
-    /// Takes the lock of a run, by the path of its transcript, and clears away what a dead process
-    /// left half written. May wait for some milliseconds.
+    /// Locks a run, given the path of its transcript, and removes temporary files that a dead
+    /// process left. May block for some milliseconds.
     pub fn take(output_dir: &Path, path: &str) -> Result<Self, LockError> {
         let (folders, name) = name_of(path)?;
         let folder = Folder::make(
@@ -67,19 +68,19 @@ impl RunLock {
             };
             let file = fs::File::from_parts(fd.into(), folder.path.join(&name));
             match file.try_lock() {
-                // Whoever had it before removed it between our opening and our locking: it is
-                // nobody's any more.
+                // The former holder removed the file between our opening and our locking it; this
+                // lock protects nothing.
                 Ok(()) if file.metadata().is_ok_and(|meta| meta.nlink() == 0) => {}
                 Ok(()) => {
-                    // Who gives it back removes it. One that is signed was left by a process that
-                    // died, perhaps in the middle of a file; only then the folder is looked
-                    // through, which takes long where there are many results.
+                    // The holder removes the file on release. A file with content was left by a
+                    // process that died, perhaps while writing; only then the folder is searched
+                    // for temporary files, which is slow with many results.
                     let died = file.metadata().is_ok_and(|meta| meta.len() > 0);
                     if died && let Err(error) = publish::sweep(output_dir, path) {
                         tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
                     }
-                    // Only now: whoever dies while signing must not leave a lock that looks as if
-                    // nothing were left.
+                    // Signed only after the cleanup: a process that dies in between must leave a
+                    // file that still calls for one.
                     let lock = Self { file, folder, name };
                     lock.sign();
                     return Ok(lock);
@@ -93,7 +94,7 @@ impl RunLock {
         })
     }
 
-    /// Says who has it.
+    /// Writes the id of this process and the host into the lock file.
     fn sign(&self) {
         let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         let words = format!("process {} on {}\n", std::process::id(), host.trim());
@@ -109,8 +110,8 @@ impl RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        // It is removed while it is still ours; who opened it before sees that it is nobody's any
-        // more.
+        // Removed while the lock is still held. A process that opened the file before sees that it
+        // was deleted.
         if let Err(error) = self.folder.remove(&self.name) {
             tracing::debug!(%error, "the lock file could not be removed; it does no harm");
         }
@@ -120,8 +121,8 @@ impl Drop for RunLock {
     }
 }
 
-/// Who is at a run, in words, without taking its lock; none when nobody is. What cannot be found
-/// out counts as nobody: the lock itself decides later.
+/// Describes the process that holds the lock of a run, without taking it; `None` if it is free.
+/// Errors count as free: taking the lock decides later.
 pub fn held_by(output_dir: &Path, path: &str) -> Option<String> {
     let (folders, name) = name_of(path).ok()?;
     let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
@@ -134,16 +135,16 @@ pub fn held_by(output_dir: &Path, path: &str) -> Option<String> {
     }
 }
 
-/// Takes away what a process left beside a run when it died, for runs that nobody goes on with
-/// because nothing is owed.
+/// Removes temporary files that a dead process left beside a run. For runs with nothing left to do,
+/// which are therefore never locked.
 pub fn clear_away(output_dir: &Path, path: &str) {
     if is_left(output_dir, path) == Some(true) {
-        // Whoever takes it clears away, and gives it back.
+        // Taking the lock cleans up; dropping it releases it.
         drop(RunLock::take(output_dir, path));
     }
 }
 
-/// True for a lock that is signed and that nobody has.
+/// Returns true if the lock file has content but is not locked.
 fn is_left(output_dir: &Path, path: &str) -> Option<bool> {
     let (folders, name) = name_of(path).ok()?;
     let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
@@ -153,7 +154,7 @@ fn is_left(output_dir: &Path, path: &str) -> Option<bool> {
     Some(file.metadata().ok()?.len() > 0 && file.try_lock_shared().is_ok())
 }
 
-/// Folders and name of the lock file of a run.
+/// Returns the folders and the name of the lock file of a run.
 fn name_of(path: &str) -> Result<(Vec<String>, String), DiskError> {
     let (folders, name) = split(path)?;
     let folders = [&[SIDECARS, "locks"], folders.as_slice()].concat();
@@ -164,7 +165,7 @@ fn name_of(path: &str) -> Result<(Vec<String>, String), DiskError> {
 fn words(file: &fs::File) -> String {
     use std::io::Read as _;
     let mut words = String::new();
-    // Whoever has it may be writing it just now.
+    // The holder may be writing it right now.
     let _ = file.take(200).read_to_string(&mut words);
     words.chars().filter(|letter| !letter.is_control()).collect()
 }

@@ -1,11 +1,12 @@
-//! The log of a launch: every event, one a line, in `.touchstone/launches/`. A listener like any
-//! other: when it cannot write, the runs go on.
+//! Log of a launch: one line per event in `.touchstone/launches/`. It is an ordinary listener: if
+//! it cannot write, the runs continue.
 use super::disk::{Folder, PRIVATE, SIDECARS, write_all};
 use super::launch::Listener;
 use rustix::fs::{Mode, OFlags};
 use std::path::Path;
 
-/// Writes what it is told to the log of the launch of that id.
+/// Returns a listener that appends events to the log of the launch with this id, or `None` if the
+/// log cannot be opened.
 pub fn listener(output_dir: &Path, id: &str) -> Option<Listener> {
     let folder = Folder::make(output_dir, &[SIDECARS, "launches"], PRIVATE);
     let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;

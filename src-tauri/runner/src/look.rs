@@ -1,4 +1,4 @@
-//! Looks at what is on disk of a run, for the plan. Takes no lock and changes nothing.
+//! Reads the state of a run on disk, for the plan. Takes no lock and changes nothing.
 use super::disk::{DiskErrorKind, Folder};
 use super::plan::{File, Named, OnDisk};
 use super::{disk, lock};
@@ -6,26 +6,27 @@ use std::path::Path;
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::names;
 
-/// A longer transcript is none that is gone on with.
-pub const MOST_BYTES: u64 = 256 << 20;
+/// Maximum bytes of a transcript that can be resumed.
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
 
-/// So much of a file says what it is.
+/// Bytes at the beginning of a file that suffice to detect its kind.
 const HEAD: usize = 64 << 10;
 
-/// What is on disk of a run, by the path of its transcript.
+/// Returns the state of a run on disk, given the path of its transcript.
 pub fn look(output_dir: &Path, path: &str) -> OnDisk {
     let file = match disk::read(output_dir, path, MOST_BYTES) {
         Ok(None) => File::Absent,
         Ok(Some(bytes)) => File::of(&bytes),
-        // Nothing is there that could be moved aside.
+        // There is nothing that could be moved aside.
         Err(error) if error.kind == DiskErrorKind::BadPath => File::Impossible(error.why),
         Err(error) => File::Damaged(error.why),
     };
     OnDisk { file, locked_by: lock::held_by(output_dir, path) }
 }
 
-/// The files in a folder of the output directory that are runs by their names, in any of the ways
-/// that are read. What cannot be listed has none: whoever looks at the file itself says why.
+/// Returns the files in a folder of the output directory whose names are those of runs, in any
+/// supported form. A folder that cannot be listed yields none; reading the file itself reports the
+/// reason.
 pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
     let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let listed = Folder::find(output_dir, &parts)
@@ -48,14 +49,14 @@ pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
     runs
 }
 
-/// Many things are written as JSON beside results, and only transcripts are runs.
+/// Returns true if a JSON file is a transcript. Result folders may hold other JSON files.
 fn is_transcript(output_dir: &Path, path: &str) -> bool {
     let bytes = disk::read(output_dir, path, MOST_BYTES).ok().flatten();
     let name = path.rsplit('/').next().unwrap_or(path);
     bytes.is_some_and(|bytes| detect(name, &bytes[..bytes.len().min(HEAD)]) == FileKind::Transcript)
 }
 
-/// True for a file that we read and do not write: what we write is YAML.
+/// Returns true for a JSON file, which is read but never written: transcripts are written as YAML.
 pub fn is_json(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }

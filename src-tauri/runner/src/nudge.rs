@@ -1,8 +1,9 @@
-//! **Pure.** Driving a run on: the model stopped, but tools that it has to use were never called.
+//! **Pure.** Nudges: messages that tell a model to continue when it stopped but never called tools
+//! that it has to use.
 use touchstone_scoring::missing_calls;
 
-/// The message that is due, in the words of the specification, which has one form for one tool and
-/// for several; none when every expected tool was called. A call that failed counts.
+/// Returns the nudge, or `None` if every expected tool was called. Failed calls count. The wording
+/// is given by the specification, which uses one form for one tool and for several.
 pub fn message(expected: &[String], called: &[String]) -> Option<String> {
     let missing = missing_calls(expected, called);
     match missing.as_slice() {

@@ -1,72 +1,71 @@
-//! **Pure.** How a launch stands, as a fold over its events: the same events always give the same
-//! picture, for the window, the command line and a log that is read again.
+//! **Pure.** Progress of a launch, as a fold over its events. The same events always give the same
+//! state: for the window, the command line and a log that is read again.
 use super::event::{Ending, RunEvent, What};
 use std::collections::HashMap;
 
-/// No more notes are kept, and none is longer, in characters: what goes on and on is read by
-/// nobody.
+/// Limits on notes: their number, and the characters of each. Nobody reads an endless list.
 const MOST_NOTES: usize = 20;
 const LONGEST_NOTE: usize = 500;
 
-/// How a launch stands.
+/// Progress of a launch.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
-    /// When it began, in milliseconds since 1970.
+    /// Start time, in milliseconds since 1970.
     pub began_ms: i64,
-    /// When it ended.
+    /// End time.
     pub ended_ms: Option<i64>,
-    /// Why it takes on nothing new, when it does not.
+    /// Reason no further runs are started, if the launch is being stopped.
     pub stopping: Option<String>,
-    /// Tokens so far; none while no reply has said.
+    /// Tokens to date; none while no reply has reported any.
     pub tokens: Option<u64>,
-    /// Dollars so far, of the replies whose price is known.
+    /// Dollars to date, of replies with a known price.
     pub cost: f64,
-    /// Replies, and attempts that brought none, whose price is not known.
+    /// Number of replies and failed attempts whose cost is not known.
     pub unpriced: u64,
-    /// What the person should know besides, each once: the first and the latest.
+    /// Notes for the user without duplicates: the first and the latest.
     pub notes: Vec<String>,
-    /// How many between these are left out.
+    /// Number of notes that were dropped between these.
     pub more_notes: u64,
     runs: Vec<RunProgress>,
     places: HashMap<String, usize>,
-    /// How many of the runs have ended.
+    /// Number of runs that have ended.
     ended: usize,
 }
 
-/// How a run of it stands.
+/// Progress of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunProgress {
-    /// Its output file, relative to the output directory.
+    /// Output file, relative to the output directory.
     pub path: String,
-    /// Whether it has begun or ended.
+    /// Stage of the run.
     pub stage: Stage,
-    /// Assistant turn it is at; 0 before the first.
+    /// Current assistant turn; 0 before the first.
     pub turn: u32,
-    /// What it does now, or why it ended.
+    /// Current activity, or the reason for the end.
     pub doing: Option<String>,
-    /// Tokens so far; none while no reply has said.
+    /// Tokens to date; none while no reply has reported any.
     pub tokens: Option<u64>,
-    /// Dollars so far; none once a price is not known.
+    /// Dollars to date; none once a cost is not known.
     pub cost: Option<f64>,
-    /// When it began.
+    /// Start time.
     pub began_ms: Option<i64>,
-    /// When it ended.
+    /// End time.
     pub ended_ms: Option<i64>,
 }
 
-/// Whether a run has begun or ended.
+/// Stage of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Not begun yet.
+    /// Not started yet.
     Waiting,
-    /// At work.
+    /// In progress.
     Running,
-    /// Over.
+    /// Ended.
     Ended(Ending),
 }
 
 impl Progress {
-    /// A launch of these runs that has not begun.
+    /// Returns the progress of a launch of these runs that has not started.
     pub fn of(paths: impl IntoIterator<Item = String>) -> Self {
         let mut progress = Self::default();
         for path in paths {
@@ -75,22 +74,22 @@ impl Progress {
         progress
     }
 
-    /// Its runs, in the order of the plan.
+    /// Returns the runs, in the order of the plan.
     pub fn runs(&self) -> &[RunProgress] {
         &self.runs
     }
 
-    /// How many runs are at a stage that passes.
+    /// Returns the number of runs whose stage satisfies the predicate.
     pub fn count(&self, passes: impl Fn(Stage) -> bool) -> u64 {
         self.runs.iter().filter(|run| passes(run.stage)).count() as u64
     }
 
-    /// How many runs have not ended.
+    /// Returns the number of runs that have not ended.
     pub fn unended(&self) -> u64 {
         (self.runs.len() - self.ended) as u64
     }
 
-    /// Takes one event in.
+    /// Applies an event.
     pub fn apply(&mut self, event: &RunEvent) {
         match (&event.what, &event.run) {
             (What::Began { .. }, _) => self.began_ms = event.at_ms,
@@ -147,7 +146,7 @@ fn sum(total: Option<u64>, more: Option<u64>) -> Option<u64> {
     total.map_or(more, |total| Some(total.saturating_add(more.unwrap_or(0))))
 }
 
-/// Tokens of a reply; none when the provider does not say.
+/// Sums the tokens of a reply; `None` if the provider does not report them.
 fn tokens(usage: &super::provider::Usage) -> Option<u64> {
     let parts = [usage.input, usage.output, usage.cache_read, usage.cache_write];
     parts.into_iter().flatten().reduce(u64::saturating_add)

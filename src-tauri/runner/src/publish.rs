@@ -1,5 +1,5 @@
-//! Puts a whole file in the place of another: whoever looks sees the old one or the new one, never
-//! a part, whatever happens in between. Also moves results aside; nothing here destroys one.
+//! Replaces files atomically: readers see the old content or the new, never a part, even after a
+//! crash. Also moves results aside; nothing here deletes one.
 use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, SIDECARS, split, write_all};
 use super::fault;
 use rustix::fs::{Mode, OFlags};
@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use touchstone_clock as clock;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How a transcript is made that was not there before, as far as the umask lets it.
+/// Mode of new transcripts, limited by the umask.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
-/// Bytes of the longest name that file systems take.
+/// Maximum bytes of a file name on common file systems.
 const LONGEST_NAME: usize = 255;
-/// Names that are tried before giving up.
+/// Number of names to try before giving up.
 const TRIES: u32 = 1_000;
 
-/// Puts a transcript in its place below the output directory. Folders above it are made. When this
-/// returns, it is durable; when it fails, what was there before is still there.
+/// Replaces a transcript below the output directory and creates missing folders. The new content is
+/// durable on return. On failure the old content is still there.
 pub fn replace(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<(), DiskError> {
     fault::point!("publish.before");
     let (folders, name) = split(path)?;
@@ -28,7 +28,7 @@ pub fn replace(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<(), DiskEr
     Ok(())
 }
 
-/// The same where nothing may be yet; false when something is, which stays.
+/// Like [`replace`], but never overwrites: returns false if the file exists.
 pub fn add(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<bool, DiskError> {
     fault::point!("publish.before");
     let (folders, name) = split(path)?;
@@ -36,7 +36,7 @@ pub fn add(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<bool, DiskErro
     let (temp, fd) = temporary(&folder, name, FRESH)?;
     let moved = fill(&fd, bytes, None).and_then(|()| folder.move_to(&temp, &folder, name));
     if !matches!(moved, Ok(true)) {
-        // A temporary file that stays is swept later.
+        // A temporary file that could not be removed is swept later.
         let _ = folder.remove(&temp);
         return moved.map_err(|error| folder.error(name, error));
     }
@@ -45,7 +45,7 @@ pub fn add(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<bool, DiskErro
     Ok(true)
 }
 
-/// The same in an open folder. A file that is there keeps its mode.
+/// Like [`replace`], in an open folder. An existing file keeps its mode; a new one gets `fresh`.
 pub(super) fn put(folder: &Folder, name: &str, bytes: &[u8], fresh: Mode) -> Result<(), DiskError> {
     let kept = folder.plain_file(name)?.map(|stat| Mode::from_raw_mode(stat.st_mode & 0o777));
     let (temp, fd) = temporary(folder, name, kept.unwrap_or(fresh))?;
@@ -54,7 +54,7 @@ pub(super) fn put(folder: &Folder, name: &str, bytes: &[u8], fresh: Mode) -> Res
         folder.rename(&temp, name)
     });
     if let Err(error) = filled {
-        // The error that matters is the one before; a temporary file that stays is swept later.
+        // The first error matters; a temporary file that could not be removed is swept later.
         let _ = folder.remove(&temp);
         return Err(folder.error(name, error));
     }
@@ -75,7 +75,8 @@ fn fill(fd: &OwnedFd, bytes: &[u8], mode: Option<Mode>) -> Result<(), Errno> {
     retry_on_intr(|| rustix::fs::fsync(fd))
 }
 
-/// A new file beside the one it will replace, by a name that nobody takes for a result.
+/// Creates a temporary file beside the one it will replace. Its name cannot be mistaken for a
+/// result.
 fn temporary(folder: &Folder, name: &str, mode: Mode) -> Result<(String, OwnedFd), DiskError> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
@@ -91,14 +92,14 @@ fn temporary(folder: &Folder, name: &str, mode: Mode) -> Result<(String, OwnedFd
     Err(folder.error(name, Errno::EXIST))
 }
 
-/// How the names of the temporary files of a file begin. The file's own name may be as long as
-/// names can be, so it is not in it.
+/// Prefix of the temporary files of a file. It holds a hash of the file's name, not the name
+/// itself, which may already have the maximum length.
 fn temporaries_of(name: &str) -> String {
     format!(".touchstone-{:016x}-", xxh3_64(name.as_bytes()))
 }
 
-/// Removes what a process that died left beside the transcript and the journal of a run. Only for
-/// whoever holds its lock: nobody else is at it then.
+/// Removes temporary files that a dead process left beside the transcript and the journal of a run.
+/// The caller must hold the lock of the run.
 pub(super) fn sweep(output_dir: &Path, path: &str) -> Result<(), DiskError> {
     let (folders, name) = split(path)?;
     sweep_in(output_dir, &folders, name)?;
@@ -111,7 +112,7 @@ fn sweep_in(output_dir: &Path, folders: &[&str], name: &str) -> Result<(), DiskE
     Folder::find(output_dir, folders)?.map_or(Ok(()), |folder| clear(&folder, name))
 }
 
-/// Removes what a process that died left beside a file. Only for whoever holds the lock.
+/// Removes temporary files that a dead process left beside a file. The caller must hold the lock.
 pub(super) fn clear(folder: &Folder, name: &str) -> Result<(), DiskError> {
     for temp in folder.names(&temporaries_of(name)) {
         match folder.remove(&temp) {
@@ -122,17 +123,17 @@ pub(super) fn clear(folder: &Folder, name: &str) -> Result<(), DiskError> {
     Ok(())
 }
 
-/// Moves the journal and the transcript of a run aside, so that it begins from nothing. The journal
-/// goes first: were it the other way round, a crash in between would leave replies that the new
-/// beginning would be made of. Returns where the transcript is now.
+/// Moves the journal and the transcript of a run aside, in order to start it from scratch. The
+/// journal goes first: in the other order, a crash in between would leave old replies for the new
+/// run. Returns the new path of the transcript.
 pub fn start_over(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, DiskError> {
     journal_aside(output_dir, path)?;
     fault::point!("publish.half_aside");
     move_aside(output_dir, path)
 }
 
-/// Moves a journal to `.touchstone/replaced/`, under a name that is not taken; it is not read, and
-/// may be as long as it likes.
+/// Moves a journal to `.touchstone/replaced/` under a free name. It is not read, and may have any
+/// length.
 pub(super) fn journal_aside(output_dir: &Path, path: &str) -> Result<(), DiskError> {
     let journal = journal_of(path);
     let (folders, name) = split(&journal)?;
@@ -143,8 +144,8 @@ pub(super) fn journal_aside(output_dir: &Path, path: &str) -> Result<(), DiskErr
     Ok(())
 }
 
-/// Moves a transcript to `.touchstone/replaced/`, under a name that is not taken. Returns where it
-/// is; none when there was none.
+/// Moves a transcript to `.touchstone/replaced/` under a free name. Returns its new path, or `None`
+/// if there was no transcript.
 pub fn move_aside(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, DiskError> {
     let (folders, name) = split(path)?;
     match Folder::find(output_dir, &folders)? {
@@ -153,8 +154,8 @@ pub fn move_aside(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, Disk
     }
 }
 
-/// Keeps a copy in `.touchstone/replaced/` of a file that is about to be replaced, under a name
-/// that is not taken.
+/// Keeps a copy of a file that is about to be replaced, in `.touchstone/replaced/` under a free
+/// name.
 pub(super) fn keep(
     output_dir: &Path,
     folders: &[&str],
@@ -168,7 +169,7 @@ pub(super) fn keep(
             opened => opened.map_err(|error| replaced.error(&to, error))?,
         };
         if let Err(error) = fill(&fd, bytes, None) {
-            // The file itself is still in its place; half a copy helps nobody.
+            // The original is still in place; a partial copy is useless.
             let _ = replaced.remove(&to);
             return Err(replaced.error(&to, error));
         }
@@ -177,8 +178,8 @@ pub(super) fn keep(
     Err(replaced.error(name, Errno::EXIST))
 }
 
-/// Moves a file from an open folder to `.touchstone/replaced/` and these folders. Returns where it
-/// is; none when there was none.
+/// Moves a file from an open folder to `.touchstone/replaced/` and the given subfolders. Returns
+/// its new path, or `None` if there was no such file.
 pub(super) fn aside(
     output_dir: &Path,
     folder: &Folder,
@@ -200,14 +201,14 @@ pub(super) fn aside(
     Err(folder.error(name, Errno::EXIST))
 }
 
-/// Names for a file that is moved aside now, to be tried until one is free.
+/// Yields names for a file that is moved aside, to be tried until one is free.
 fn spare_names(name: &str) -> impl Iterator<Item = String> {
     let (stem, end) = name.rsplit_once('.').unwrap_or((name, "yaml"));
     let stamp = stamp();
     (1..TRIES).map(move |turn| {
         let turn = if turn == 1 { String::new() } else { format!("-{turn}") };
         let tail = format!("-{stamp}{turn}.{end}");
-        // A name may be as long as names can be, and what comes behind it has to fit all the same.
+        // The stem is shortened, because the whole name must not exceed the maximum length.
         format!(
             "{}{tail}",
             &stem[..stem.floor_char_boundary(LONGEST_NAME.saturating_sub(tail.len()))]
@@ -215,12 +216,12 @@ fn spare_names(name: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// `20250221T001207Z`.
+/// Current time in UTC, in the form `20250221T001207Z`.
 fn stamp() -> String {
     clock::now().strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
-/// The journal of a run, below `.touchstone/journal/`.
+/// Path of the journal of a run, below `.touchstone/journal/`.
 pub(super) fn journal_of(path: &str) -> String {
     format!("{}.jsonl", path.strip_suffix(".yaml").unwrap_or(path))
 }

@@ -1,10 +1,10 @@
-//! **Pure.** The transcript of a `PromptQL` run: what the API returned, whole, and the answer out
-//! of it.
+//! **Pure.** Transcript of a `PromptQL` run: the complete API response, and the answer extracted
+//! from it.
 use super::script::{self, Facts};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-/// A `PromptQL` transcript that is written.
+/// `PromptQL` transcript under construction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReplyFile {
     document: Document,
@@ -23,8 +23,8 @@ impl From<Document> for ReplyFile {
 }
 
 impl ReplyFile {
-    /// Writes what the API returned, and the `data` of the last artifact of that name as the
-    /// answer. No such artifact is no answer.
+    /// Stores the API response, and as the answer the `data` of the last artifact with the given
+    /// name. Without such an artifact there is no answer.
     pub fn answered(&mut self, output: &Value, artifact: Option<&str>) {
         self.document.remove("error");
         self.document.set("output", script::fit_parts(output));
@@ -32,7 +32,7 @@ impl ReplyFile {
         self.document.set_answer(answer.map(script::fit_parts));
     }
 
-    /// Writes that it failed, with what was returned all the same.
+    /// Stores an error, with the API response if there was one.
     pub fn failed(&mut self, error: &Value, output: Option<&Value>) {
         match output {
             Some(output) => self.document.set("output", script::fit_parts(output)),
@@ -42,29 +42,29 @@ impl ReplyFile {
         self.document.set_answer(None);
     }
 
-    /// What the file says about the run.
+    /// Returns the recorded facts about the run.
     pub fn facts(&self) -> Facts {
         script::facts_of(&self.document)
     }
 
-    /// Writes what is known about the run; what is none stays as it is.
+    /// Updates the recorded facts; fields that are `None` stay unchanged.
     pub fn set_facts(&mut self, facts: &Facts) {
         script::set_facts(&mut self.document, facts);
     }
 
-    /// True when it has an answer.
+    /// Returns true if there is an answer.
     pub fn has_answer(&self) -> bool {
         self.document.get("answer").is_some()
     }
 
-    /// The file's text.
+    /// Returns the text of the file.
     pub fn write(&self) -> String {
         self.document.write()
     }
 }
 
-/// The `data` of the last artifact of a name, in one reply or in a list of interactions.
-/// Identifiers may repeat: the last counts.
+/// Returns the `data` of the last artifact with a name, in one reply or in a list of interactions.
+/// Identifiers may repeat; the last one counts.
 pub(super) fn last_artifact<'v>(output: &'v Value, name: &str) -> Option<&'v Value> {
     let interactions = output.get("interactions").map_or(&[][..], Value::items);
     let mut replies = output.items().iter().chain(interactions).chain([output]).rev();

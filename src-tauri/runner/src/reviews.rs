@@ -1,6 +1,5 @@
-//! Files of reviews in an output directory: put in the place of another, or moved aside, by one
-//! program at a time. Nothing that a person wrote is destroyed. What stands in such a file is for
-//! `formats::review` to know.
+//! Review files in an output directory: replaced or moved aside by one process at a time. No user's
+//! text is lost. The format of the file is owned by `formats::review`.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
 use super::publish;
 use rustix::fs::Mode;
@@ -8,26 +7,27 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use touchstone_formats::review;
 
-/// Where they are, in our own folder.
+/// Folder of reviews inside `.touchstone`.
 const FOLDER: &str = "reviews";
-/// A longer file is none that a person wrote.
+/// Maximum bytes of a review file; no hand-written review is longer.
 const MOST: u64 = 1 << 20;
-/// As far as the umask lets it, like transcripts.
+/// Mode of new files, limited by the umask, like transcripts.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
-/// How long somebody else may take, and how often it is looked.
+/// Maximum time to wait for another writer, and the polling interval.
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// What is to become of the file of a review.
+/// Result of editing a review file.
 pub struct Rewritten {
-    /// Its new text; none when it stays as it is.
+    /// New text; none to leave the file unchanged.
     pub text: Option<String>,
-    /// The old one says what the new one does not, and is kept in `.touchstone/replaced/`.
+    /// True if the old text holds information that the new one lacks; it is then kept in
+    /// `.touchstone/replaced/`.
     pub keep_old: bool,
 }
 
-/// Rewrites the review of a run, by the path of the run: `make` is given what stands there. When
-/// this returns, what it says is durable; when it fails, what was there before is still there.
+/// Rewrites the review of a run, given the path of the run. `make` receives the present content.
+/// The new content is durable on return. On failure the old content is still there.
 pub fn rewrite(
     output_dir: &Path,
     run: &str,
@@ -35,8 +35,8 @@ pub fn rewrite(
 ) -> Result<(), DiskError> {
     let file = review::file_of(run);
     let (folders, name) = split(&file)?;
-    // Whoever else reviews at this moment waits: both would begin from the same file, and one would
-    // undo what the other wrote.
+    // Concurrent reviewers wait: both would start from the same file, and one would undo the
+    // other's change.
     let top = Folder::make(output_dir, &[SIDECARS, FOLDER], PRIVATE)?;
     wait_for_turn(&top);
     let folder = Folder::make(output_dir, &below(&folders), PRIVATE)?;
@@ -51,7 +51,7 @@ pub fn rewrite(
     publish::put(&folder, name, text.as_bytes(), FRESH)
 }
 
-/// Moves the review of a run to `.touchstone/replaced/reviews/`. Returns where it is; none when
+/// Moves the review of a run to `.touchstone/replaced/reviews/`. Returns its new path, or `None` if
 /// there was none.
 pub fn take_away(output_dir: &Path, run: &str) -> Result<Option<PathBuf>, DiskError> {
     let file = review::file_of(run);
@@ -72,9 +72,9 @@ fn below_replaced<'a>(folders: &[&'a str]) -> Vec<&'a str> {
     [&[FOLDER], folders].concat()
 }
 
-/// Waits for the turn of this program to change reviews, which lasts until the folder is closed.
-/// Nobody has it for long; where folders cannot be locked, or somebody is stuck in the middle, it
-/// goes on without.
+/// Waits for the lock on reviews, which is held until the folder is closed. Others hold it only
+/// briefly; if folders cannot be locked, or another process is stuck, it continues without the
+/// lock.
 fn wait_for_turn(folder: &Folder) {
     let until = Instant::now() + PATIENCE;
     loop {

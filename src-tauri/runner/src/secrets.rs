@@ -1,6 +1,6 @@
-//! **Pure.** What of a workspace file is secret: names that are looked up for it, and which of
-//! their values must not be written anywhere. Owns that rule; keys of providers are in
-//! `http::keys`, taking secrets out is in `http::redact`.
+//! **Pure.** Secrets of a workspace file: names to look up for it, and which of their values must
+//! never be written anywhere. Owns that rule. Provider keys are in `http::keys`; redaction is in
+//! `http::redact`.
 use super::provider::promptql::{self, PromptQl, Version};
 use super::setup::{Setup, ToolEntry};
 use super::tools::sql;
@@ -8,10 +8,10 @@ use std::collections::{BTreeSet, HashMap};
 use touchstone_formats::value::Value;
 use zeroize::Zeroizing;
 
-/// Who is asked for a value by its name.
+/// Looks up a value by its name.
 type Look<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What settings name as `${NAME}` or `{ env: NAME }`, looked up once.
+/// Values of the names in `${NAME}` and `{ env: NAME }` of the settings, looked up once.
 #[derive(Default)]
 pub struct Secrets {
     values: HashMap<String, Zeroizing<String>>,
@@ -19,8 +19,8 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Looks these up. What cannot be looked up, as in a keyring that is locked, is not the same as
-    /// what is not set.
+    /// Looks up these names. Lookup errors (such as a locked keyring) are recorded separately from
+    /// names that are not set.
     pub fn look_up(
         names: impl IntoIterator<Item = String>,
         look: impl Fn(&str) -> Result<Option<Zeroizing<String>>, String>,
@@ -36,23 +36,22 @@ impl Secrets {
         found
     }
 
-    /// Adds why keys of providers could not be looked up.
+    /// Adds lookup errors of provider keys.
     pub fn add_wrong(&mut self, wrong: HashMap<String, String>) {
         self.wrong.extend(wrong);
     }
 
-    /// The value of a name; none when it is not set.
+    /// Returns the value of a name, or `None` if it is not set.
     pub fn get(&self, name: &str) -> Option<String> {
         self.values.get(name).map(|value| value.as_str().to_owned())
     }
 
-    /// Why the value of a name is not known, when that is not because it is not set.
+    /// Returns the error of looking up a name, if there was one.
     pub fn wrong(&self, name: &str) -> Option<&str> {
         self.wrong.get(name).map(String::as_str)
     }
 
-    /// The first name in these settings whose value is not known for another reason than that it is
-    /// not set, and the reason.
+    /// Returns the first name in these settings whose lookup failed, with the error.
     pub fn trouble(&self, settings: &Value) -> Option<(String, &str)> {
         let mut names = BTreeSet::new();
         places(settings, &mut names);
@@ -60,8 +59,8 @@ impl Secrets {
     }
 }
 
-/// The names in `${NAME}`.
-pub fn places(settings: &Value, names: &mut BTreeSet<String>) {
+/// Collects the names in `${NAME}`.
+pub(crate) fn places(settings: &Value, names: &mut BTreeSet<String>) {
     names.extend(named(settings.text().unwrap_or_default()).map(str::to_owned));
     settings.items().iter().for_each(|item| places(item, names));
     settings.entries().iter().for_each(|(_, value)| places(value, names));
@@ -71,9 +70,9 @@ fn named(text: &str) -> impl Iterator<Item = &str> {
     text.split("${").skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }
 
-/// The values that must not be written anywhere: passwords of databases, what servers of tools are
-/// given, and the headers of `PromptQL`. Names of users and databases, hosts and paths are none:
-/// programs are full of them.
+/// Returns the values that must never be written anywhere: database passwords, values passed to
+/// tool servers, and `PromptQL` headers. User names, database names, hosts and paths are not
+/// secret: they occur in many programs.
 pub fn of(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
     let mut found = Vec::new();
     for tool in &setup.tools {
@@ -94,8 +93,9 @@ pub fn of(setup: &Setup, look: Look) -> Vec<Zeroizing<String>> {
     found.into_iter().map(Zeroizing::new).collect()
 }
 
-/// What a server of tools is given: every value that is looked up for its variables and headers; of
-/// what stands there as it is, and of its address and arguments, what is named like a secret.
+/// Collects the secrets passed to a tool server: every value looked up for its variables and
+/// headers, the password in its URL, and those literal values and placeholders in its URL and its
+/// command whose name sounds secret.
 fn server(tool: &ToolEntry, look: Look, found: &mut Vec<String>) {
     for (name, value) in ["env", "headers"]
         .iter()
@@ -122,7 +122,7 @@ fn of_promptql(spec: &PromptQl, found: &mut Vec<String>) {
     }
 }
 
-/// Secrets that stand in the file as they are.
+/// Collects literal secrets of the file, recursively.
 fn literals(map: &Value, found: &mut Vec<String>) {
     for (name, value) in map.entries() {
         literal(name, value, found);
@@ -130,8 +130,8 @@ fn literals(map: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// A value under a name that sounds like a secret, whole, and without the word before it: `Bearer
-/// …`.
+/// Collects a literal value whose name sounds secret, in full and without the word before it
+/// (`Bearer …`).
 fn literal(name: &Value, value: &Value, found: &mut Vec<String>) {
     let Some(text) = value.text().filter(|text| !text.contains("${")) else { return };
     if name.text().is_some_and(sounds_secret) {
@@ -167,8 +167,7 @@ mod tests {
             "headers": { "X-A": "Bearer ${HEADER}", "Cookie": "literal-cookie" } }
     }"#;
 
-    /// Literal secrets are refused in the file under most names, so these settings come from no
-    /// file.
+    /// Built in code, because the file format refuses literal secrets under most names.
     fn setup() -> Setup {
         let tool = |(name, settings): &(Value, Value)| ToolEntry {
             name: name.text().unwrap().to_owned(),

@@ -1,5 +1,6 @@
-//! **Pure.** From the workspace file and what is built in to what runs are made with. Says what is
-//! wrong in it as sentences, and leaves only that out: one wrong model never hides the others.
+//! **Pure.** Resolves the workspace file and the built-in defaults into the configuration of runs.
+//! Problems are reported as sentences, and only the faulty part is left out: one wrong model does
+//! not hide the others.
 use super::provider::{price, promptql};
 use super::script::walk::word;
 use super::secrets;
@@ -13,52 +14,52 @@ use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::{self, Workspace};
 
-/// Where the providers are that everybody knows.
+/// Base URLs of the well-known providers.
 const ANTHROPIC: &str = "https://api.anthropic.com/v1";
 const OPENAI: &str = "https://api.openai.com/v1";
-/// Most tokens of a reply where the provider wants to be told and nobody said.
+/// Default limit on the tokens of a reply, for providers that require one.
 const MAX_TOKENS: u64 = 8192;
-/// Runs at the same time at most: each holds a connection and a file.
+/// Maximum number of concurrent runs; each holds a connection and a file.
 pub const MOST_AT_ONCE: u32 = 1000;
 
-/// Everything that runs are made with.
+/// Configuration of runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Setup {
-    /// Models by name: built in, then of the workspace.
+    /// Models by name: built-in ones, then those of the workspace.
     pub models: Vec<Model>,
-    /// Models that turn texts into vectors (`embeddings: true`): they answer nothing, so they are
-    /// none of the others.
+    /// Embedding models (`embeddings: true`). They answer nothing and are therefore not in
+    /// `models`.
     pub embedders: Vec<Model>,
-    /// Settings of the `PromptQL` system, when there are any.
+    /// Settings of the `PromptQL` system, if any.
     pub promptql: Option<Value>,
-    /// Instructions in place of ours; `{schemas}` and `{now}` are filled in.
+    /// Instructions that replace the built-in ones; `{schemas}` and `{now}` are filled in.
     pub system_prompt: Option<String>,
-    /// How runs go about their tasks when nothing else is said.
+    /// Default strategy of runs.
     pub way: Way,
     /// Tools, in the order of the file.
     pub tools: Vec<ToolEntry>,
-    /// Bounds.
+    /// Limits.
     pub rules: Rules,
-    /// What could not be used, and why.
+    /// Problems with parts that were left out, as sentences.
     pub wrong: Vec<String>,
-    /// Keys of the workspace file that mean nothing and values of the wrong kind. Nothing is paid
-    /// for while there are any.
+    /// Unknown keys and values of the wrong type in the workspace file. Nothing is bought while
+    /// there are any.
     pub faults: Vec<ReadError>,
 }
 
-/// A tool as the workspace file names it.
+/// Tool as defined in the workspace file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolEntry {
-    /// Its name.
+    /// Name of the tool.
     pub name: String,
-    /// `sql`, `mcp`, …
+    /// Kind: `sql`, `mcp`, …
     pub kind: String,
-    /// Everything the file says of it.
+    /// All settings of the tool in the file.
     pub settings: Value,
 }
 
 impl ToolEntry {
-    /// Name of the key that goes into a header of its requests.
+    /// Returns the name of the key that is sent in a header of its requests.
     pub fn key(&self) -> Option<String> {
         self.settings.get("url").filter(|_| self.kind == "virtual")?;
         let named = self.settings.get("toolbench_key_env").and_then(Value::text);
@@ -66,20 +67,20 @@ impl ToolEntry {
     }
 }
 
-/// Bounds of runs.
+/// Limits on runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
-    /// Runs at the same time.
+    /// Maximum number of concurrent runs.
     pub concurrency: u32,
-    /// Assistant turns of one run.
+    /// Maximum assistant turns per run.
     pub max_turns: u32,
-    /// Dollars of one launch.
+    /// Maximum dollars per launch.
     pub max_cost: Option<f64>,
-    /// Whether runs that stopped early are driven on.
+    /// True if models that stop early are nudged.
     pub nudge_auto: bool,
-    /// How often at most.
+    /// Maximum nudges per run.
     pub nudge_max: u32,
-    /// Whether the workspace file itself says that they are.
+    /// True if the workspace file enables nudges explicitly.
     pub nudge_asked: bool,
 }
 
@@ -97,7 +98,7 @@ impl Default for Rules {
 }
 
 impl Setup {
-    /// Resolves a workspace file; an empty one gives what is built in.
+    /// Resolves a workspace file; an empty one gives the defaults.
     pub fn of(workspace: &Workspace) -> Self {
         let mut setup = Setup {
             rules: rules(&workspace.run),
@@ -126,7 +127,7 @@ impl Setup {
                         Err(why) => setup.wrong.push(format!("The system `tool_calling`: {why}")),
                     }
                 }
-                // The workspace file has a fault there.
+                // The workspace file records a fault for other names.
                 _ => {}
             }
         }
@@ -137,13 +138,13 @@ impl Setup {
         setup
     }
 
-    /// The model of that name.
+    /// Returns the model with that name.
     pub fn model(&self, name: &str) -> Option<&Model> {
         self.models.iter().find(|model| model.name == name)
     }
 
-    /// How a run goes about a task: as was asked for this launch, else as the model is set up, else
-    /// as all are.
+    /// Returns the strategy for a run: settings of the launch first, then of the model, then the
+    /// defaults of all models.
     pub fn way(&self, asked: Way, at: &Coordinates, task: &Task) -> Way {
         if at.system == "promptql" {
             return Way::default();
@@ -155,17 +156,17 @@ impl Setup {
         asked.or(of_model).or(self.way).settled(has_apis)
     }
 
-    /// The `PromptQL` API, when it is set up.
+    /// Returns the `PromptQL` settings, if they are present and valid.
     pub fn promptql_spec(&self) -> Option<promptql::PromptQl> {
         promptql::read(self.promptql.as_ref()?).ok()
     }
 
-    /// Name of its key.
+    /// Returns the name of the `PromptQL` key.
     pub fn promptql_key(&self) -> Option<String> {
         self.promptql_spec().map(|spec| spec.key)
     }
 
-    /// Names of the keys that go into a header.
+    /// Returns the names of the keys that are sent in a header.
     pub fn keys(&self) -> BTreeSet<String> {
         let of_models =
             self.models.iter().chain(&self.embedders).filter_map(|model| model.key.clone());
@@ -173,9 +174,9 @@ impl Setup {
         of_models.chain(self.promptql_key()).chain(of_tools).collect()
     }
 
-    /// Names of everything else that is looked up in the environment or the keyring: `${NAME}` in
-    /// settings of tools, and `{ env: NAME }` in those of `PromptQL`. Not all of it is secret:
-    /// `secrets::of` says what is.
+    /// Returns all other names that are looked up in the environment or the keyring: `${NAME}` in
+    /// tool settings and `{ env: NAME }` in those of `PromptQL`. Not all of them are secret;
+    /// `secrets::of` tells which are.
     pub fn places(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         if let Some(spec) = self.promptql_spec() {
@@ -215,7 +216,7 @@ fn rules(run: &workspace::RunLimits) -> Rules {
     }
 }
 
-/// Models that are there without a workspace file.
+/// Models that exist without a workspace file.
 const BUILT_IN: [(&str, Provider, &str); 3] = [
     ("claude", Provider::Anthropic, "claude-3-7-sonnet-latest"),
     ("o1", Provider::OpenAi, "o1"),
@@ -261,7 +262,7 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         Some(Value::Bool(reasoning)) => *reasoning,
         _ => provider == Provider::OpenAi && base_url == OPENAI && thinks(&model_id),
     };
-    // A key goes only to the provider it was made for, unless the file says otherwise.
+    // A key is sent only to the provider it belongs to, unless the file states otherwise.
     let key = match (flag("api_key_env").and_then(Value::text), provider) {
         (Some(name), _) => Some(name.to_owned()),
         (None, Provider::Anthropic) if base_url == ANTHROPIC => {
@@ -288,8 +289,8 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
     })
 }
 
-/// A price as the file says it. Where that is the list price, what it leaves out of the cache is
-/// that of the list, too.
+/// Price as given in the file. If it equals the list price, missing cache prices are taken from the
+/// list.
 fn stated(said: workspace::Price, list: Option<Price>) -> Price {
     let same = |one: f64, other: f64| (one - other).abs() < 1e-9;
     let is_same = |list: &Price| same(list.input, said.input) && same(list.output, said.output);
@@ -302,7 +303,7 @@ fn stated(said: workspace::Price, list: Option<Price>) -> Price {
     }
 }
 
-/// Models of `OpenAI` that think before they answer, by their ids.
+/// Returns true for the ids of `OpenAI` models that reason before they answer.
 fn thinks(id: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5"].iter().any(|family| {
         id.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))

@@ -1,76 +1,77 @@
-//! **Pure.** What runs are made with: models, systems, tools and rules, resolved from the workspace
-//! file and what is built in. Owns no key, only the name of the environment variable that may hold
-//! one.
+//! **Pure.** Models as runs use them, resolved from the workspace file and the built-in defaults.
+//! Holds no key, only the name of the environment variable that may hold one.
 use super::way::Way;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
-/// A model that can be asked.
+/// Model that requests can be sent to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     /// Name in commands and file names.
     pub name: String,
-    /// Which wire it speaks.
+    /// Wire format.
     pub provider: Provider,
-    /// Its id at the provider.
+    /// Id at the provider.
     pub model_id: String,
-    /// Where the provider is, without a slash at the end: `https://api.anthropic.com/v1`,
+    /// Base URL of the provider, without a trailing slash: `https://api.anthropic.com/v1`,
     /// `http://127.0.0.1:8080/v1`.
     pub base_url: String,
-    /// Most tokens of one reply.
+    /// Maximum tokens of a reply.
     pub max_tokens: Option<u64>,
-    /// Environment variable or keyring entry of its key; none when it needs none.
+    /// Environment variable or keyring entry of its key; none when it needs no key.
     pub key: Option<String>,
-    /// Dollars for a million tokens; none is unknown, not free.
+    /// Price; none means unknown, not free.
     pub price: Option<Price>,
-    /// Thinks before it answers: `developer` role, `max_completion_tokens`, no temperature, long
-    /// patience.
+    /// True if the model reasons before it answers: `developer` role, `max_completion_tokens`, no
+    /// temperature, long timeouts.
     pub reasoning: bool,
-    /// Gets its instructions as `system` also where it thinks, as azure-ai-evaluation sends them.
+    /// True if instructions are sent as `system` even if the model reasons, like
+    /// azure-ai-evaluation does.
     pub keeps_system: bool,
-    /// How its runs go about their tasks, where it says so.
+    /// Strategy of its runs, where the model sets one.
     pub way: Way,
-    /// Further settings of the workspace file: `temperature`, `reasoning_effort`, `thinking`,
+    /// Other settings of the workspace file: `temperature`, `reasoning_effort`, `thinking`,
     /// `stream`, `recordings` …
     pub settings: Vec<(String, Value)>,
 }
 
-/// Which wire a model speaks.
+/// Wire format of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Provider {
     /// Messages API.
     Anthropic,
-    /// Chat Completions, and everything compatible.
+    /// Chat Completions API and compatible servers.
     OpenAi,
-    /// Recorded transcripts answer, tools really run.
+    /// Replies come from recorded transcripts; tools are really run.
     Replay,
 }
 
-/// Dollars for a million tokens.
+/// Dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Sent.
+    /// Input tokens.
     pub input: f64,
-    /// Came back.
+    /// Output tokens.
     pub output: f64,
-    /// Read from the provider's cache; like `input` when it is not given.
+    /// Tokens read from the provider's cache; `input` if not given.
     pub cache_read: Option<f64>,
-    /// Written to the provider's cache; like `input` when it is not given.
+    /// Tokens written to the provider's cache; `input` if not given.
     pub cache_write: Option<f64>,
 }
 
-/// Settings that change what is said.
+/// Settings that influence the content of replies.
 const SAMPLING: [&str; 3] = ["temperature", "reasoning_effort", "thinking"];
 
-/// Tokens of a reply of a judge that reasons, as azure-ai-evaluation asks for.
+/// Token limit for replies of a reasoning judge, equal to that of azure-ai-evaluation.
 const MOST_REASONED: u64 = 60_000;
 
-/// Functions that providers take in one request.
+/// Default limit on the functions in one request.
 const MOST_FUNCTIONS: usize = 128;
 
 impl Model {
-    /// Most functions that a request may hold: `max_tools` of the model.
+    /// Returns the maximum number of functions in a request: `max_tools` of the model, or the
+    /// default.
     pub fn most_functions(&self) -> usize {
         match self.setting("max_tools") {
             Some(Value::Number(number)) => number.parse().unwrap_or(MOST_FUNCTIONS),
@@ -78,8 +79,8 @@ impl Model {
         }
     }
 
-    /// Names whom it is and how it samples, so that what another said under its name is told apart.
-    /// Not how long replies may be.
+    /// Returns a hash of the model's identity and sampling settings, which distinguishes replies of
+    /// different models with the same name. The token limit is not part of it.
     pub fn mark(&self) -> String {
         let provider = match self.provider {
             Provider::Anthropic => "anthropic",
@@ -99,9 +100,9 @@ impl Model {
         format!("{:032x}", hash.digest128())
     }
 
-    /// Returns the model as a judge that reasons is asked over this wire: no temperature, this many
-    /// tokens of a reply at most, and instructions as `system`, as azure-ai-evaluation does. Other
-    /// wires know no such difference, and nothing changes there.
+    /// Returns the model with the parameters for a reasoning judge, like azure-ai-evaluation: no
+    /// temperature, a fixed token limit, and instructions as `system`. Only `openai` models change;
+    /// the other wire formats know no such difference.
     #[must_use]
     pub fn as_reasoning(&self) -> Self {
         match self.provider {
@@ -115,7 +116,7 @@ impl Model {
         }
     }
 
-    /// A further setting.
+    /// Returns another setting by its name.
     pub fn setting(&self, name: &str) -> Option<&Value> {
         self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }

@@ -1,52 +1,52 @@
-//! **Pure.** A conversation as a provider sees it: turns, with the results of a turn's calls beside
-//! the calls. Owns no wire format and no file; a transcript is read into it and every codec writes
+//! **Pure.** Conversation as a provider sees it: turns, with the results of tool calls beside the
+//! calls. Owns no wire format and no file; transcripts are read into it, and every codec encodes
 //! from it.
 use touchstone_formats::value::Value;
 
-/// One turn of a conversation.
+/// Turn of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Turn {
-    /// What the person said, or a nudge.
+    /// Message of the user, or a nudge.
     User(String),
-    /// What the model said and which tools it called.
+    /// Reply of the model, with its tool calls.
     Assistant(Said),
 }
 
-/// An assistant turn.
+/// Assistant turn.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Said {
-    /// Its text; none when the turn only calls tools. Never empty.
+    /// Text; none if the turn only calls tools. Never empty.
     pub text: Option<String>,
-    /// Blocks that the provider wants back exactly as they came (signed thinking), as JSON values.
+    /// Blocks that must be returned to the provider unchanged (signed thinking), as JSON values.
     pub kept: Vec<Value>,
-    /// Calls, in order.
+    /// Tool calls, in order.
     pub calls: Vec<Call>,
 }
 
-/// A tool call, and what came of it.
+/// Tool call with its outcome.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     /// Id, unique in the conversation.
     pub id: String,
     /// Name of the tool as the model wrote it.
     pub name: String,
-    /// Arguments: a map, or the text the model wrote when that is no JSON object.
+    /// Arguments: a map, or the raw text if that is not a JSON object.
     pub params: Value,
-    /// None until it was run.
+    /// Outcome; none until the call was executed.
     pub outcome: Option<Outcome>,
 }
 
-/// What came of a tool call.
+/// Outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// It worked.
+    /// The call succeeded.
     Result(Value),
-    /// It failed; the model sees why and goes on.
+    /// The call failed; the model receives the error and continues.
     Error(Value),
 }
 
 impl Outcome {
-    /// What the model is shown: text as it is, anything else as JSON.
+    /// Formats the outcome for the model: text unchanged, anything else as JSON.
     pub fn shown(&self) -> String {
         let (Outcome::Result(value) | Outcome::Error(value)) = self;
         match value {
@@ -55,7 +55,7 @@ impl Outcome {
         }
     }
 
-    /// True when it failed.
+    /// Returns true if the call failed.
     pub fn failed(&self) -> bool {
         matches!(self, Outcome::Error(_))
     }

@@ -1,6 +1,6 @@
-//! A command of the person at the command line that is started for each row: the row as JSON on its
-//! standard input, its answer on its standard output. It is the person's own program and gets their
-//! environment; no file and no page can name one.
+//! Target command: a program named on the command line and started once per row. It gets the row as
+//! JSON on standard input and writes its answer to standard output. It is the user's own program
+//! and inherits their environment; neither files nor pages can name one.
 use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::Read as _;
@@ -11,31 +11,30 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio_util::sync::CancellationToken;
 
-/// How long one row may take.
+/// Time limit for one row.
 const WALL: Duration = Duration::from_mins(5);
-/// How long what it said is still read once it has ended, where something that it started holds its
-/// output open.
+/// Time that the output is still read after the program has ended, in case a child process holds it
+/// open.
 const GRACE: Duration = Duration::from_secs(1);
-/// A longer answer is none.
+/// Maximum bytes of an answer.
 const LONGEST: u64 = 16 << 20;
-/// Letters of standard error that are told.
 const TOLD: usize = 400;
-/// Systems look at no more of a script to see who reads it.
+/// Maximum bytes of a script's first line that systems look at for the interpreter.
 const LONGEST_FIRST_LINE: u64 = 256;
-/// Bytes of standard error that are kept.
+/// Maximum bytes of standard error to keep.
 const PIECE: usize = 16 << 10;
 
-/// Why there is no answer.
+/// Reason there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoAnswer {
-    /// It was stopped and can be asked later.
+    /// The call was stopped; it can be repeated.
     Stopped,
-    /// A sentence.
+    /// The call failed; a sentence.
     Failed(String),
 }
 
-/// Whether there is such a program at all: found out without starting it, so that nothing is made
-/// for one that is not there. The error is a sentence.
+/// Checks that the program exists, without starting it. Nothing needs to be prepared for a missing
+/// program. The error is a sentence.
 pub fn check(command: &[String]) -> Result<(), String> {
     let Some(program) = command.first() else {
         return Err("The target names no program.".to_owned());
@@ -62,28 +61,28 @@ pub fn check(command: &[String]) -> Result<(), String> {
     )
 }
 
-/// Whether a script has somebody to read it: what its first line names. What is no script reads
-/// itself.
+/// Returns false if the interpreter in the first line of a script is missing. Files that are not
+/// scripts need none.
 fn is_readable(script: &Path) -> bool {
     let mut head = Vec::new();
     let read = fs_err::File::open(script)
         .and_then(|file| file.take(LONGEST_FIRST_LINE).read_to_end(&mut head));
-    // One that may be run and not be read is no script.
+    // A file that can be executed but not read is no script.
     let Some(line) = read.ok().and_then(|_| head.strip_prefix(b"#!")) else { return true };
     let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(line);
     line.split_whitespace().next().is_none_or(|reader| access(reader, Access::EXEC_OK).is_ok())
 }
 
-/// A process group for the target and whatever it starts, killed when this is dropped. Its first
-/// member does nothing but wait until the other end of its input is gone: then whoever was asking
-/// is gone, however it ended, and nobody is left to want the answer.
+/// Process group of the target and its children; killed on drop. Its first member only waits until
+/// its standard input is closed. That happens when this process is gone, however it ended, and
+/// nothing can receive the answer.
 struct Group {
     id: Pid,
     _guard: Child,
 }
 
-/// What the first member of a group does.
+/// Shell command of the first member of a group.
 const GUARD: &str = "read -r _ || kill -KILL 0";
 
 impl Group {
@@ -92,7 +91,7 @@ impl Group {
             |why: &dyn std::fmt::Display| format!("What ends targets could not be started: {why}.");
         let guard = Command::new("/bin/sh")
             .args(["-c", GUARD])
-            // It outlives the target's own children, and has no use for keys.
+            // It outlives the target's children, and needs no keys.
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -112,7 +111,7 @@ impl Drop for Group {
     }
 }
 
-/// Runs it once.
+/// Runs the target once and returns its standard output.
 pub async fn ask(
     command: &[String],
     input: &[u8],
@@ -139,13 +138,13 @@ pub async fn ask(
     }
 }
 
-/// What it said until it ended. What it leaves behind may hold its output open: that is not waited
-/// for, beyond a moment.
+/// Collects the output until the program ends. Its children may hold the output open; they get only
+/// a short grace period.
 async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let give = async {
         if let Some(mut stdin) = stdin {
-            // One that does not read its input may still answer.
+            // A target that does not read its input may still answer.
             let _ = stdin.write_all(input).await;
         }
     };
@@ -178,8 +177,8 @@ async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
     Err(format!("The target ended with {status}.{last}"))
 }
 
-/// The end of what it says beside its answer; how much that is, and whether it can be read, says
-/// nothing against the answer.
+/// Keeps the end of standard error. Its length, or a failure to read it, does not invalidate the
+/// answer.
 async fn tail(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
     let mut piece = vec![0; PIECE];
     let Some(mut from) = from else { return };

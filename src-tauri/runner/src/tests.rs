@@ -1,6 +1,6 @@
-//! Kills a process at every named place and looks at what it left: nothing that was paid for is
-//! lost or bought twice, every file is whole, and going on ends as if nothing had happened. The
-//! same for the whole program is in `tests/faults`.
+//! Kills a process at every named fault point and checks the state it leaves: no paid reply is lost
+//! or bought twice, every file is whole, and the resumed run ends like an undisturbed one.
+//! `tests/faults` does the same for the whole program.
 use super::journal::{Attempt, Body, Journal, Record};
 use super::lock::RunLock;
 use super::publish;
@@ -31,7 +31,8 @@ const PLACES: [&str; 12] = [
     "nowhere",
 ];
 
-/// A run as it is made: buy unless it was bought, keep, say, publish.
+/// Executes a run: buys a reply unless it was bought before, journals it, adds it to the transcript
+/// and publishes.
 fn go_on(dir: &Path) {
     let _lock = RunLock::take(dir, RUN).unwrap();
     let journal = Journal::open(dir, RUN).unwrap();
@@ -52,7 +53,7 @@ fn go_on(dir: &Path) {
     }
 }
 
-/// The shop writes down what it sold; the buyer may die at any time after that.
+/// Records each sale before the reply is returned; the buyer may die at any time after that.
 fn buy(dir: &Path, journal: &Journal, turn: u32, hash: String) -> Attempt {
     let mut sold = fs::OpenOptions::new().create(true).append(true).open(dir.join("sold")).unwrap();
     writeln!(sold, "{turn}").unwrap();
@@ -104,7 +105,7 @@ fn wherever_a_run_is_killed_it_ends_as_if_nothing_had_happened() {
             let dir = dir.path();
             let lived = child(dir, &format!("{place}:{count}"));
             assert_eq!(lived, place == "nowhere", "{place}:{count}");
-            // What is published is whole and was paid for; at most the reply in flight is not in
+            // Published data is whole and was paid for; at most the reply in flight is missing from
             // the journal.
             let bought = Journal::open(dir, RUN).unwrap().lines();
             assert!(sold(dir) - bought <= 1, "{place}:{count}");

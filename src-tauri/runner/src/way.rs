@@ -1,51 +1,51 @@
-//! **Pure.** How a run goes about its task: the method it looks for an answer with, and which
-//! functions it is offered. Said in the workspace file, for all models or for one, and for one
-//! launch; written into the transcript.
+//! **Pure.** Strategy of a run: the method that searches for an answer, and the functions it is
+//! offered. Set in the workspace file, for all models or for one, and for a single launch; recorded
+//! in the transcript.
 use super::script::walk::word;
 use super::search::{Bounds, Method};
 use std::fmt;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-/// What is said about it. None is what is usual.
+/// Strategy settings. `None` stands for the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Way {
-    /// How it looks for an answer; none is an ordinary conversation.
+    /// Search method; none for an ordinary conversation.
     pub method: Option<Method>,
-    /// How deep a way of a search may be.
+    /// Maximum depth of a path in a search.
     pub steps: Option<u32>,
-    /// Replies of one search.
+    /// Maximum replies in one search.
     pub queries: Option<u32>,
-    /// Which functions of virtual APIs are offered.
+    /// Functions of virtual APIs to offer.
     pub offer: Option<Offering>,
-    /// Characters of a reply of an API that a model is shown.
+    /// Maximum characters of an API reply that the model is shown.
     pub observation: Option<u32>,
-    /// Names of functions mean what they mean to the original.
+    /// Resolves function names like the original system does.
     pub compat: Option<bool>,
 }
 
-/// Which functions of virtual APIs are offered.
+/// Functions of virtual APIs to offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Offering {
-    /// All there are.
+    /// All of them.
     #[default]
     All,
-    /// Those the query names.
+    /// Those that the query names.
     Query,
-    /// So many that fit the query best.
+    /// The given number of functions that match the query best.
     Top(u32),
 }
 
-/// What is usual.
+/// Defaults.
 const STEPS: u32 = 12;
 const QUERIES: u32 = 200;
 const OBSERVATION: u32 = 1024;
 
-/// Facts of a transcript that say how it was made.
+/// Keys of the transcript's `run` section that record the strategy.
 pub const FACTS: [&str; 6] = ["method", "steps", "queries", "offer", "observation", "compat"];
 
 impl Offering {
-    /// Reads it.
+    /// Parses `all`, `query` or `top-N`.
     pub fn read(text: &str) -> Result<Self, String> {
         let top =
             || text.strip_prefix("top-")?.parse().ok().filter(|count| (1..=1000).contains(count));
@@ -68,7 +68,7 @@ impl fmt::Display for Offering {
 }
 
 impl Way {
-    /// Reads settings; what cannot be read is said.
+    /// Reads settings. Returns a sentence for the first invalid one.
     pub fn read(setting: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let number = |key: &str| {
             let read = |text: String| {
@@ -95,18 +95,18 @@ impl Way {
         })
     }
 
-    /// Settings of a workspace file.
+    /// Reads settings of a workspace file.
     pub fn of_settings(settings: &Value) -> Result<Self, String> {
         Self::read(|key| settings.get(key).and_then(word))
     }
 
-    /// What a transcript says it was made with. What cannot be read there is as if it was not
-    /// there.
+    /// Reads the strategy recorded in a transcript. Invalid values count as absent, together with
+    /// all others.
     pub fn of_file(document: &Document) -> Self {
         Self::read(|key| document.get("run")?.get(key).and_then(word)).unwrap_or_default()
     }
 
-    /// This, and where it says nothing, the other.
+    /// Fills in missing settings from `other`.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self {
@@ -119,8 +119,8 @@ impl Way {
         }
     }
 
-    /// With everything said that matters, so that a transcript says it too. Runs without virtual
-    /// APIs are offered none of them.
+    /// Fills in the defaults of all settings that matter, in order to record them in the
+    /// transcript. Runs without virtual APIs get no offering.
     #[must_use]
     pub fn settled(self, has_apis: bool) -> Self {
         let searches = self.method.is_some();
@@ -134,7 +134,7 @@ impl Way {
         }
     }
 
-    /// The method with its bounds; none for an ordinary conversation.
+    /// Returns the method with its limits; `None` for an ordinary conversation.
     pub fn bounds(&self) -> Option<Bounds> {
         let method = self.method?;
         Some(Bounds {
@@ -144,12 +144,12 @@ impl Way {
         })
     }
 
-    /// Characters of a reply of an API that a model is shown.
+    /// Returns the maximum characters of an API reply that the model is shown.
     pub fn observation(&self) -> usize {
         self.observation.unwrap_or(OBSERVATION) as usize
     }
 
-    /// What a transcript says, by key.
+    /// Returns the keys and values to record in the transcript.
     pub fn facts(&self) -> Vec<(&'static str, Value)> {
         let number = |number: u32| Value::Number(number.to_string());
         let all = [

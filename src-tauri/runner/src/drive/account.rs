@@ -1,5 +1,5 @@
-//! What virtual APIs buy for a launch: paid from its purse, told among its events, and stopped with
-//! it.
+//! Payments of virtual APIs within a launch: charged to its spend limit, reported in its events,
+//! and stopped with it.
 use super::Purse;
 use crate::event::What;
 use crate::http::redact::Redactor;
@@ -10,10 +10,10 @@ use crate::tools::virtual_api::Payer;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Different notes that are told; more say nothing new.
+/// Maximum number of distinct notes to report.
 const NOTES: usize = 100;
 
-/// The purse of a launch, for those who do not know the launch.
+/// Gives virtual APIs access to the spend limit and the events of a launch.
 pub struct Account {
     purse: Arc<Purse>,
     teller: Teller,
@@ -23,7 +23,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Of the launch that these belong to.
+    /// Creates the account of a launch.
     pub fn new(purse: Arc<Purse>, teller: Teller, stops: Stops, redactor: Redactor) -> Self {
         Self { purse, teller, stops, redactor, noted: Mutex::default() }
     }

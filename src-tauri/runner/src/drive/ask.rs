@@ -1,5 +1,5 @@
-//! One question to a provider: answered from the journal where it was paid for already, else sent,
-//! and kept before anything is made of the reply. Owns no conversation.
+//! Single requests to a provider: answered from the journal if already paid for, otherwise sent and
+//! journaled before the reply is used. Owns no conversation.
 use super::sitting::Sitting;
 use super::{Crew, Halt};
 use crate::event::What;
@@ -13,74 +13,76 @@ use std::time::Instant;
 use touchstone_clock as clock;
 use touchstone_formats::value::Value;
 
-/// A reply, and how it was come by.
+/// Reply and its origin.
 pub(super) struct Bought<T> {
-    /// As the journal has it, without secrets: what is written and sent on is the same now and
+    /// Redacted, as stored in the journal. Text that is written or sent on is thus equal before and
     /// after a resume.
     pub(super) reply: T,
-    /// As the provider sent it, when that held a secret: what is done follows it.
+    /// Original reply, if it held a secret; tool calls use it.
     pub(super) sent: Option<T>,
     pub(super) ms: u64,
-    /// It was paid for before.
+    /// True if it was paid for before.
     pub(super) journaled: bool,
-    /// Milliseconds that had been spent on the run when it came, where it was paid for before and
-    /// that is known.
+    /// Active time of the run in milliseconds when the reply arrived; only for replies from the
+    /// journal that record it.
     pub(super) spent_ms: Option<u64>,
 }
 
 impl Bought<Reply> {
-    /// Read from a recording: nothing was bought.
+    /// Wraps a reply from a recording, which costs nothing.
     pub(super) fn recorded(reply: Reply) -> Self {
         Self { reply, sent: None, ms: 0, journaled: false, spent_ms: None }
     }
 }
 
-/// What came of a question.
+/// Result of a request.
 pub(super) struct Asked<T> {
-    /// The reply, or why there is none.
+    /// Reply, or the reason there is none.
     pub(super) bought: Result<Bought<T>, Fault>,
     /// Attempts that brought no reply and may have cost something.
     pub(super) lost: Vec<Lost>,
-    /// What came last in place of a reply.
+    /// Body of the last attempt.
     pub(super) body: Option<Vec<u8>>,
 }
 
-/// An attempt that brought no reply and may have cost something.
+/// Attempt that brought no reply and may have cost something.
 pub(super) struct Lost {
     pub(super) usage: Usage,
-    /// Dollars; none when nobody knows.
+    /// Dollars; none if not known.
     pub(super) cost: Option<f64>,
 }
 
-/// A question, with everything that is needed to ask it.
+/// Request with everything needed to send it.
 pub(super) struct Question<'a> {
     pub(super) crew: &'a Crew,
-    /// The run it is for.
+    /// Run that it belongs to.
     pub(super) path: &'a str,
     pub(super) journal: Journal,
-    /// Since when the run is being made, where that is counted.
+    /// Active time of the run, where it is counted.
     pub(super) sitting: Option<Sitting>,
-    /// The line of the journal from which on replies are of use.
+    /// First line of the journal whose replies may be used.
     pub(super) from: usize,
     pub(super) turn: u32,
-    /// Whether the same request may be sent again for another turn, and means another reply then.
+    /// True if the same request may be sent for several turns and needs a reply of its own for
+    /// each.
     pub(super) repeats: bool,
     pub(super) provider: Provider,
-    /// Name of the model, for the gate it shares with others.
+    /// Name of the model, for the rate limit that it shares with others.
     pub(super) model: &'a str,
     /// Name of the key.
     pub(super) key: Option<&'a str>,
-    /// What its tokens cost.
+    /// Price of its tokens.
     pub(super) price: Option<Price>,
-    /// What a reply to it is found again by.
+    /// Key that the reply is stored under.
     pub(super) hash: String,
     pub(super) request: HttpRequest,
-    /// How a reply is written down, where that is not as it came; nothing for what is none.
+    /// Converts a reply to a compact form for the journal; `None` to store it unchanged.
     pub(super) packed: fn(&HttpReply) -> Option<Vec<u8>>,
 }
 
 impl Question<'_> {
-    /// Asks; what the provider says against it is not ours to stop for.
+    /// Returns the journaled reply, or sends the request. Errors of the provider are returned in
+    /// the result and do not stop the launch here.
     pub(super) async fn ask<T>(
         self,
         decode: impl Fn(&HttpReply) -> Result<T, Fault>,
@@ -141,7 +143,7 @@ impl Question<'_> {
             Err(Failed::Fault { fault, .. }) => Err(fault),
             Err(Failed::Stopped) => return Err(Halt::Stopped),
             Err(Failed::NotKept { why, .. }) => {
-                // Every further reply would be lost the same.
+                // Every further reply would be lost, too.
                 self.crew.stop_all(&format!(
                     "Replies cannot be kept, so none is bought any more: {why}"
                 ));
@@ -156,7 +158,7 @@ impl Question<'_> {
         Ok(Asked { bought, lost, body })
     }
 
-    /// A reply as the journal has it, and as it was sent when that is not the same.
+    /// Decodes the redacted reply, and also the original if they differ.
     fn judge<T>(
         &self,
         reply: &HttpReply,
@@ -178,8 +180,8 @@ impl Question<'_> {
         })
     }
 
-    /// The successes among the attempts at this question that were no reply. Those made since line
-    /// `before` are paid now.
+    /// Returns the successful responses to this request that were not usable replies. Those added
+    /// since line `before` are charged now.
     fn lost(&self, before: usize, replied: bool) -> Vec<Lost> {
         let mut attempts = self.journal.attempts_at(&self.hash, self.from, self.only());
         if let Some(at) =
@@ -205,7 +207,7 @@ impl Question<'_> {
         lost
     }
 
-    /// The turn whose replies count, where not those of all do.
+    /// Returns the turn to match replies by, if the request repeats.
     fn only(&self) -> Option<u32> {
         self.repeats.then_some(self.turn)
     }
@@ -243,12 +245,12 @@ impl Question<'_> {
     }
 }
 
-/// The line of the journal that a file names.
+/// Converts the journal line recorded in a transcript.
 pub(super) fn from_line(journal: Option<u64>) -> usize {
     usize::try_from(journal.unwrap_or(0)).unwrap_or(usize::MAX)
 }
 
-/// Why there is no reply, as it stands in the transcript.
+/// Formats a fault for the transcript.
 pub(super) fn error(fault: &Fault) -> Value {
     let mut entries = vec![("message".into(), Value::Text(fault.message.clone()))];
     if let Some(status) = fault.status {
@@ -257,7 +259,7 @@ pub(super) fn error(fault: &Fault) -> Value {
     Value::Map(entries)
 }
 
-/// True when every other run would fail the same.
+/// Returns true if every other run would fail for the same reason.
 pub(super) fn concerns_all(fault: &Fault) -> bool {
     fault.kind.concerns_all()
 }

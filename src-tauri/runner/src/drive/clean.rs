@@ -1,24 +1,24 @@
-//! **Pure.** Takes secrets out of what goes into a transcript, text by text, so that the file
-//! around them stays sound.
+//! **Pure.** Removes secrets from the contents of a transcript, text by text, which keeps the
+//! structure of the file intact.
 use crate::http::redact::{MARK, Redactor};
 use crate::provider::{Reply, Stop};
 use crate::talk::Call;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// What models and tools say, without the secrets that are known. What only looks like one stays:
-/// it is part of a result.
+/// Removes known secrets from output of models and tools. Text that merely looks like a secret
+/// stays: it is part of a result.
 pub(super) fn value(redactor: &Redactor, value: Value) -> Value {
     redactor.known_value(value)
 }
 
-/// True when something was taken out of a value: nobody knows any more what stood there.
+/// Returns true if something was removed from a value; the original text is then lost.
 pub(super) fn is_marked(value: &Value) -> bool {
     json::write(value, false).contains(MARK)
 }
 
-/// Why a run failed, also without what looks like a secret. The words of the model that stand in it
-/// as `text` are its own.
+/// Removes secrets, and text that looks like one, from the error of a run. The model's own words
+/// under `text` lose only known secrets.
 pub(super) fn error(redactor: &Redactor, error: Value) -> Value {
     match error {
         Value::Text(text) => Value::Text(redactor.clean(&text).into_owned()),
@@ -37,9 +37,9 @@ pub(super) fn error(redactor: &Redactor, error: Value) -> Value {
     }
 }
 
-/// A reply without secrets. Signed blocks stay as they are unless a secret is or was in them; then
-/// they are worth nothing and are left out, also when the reply comes from the journal, which has
-/// none of them any more.
+/// Removes secrets from a reply. Signed blocks stay unchanged unless they hold or held a secret;
+/// then they are invalid and are dropped, also when the reply comes from the journal, where they
+/// are already redacted.
 pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
     let is_whole = |block: &Value| value(redactor, block.clone()) == *block && !is_marked(block);
     let kept = reply.kept.into_iter().filter(is_whole).collect();

@@ -1,5 +1,5 @@
-//! One question to a model outside of any run: paid for once, kept before anything is made of the
-//! reply, and stopped like runs are. What is asked, and what the reply means, is the caller's.
+//! Single requests to a model outside of any run: paid for once, journaled before the reply is
+//! used, and stopped like runs. The content of request and reply is up to the caller.
 use super::ask::{self, Question};
 use super::{Crew, Halt, clean};
 use crate::event::What;
@@ -10,73 +10,74 @@ use crate::spec::{Model, Provider};
 use crate::talk::Turn;
 use std::sync::Arc;
 
-/// A question of its own is the first turn of nothing.
+/// Turn number of a single request.
 const TURN: u32 = 1;
 
-/// Where it is asked, and what its reply is found again by.
+/// Context of a request, and the key that its reply is stored under.
 pub struct Errand<'a> {
-    /// What all questions share.
+    /// Shared context.
     pub crew: &'a Arc<Crew>,
-    /// What it is for, as it is named in events.
+    /// Purpose of the request, as named in events.
     pub path: &'a str,
-    /// Where replies are kept.
+    /// Journal that stores replies.
     pub journal: &'a Journal,
-    /// Whom it is asked.
+    /// Model to send it to.
     pub model: &'a Model,
-    /// Tells the same question apart that is meant to be asked several times.
+    /// Distinguishes identical requests that are meant to be sent several times.
     pub mark: &'a str,
 }
 
-/// What a model said, without secrets.
+/// Redacted reply of a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heard {
-    /// Its text; its words when it refused. Empty when it said nothing.
+    /// Text of the reply, or of the refusal. Empty if there was none.
     pub text: String,
-    /// It would not: its words are no answer, whatever they look like.
+    /// True if the model refused; then the text is no answer, whatever it looks like.
     pub refused: bool,
-    /// The model, as the provider names it.
+    /// Id of the model as the provider reports it.
     pub model_id: Option<String>,
-    /// What it took.
+    /// Usage and cost.
     pub paid: Paid,
 }
 
-/// What a reply took.
+/// Usage and cost of a reply.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Paid {
-    /// Tokens in and out.
+    /// Total tokens.
     pub tokens: Option<u64>,
-    /// Dollars; none when nobody knows.
+    /// Dollars; none if not known.
     pub cost: Option<f64>,
-    /// It was paid for before.
+    /// True if it was paid for before.
     pub journaled: bool,
 }
 
-/// Why nothing was heard.
+/// Reason there is no usable reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unheard {
-    /// It was stopped and can be asked later.
+    /// Stopped; can be requested later.
     Stopped,
-    /// The provider or the disk; a sentence.
+    /// Failure of the provider or the disk; a sentence.
     Failed(String),
-    /// A reply came and is kept, but it is no answer: it was cut, or the model refused.
+    /// A reply arrived and was journaled, but is no answer: it was cut off, or the model refused.
     Useless {
         /// A sentence.
         why: String,
-        /// It was paid for before.
+        /// True if it was paid for before.
         journaled: bool,
     },
 }
 
-/// A reply that is kept.
+/// Reply in the journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// What was said.
+    /// Text of the reply.
     Text(String),
-    /// It was cut, or the model refused.
+    /// It was cut off, or the model refused.
     Useless,
 }
 
-/// A reply that is kept, without asking anybody; none when it is no reply.
+/// Returns a journaled reply without sending a request; `None` if there is none or it cannot be
+/// decoded.
 pub fn kept(
     journal: &Kept,
     model: &Model,
@@ -91,7 +92,7 @@ pub fn kept(
     Some(if is_cut || refused { Reply::Useless } else { Reply::Text(text) })
 }
 
-/// A question as it is sent, and what its reply is found again by.
+/// Returns a request as it is sent, with the key that its reply is stored under.
 fn addressed(
     model: &Model,
     mark: &str,
@@ -103,12 +104,12 @@ fn addressed(
     (request, hash)
 }
 
-/// What the reply to a question is found again by.
+/// Returns the key that the reply to a request is stored under.
 pub fn hash(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> String {
     addressed(model, mark, instructions, turns).1
 }
 
-/// True when the vectors of two texts are kept.
+/// Returns true if the embeddings of two texts are journaled.
 pub fn kept_vectors(journal: &Kept, model: &Model, mark: &str, texts: &[String; 2]) -> bool {
     let (_, hash) = embedding(model, mark, texts);
     journal.find(&hash).is_some_and(|kept| embeddings::decode::<2>(&kept.reply()).is_ok())
@@ -120,8 +121,8 @@ fn embedding(model: &Model, mark: &str, texts: &[String; 2]) -> (HttpRequest, St
     (request, hash)
 }
 
-/// A reply that was said to its end, or cut: what ended in a way that nobody knows is none, and is
-/// asked for again.
+/// Decodes a reply that is complete or cut off by the token limit. Any other unknown ending is an
+/// error, and the request is sent again.
 fn said(provider: Provider, reply: &HttpReply) -> Result<provider::Reply, Fault> {
     let decoded = provider::decode(provider, reply)?;
     let Stop::Other(how) = &decoded.stop else { return Ok(decoded) };
@@ -131,7 +132,7 @@ fn said(provider: Provider, reply: &HttpReply) -> Result<provider::Reply, Fault>
     Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })
 }
 
-/// Why a reply that was cut is no answer: asking again would be cut the same.
+/// Explains that a reply cut off by the token limit is no answer. A retry would be cut off, too.
 fn cut(model: &Model) -> String {
     let at = model
         .max_tokens
@@ -142,7 +143,7 @@ fn cut(model: &Model) -> String {
     )
 }
 
-/// What was said; the words of a model that refused, and that it did.
+/// Returns the text of a reply, or of its refusal, and true if the model refused.
 fn words(reply: provider::Reply) -> (String, bool) {
     let (refusal, refused) = match reply.stop {
         Stop::Refused(words) => (words, true),
@@ -152,14 +153,15 @@ fn words(reply: provider::Reply) -> (String, bool) {
 }
 
 impl Errand<'_> {
-    /// Asks, unless the reply is there already or the budget is spent.
+    /// Sends the request, unless its reply is journaled. Stops instead if the spend limit is
+    /// reached.
     pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
         let asked = addressed(self.model, self.mark, instructions, turns);
         let provider = self.model.provider;
         let decode = |reply: &HttpReply| said(provider, reply);
         let (reply, paid) = self.buy(asked, decode, |reply| reply.usage, |_| None).await?;
         if reply.stop == Stop::Length {
-            // Paid for, and nothing is heard: it is told like any attempt that brought nothing.
+            // Paid for without a usable result; reported like any other lost attempt.
             if !paid.journaled {
                 self.crew.teller.tell(
                     Some(self.path),
@@ -174,7 +176,7 @@ impl Errand<'_> {
         Ok(Heard { text, refused, model_id, paid })
     }
 
-    /// The vectors of two texts, the same way.
+    /// Like `ask`, for the embeddings of two texts.
     pub async fn embed(&self, texts: &[String; 2]) -> Result<([Vec<f64>; 2], Paid), Unheard> {
         let asked = embedding(self.model, self.mark, texts);
         let (reply, paid) = self
@@ -191,7 +193,7 @@ impl Errand<'_> {
         packed: fn(&HttpReply) -> Option<Vec<u8>>,
     ) -> Result<(T, Paid), Unheard> {
         let Self { crew, model, .. } = self;
-        // What cannot be read is bought again, so it is not kept.
+        // A reply that cannot be decoded is bought again, so it does not count as journaled.
         let is_kept =
             || self.journal.find(&hash, 0, None).is_some_and(|kept| decode(&kept.reply()).is_ok());
         if let Some(why) = crew.purse.closed()

@@ -1,6 +1,6 @@
-//! Conversations of the tool-calling systems: ask the model, run the tools it calls, nudge it when
-//! it stops early, until it has said its last word. Owns the order of these; what a file may hold
-//! is in `script`.
+//! Conversations of the tool-calling systems: sends requests to the model, runs the tools it calls,
+//! and nudges it when it stops early, until the conversation ends. Owns the order of these; the
+//! contents of the file are owned by `script`.
 use super::ask::{self, Asked, Bought, Lost, Question};
 use super::desk::Desk;
 use super::doors::Door;
@@ -25,7 +25,8 @@ use touchstone_clock as clock;
 use touchstone_formats::answer;
 use touchstone_formats::value::Value;
 
-/// Why a reply is none that can be gone on with; none when it is.
+/// Returns an error if the conversation cannot continue from a reply, for example because it was
+/// cut off or refused.
 pub(super) fn wanting(reply: &Reply) -> Option<Value> {
     let why = match &reply.stop {
         Stop::Done | Stop::Calls => return None,
@@ -42,40 +43,40 @@ pub(super) fn wanting(reply: &Reply) -> Option<Value> {
     Some(Value::Map(error))
 }
 
-/// Whether all of the calls were run before and some failed, so that the model may have been told
-/// of failures.
+/// Returns true if all calls were executed before and some failed. Only then may the model have
+/// received failures.
 pub(super) fn may_be_told(before: &[Option<(Outcome, u64)>]) -> bool {
     before.iter().all(Option::is_some)
         && before.iter().flatten().any(|(outcome, _)| outcome.failed())
 }
 
-/// A conversation that is being held.
+/// Conversation in progress.
 pub(super) struct Talk<'a> {
     pub(super) crew: &'a Arc<Crew>,
     pub(super) job: &'a Job,
     pub(super) model: &'a Model,
-    /// Filled in once the file is there.
+    /// Filled in after the file was first written.
     pub(super) system: String,
     pub(super) kit: Arc<Kit>,
-    /// What answers in place of a provider.
+    /// Recording that replaces the provider.
     pub(super) recording: Option<Recording>,
     pub(super) desk: Desk,
     pub(super) sitting: Sitting,
     pub(super) script: Script,
-    /// Arguments of calls as the model wrote them, by the item of the call, where the file has them
-    /// without a secret.
+    /// Arguments of calls as the model wrote them, by item of the call; only those that the file
+    /// holds redacted.
     pub(super) sent: HashMap<usize, Value>,
-    /// Whether its task is of a query set.
+    /// True if the task is from a query set.
     pub(super) is_query: bool,
-    /// Whether it searches for an answer by a method.
+    /// True if it searches for an answer by a method.
     pub(super) searches: bool,
 }
 
-/// What a model is told of a call that cannot be run any more.
+/// Result of a call that can no longer be executed.
 pub(super) const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept nowhere, and the run was interrupted before the tool was called. Call it again.";
 
 impl Talk<'_> {
-    /// Goes on until the conversation has come to its end, or has to be left.
+    /// Runs the conversation until it ends or has to stop.
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
         let ended = self.go_on().await;
         if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
@@ -85,7 +86,7 @@ impl Talk<'_> {
     }
 
     async fn go_on(&mut self) -> Result<Ended, Halt> {
-        // From here on a message of a person is in the file, whatever comes.
+        // From here on a user's message is in the file, whatever happens.
         self.save().await?;
         self.system = instructions(self).await?;
         loop {
@@ -101,8 +102,8 @@ impl Talk<'_> {
             }
             match end {
                 End::Error { .. } => self.script.drop_error(),
-                // A model is asked only when every call has come back, also one that somebody left
-                // open in the middle.
+                // The model is asked only when every call has a result, including open calls in the
+                // middle of an edited file.
                 _ if !self.script.open_calls().is_empty() => self.call_tools().await?,
                 End::Assistant => self.nudge(),
                 End::AbsentFirstMessage | End::User | End::OpenCalls | End::CallsDone => {
@@ -114,7 +115,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Asks the model once; its end, when that was one.
+    /// Requests one reply. Returns the outcome if the run ends with it.
     async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
         let turn = self.script.next_turn();
         let most = self.job.slot.task.max_turns.unwrap_or(self.crew.setup.rules.max_turns);
@@ -130,7 +131,7 @@ impl Talk<'_> {
         }
     }
 
-    /// A reply to these turns; the end of the run when there is none.
+    /// Returns a reply to these turns, or the outcome of the run if there is none.
     pub(super) async fn reply(
         &mut self,
         turn: u32,
@@ -168,8 +169,8 @@ impl Talk<'_> {
         })
     }
 
-    /// Buys a reply, or takes it from the journal where it was bought before. What waits to be
-    /// written is written meanwhile.
+    /// Buys a reply, or takes it from the journal if it was bought before. A pending write of the
+    /// transcript happens meanwhile.
     async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<Asked<Reply>, Halt> {
         let request = self.request(turns);
         let provider = self.model.provider;
@@ -180,7 +181,7 @@ impl Talk<'_> {
             sitting: Some(self.sitting),
             from: ask::from_line(self.script.facts().journal),
             turn,
-            // Tries begin with the same words.
+            // Several attempts of a search begin with equal requests.
             repeats: self.searches,
             provider,
             model: &self.model.model_id,
@@ -196,14 +197,14 @@ impl Talk<'_> {
             bought = &mut asked => return bought,
             () = tokio::time::sleep(self.desk.due()) => {}
         }
-        // What is under way is waited for whatever becomes of the file: the journal may still take
-        // the reply.
+        // The request in flight is awaited whatever happens to the file: the journal may still
+        // store the reply.
         let text = self.text();
         let (written, bought) = tokio::join!(self.desk.write(text), asked);
         written.and(bought)
     }
 
-    /// Takes a reply into the conversation.
+    /// Adds a reply to the conversation.
     async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
         let journaled = bought.journaled;
         let (reply, sent) = self.receive(turn, bought);
@@ -219,7 +220,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Counts a reply. As it goes into the file, and its calls as the model wrote them.
+    /// Records the usage of a reply. Returns the redacted reply for the file, and its calls as the
+    /// model wrote them.
     pub(super) fn receive(&mut self, turn: u32, bought: Bought<Reply>) -> (Reply, Vec<Call>) {
         fault::point!("talk.replied");
         let Bought { reply, sent, ms, journaled, .. } = bought;
@@ -237,7 +239,7 @@ impl Talk<'_> {
         let reply = clean::reply(&self.crew.redactor, reply);
         self.count(&reply, cost);
         match &reply.stop {
-            // The model would not, in its own words: that is what it answered.
+            // The model refused in its own words; these are its answer.
             Stop::Refused(Some(words)) if reply.calls.is_empty() => {
                 let words = words.clone();
                 (Reply { text: Some(words), stop: Stop::Done, ..reply }, calls)
@@ -246,8 +248,7 @@ impl Talk<'_> {
         }
     }
 
-    /// Keeps the arguments of calls as the model wrote them, where the file has them without a
-    /// secret.
+    /// Keeps the original arguments of calls whose arguments are redacted in the file.
     fn remember(&mut self, reply: &Reply, sent: Vec<Call>) {
         let open = self.script.open_calls();
         for (open, (kept, sent)) in open.iter().zip(reply.calls.iter().zip(sent)) {
@@ -257,14 +258,14 @@ impl Talk<'_> {
         }
     }
 
-    /// The arguments of a call as the model wrote them; none when they held a secret and only the
-    /// file is left.
+    /// Returns the original arguments of a call; `None` if they held a secret and only the redacted
+    /// ones are left.
     fn params(&self, open: &OpenCall) -> Option<Value> {
         let sent = self.sent.get(&open.index).cloned();
         sent.or_else(|| (!clean::is_marked(&open.call.params)).then(|| open.call.params.clone()))
     }
 
-    /// Adds what a reply used to what the file says of the run.
+    /// Adds the usage of a reply to the facts of the run.
     fn count(&mut self, reply: &Reply, cost: Option<f64>) {
         self.script.spend(&reply.usage, cost);
         let mut facts = self.script.facts();
@@ -273,14 +274,14 @@ impl Talk<'_> {
         self.script.set_facts(&facts);
     }
 
-    /// Adds what attempts used that brought no reply.
+    /// Adds the usage of attempts that brought no reply.
     fn count_lost(&mut self, lost: &[Lost]) {
         for Lost { usage, cost } in lost {
             self.script.spend(usage, *cost);
         }
     }
 
-    /// Runs every call that was not run yet, side by side.
+    /// Executes all open calls concurrently.
     async fn call_tools(&mut self) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
         let open = self.script.open_calls();
@@ -330,13 +331,15 @@ impl Talk<'_> {
         }
     }
 
-    /// What came of a call, where a run that was cut off did not get to write it.
+    /// Returns the journaled outcome of a call, in case an interrupted run did not write it to the
+    /// file.
     pub(super) fn ran_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
         self.desk.journal.find_outcome(turn, call, ask::from_line(self.script.facts().journal))
     }
 
-    /// True when the model was told just this of the open calls, failures and all, and answered:
-    /// that was paid for. Else what failed is tried again, as it may be mended by now.
+    /// Returns true if the model received exactly these outcomes, including failures, and its reply
+    /// is in the journal: that reply was paid for. Otherwise failed calls are executed again,
+    /// because the cause may be fixed by now.
     fn was_told(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
         if !may_be_told(before) {
             return false;
@@ -348,7 +351,7 @@ impl Talk<'_> {
         self.was_answered(told.next_turn(), &told.turns())
     }
 
-    /// Whether the journal has a reply to these turns.
+    /// Returns true if the journal holds a reply to these turns.
     pub(super) fn was_answered(&self, turn: u32, turns: &[Turn]) -> bool {
         let from = ask::from_line(self.script.facts().journal);
         let hash = || provider::hash(&self.request(turns));
@@ -358,12 +361,12 @@ impl Talk<'_> {
 
     fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
         let (outcome, ms) = self.keep(open.turn, &open.call, called, took)?;
-        // As the journal has it, so that a run that goes on says the same.
+        // With the values of the journal, which a resumed run also uses.
         self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
         Ok(())
     }
 
-    /// Keeps what came of a call in the journal, without secrets.
+    /// Journals the outcome of a call, redacted.
     pub(super) fn keep(
         &mut self,
         turn: u32,
@@ -371,7 +374,7 @@ impl Talk<'_> {
         called: Called,
         took: Duration,
     ) -> Result<(Outcome, u64), Halt> {
-        // A call that was given up is not one that failed: it is run again when the run goes on.
+        // A cancelled call has not failed: it is executed again on resume.
         let given_up = |called: &Called| match called {
             Err(_) => true,
             Ok(value) => value.get("outcome").and_then(Value::text) == Some("killed"),
@@ -394,12 +397,12 @@ impl Talk<'_> {
         Ok((outcome, ms))
     }
 
-    /// The message that is due because the model stopped early.
+    /// Returns the nudge that is due because the model stopped early.
     fn due_nudge(&self) -> Option<String> {
         let task = &self.job.slot.task;
         let rules = &self.crew.setup.rules;
-        // The calls that are right for a query are its solution: they are named only where somebody
-        // wants that.
+        // The expected calls of a query are its solution, so naming them has to be enabled
+        // explicitly.
         let usual = rules.nudge_auto && (!self.is_query || rules.nudge_asked);
         let (auto, most) =
             task.nudge.map_or((usual, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
@@ -420,7 +423,7 @@ impl Talk<'_> {
         self.tell(What::Nudged { count: u32::try_from(count).unwrap_or(u32::MAX) });
     }
 
-    /// The conversation has come to its end.
+    /// Ends the conversation and extracts the answer.
     async fn finish(&mut self) -> Result<Ended, Halt> {
         fault::point!("talk.over");
         let in_words = self.is_query.then_some(answer::WHOLE_MESSAGE);
@@ -428,15 +431,15 @@ impl Talk<'_> {
         self.end().await
     }
 
-    /// Writes that it has finished.
+    /// Marks the run as finished and writes the file.
     pub(super) async fn end(&mut self) -> Result<Ended, Halt> {
         self.closed();
         self.save().await?;
         Ok((if self.script.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None))
     }
 
-    /// Notes that the run is over, and that all its journal has by now is in the file: what
-    /// somebody takes out of the file later is meant to be asked for, or run, anew.
+    /// Records that the run is over and that the file contains everything in the journal. If a user
+    /// later removes a part of the file, that part is requested or executed anew.
     fn closed(&mut self) {
         let mut facts = self.script.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
@@ -444,7 +447,7 @@ impl Talk<'_> {
         self.script.set_facts(&facts);
     }
 
-    /// The run ends in an error; what was bought for it is not taken again when it goes on.
+    /// Ends the run with an error. Replies bought before it are not used again on resume.
     pub(super) async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
         self.closed();
         let error = clean::error(&self.crew.redactor, error);
@@ -459,13 +462,13 @@ impl Talk<'_> {
         self.desk.write(text).await
     }
 
-    /// The same of a run that has to be left.
+    /// Like `save`, for a run that has to stop.
     pub(super) async fn leave(&mut self) {
         let text = self.text();
         self.desk.leave(text).await;
     }
 
-    /// The file as it is now, with the time that was spent on the run until now.
+    /// Returns the text of the file, with the active time to date.
     fn text(&mut self) -> String {
         self.script.set_facts(&Facts { seconds: self.sitting.seconds(), ..Facts::default() });
         self.script.write()
@@ -476,7 +479,7 @@ impl Talk<'_> {
     }
 }
 
-/// The instructions of a run.
+/// Returns the system prompt of a run.
 pub(super) async fn instructions(talk: &Talk<'_>) -> Result<String, Halt> {
     let crew = talk.crew;
     let schemas = crew.toolbox.schemas(talk.job.slot.task.tools.as_deref()).await;

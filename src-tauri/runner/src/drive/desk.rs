@@ -1,6 +1,5 @@
-//! The files of a run that is being made: its transcript, written now and then while it grows and
-//! always at the end, and its journal. Owns when something is written; how, is in `publish` and
-//! `journal`.
+//! Files of a run in progress: its transcript, written at intervals and always at the end, and its
+//! journal. Owns the time of each write; the writing itself is in `publish` and `journal`.
 use super::{Crew, Halt, blocking};
 use crate::disk::DiskError;
 use crate::event::What;
@@ -11,23 +10,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often the transcript of a run that goes fast is written. What was paid for is in the journal
-/// at once.
+/// Minimum interval between writes of a transcript. Paid replies are in the journal at once.
 const PAUSE: Duration = Duration::from_millis(250);
-/// How long to wait when the disk is full.
+/// Retry interval while the disk is full.
 const FULL: Duration = Duration::from_secs(5);
 
-/// Where a run writes.
+/// Files of a run in progress.
 pub(super) struct Desk {
     crew: Arc<Crew>,
     path: String,
     pub(super) journal: Journal,
     last: Option<Instant>,
-    /// How the file was left.
+    /// State of the file after our last write.
     left: Option<Stamp>,
 }
 
-/// What tells one state of a file from another: length, last change, number.
+/// Identifies a state of a file: length, modification time (seconds, nanoseconds), inode.
 type Stamp = (u64, i64, i64, u64);
 
 impl Desk {
@@ -35,12 +33,12 @@ impl Desk {
         Self { crew, path, journal, last: None, left: None }
     }
 
-    /// How long the transcript may wait to be written.
+    /// Returns the time until the transcript may be written again.
     pub(super) fn due(&self) -> Duration {
         self.last.map_or(Duration::ZERO, |last| PAUSE.saturating_sub(last.elapsed()))
     }
 
-    /// Writes the transcript. A full disk is waited for, because what would be lost was paid for.
+    /// Writes the transcript. Retries while the disk is full, because the content was paid for.
     pub(super) async fn write(&mut self, text: String) -> Result<(), Halt> {
         let text: Arc<str> = text.into();
         let mut attempt = 1;
@@ -75,9 +73,8 @@ impl Desk {
         }
     }
 
-    /// Writes the transcript of a run that is left, once: not where somebody edited it or took it
-    /// away meanwhile, and what is in the way is no reason to stay, for what was paid for is in the
-    /// journal.
+    /// Writes the transcript of a run that stops, once. Does nothing if a user edited or removed
+    /// the file meanwhile. Errors are only logged, because paid replies are in the journal.
     pub(super) async fn leave(&self, text: String) {
         let (dir, path, left) = (self.crew.output_dir.clone(), self.path.clone(), self.left);
         let written = blocking(move || {
@@ -89,15 +86,15 @@ impl Desk {
         }
     }
 
-    /// Notes that nothing the journal has by now is to be taken again.
+    /// Records in the journal that none of its present replies may be used again.
     pub(super) async fn outlive(&self) {
         if let Err(error) = self.journal.append(Record::Anew).await {
             tracing::warn!(%error, "that the file has everything was not noted in the journal");
         }
     }
 
-    /// Notes what a tool returned, so that it is not run again. Where that does not work, it is:
-    /// nobody paid for it.
+    /// Journals the outcome of a tool call, which prevents a second execution. Errors are only
+    /// logged, because tool calls cost nothing.
     pub(super) fn note(&self, ran: Ran) {
         if let Err(error) = self.journal.note(Record::Tool(ran)) {
             tracing::warn!(%error, "what a tool returned was not noted");
@@ -105,8 +102,8 @@ impl Desk {
     }
 }
 
-/// Puts the transcript in its place. One that somebody edited since we wrote it is moved aside
-/// first, so that nothing is lost.
+/// Writes the transcript. If a user edited it since our last write, their version is moved aside
+/// first, which preserves the edit.
 fn put(
     dir: &Path,
     path: &str,

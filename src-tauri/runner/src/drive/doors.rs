@@ -1,5 +1,5 @@
-//! Whom the runs of a launch ask, by address and name of the key, and where a key was refused:
-//! there nobody else need ask. Elsewhere it says nothing.
+//! Endpoints of a launch, by address and name of the key, and those whose key was refused: no
+//! further requests are sent to these.
 use super::Job;
 use crate::provider::promptql::PromptQl;
 use crate::setup::Setup;
@@ -7,7 +7,7 @@ use crate::spec::{Model, Provider};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
-/// An address with the name of the key that is sent there.
+/// Address with the name of the key that is sent to it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Door {
     address: String,
@@ -15,19 +15,19 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// Where a model is asked. Recordings are nowhere.
+    /// Endpoint of a model. Replayed models have an empty one.
     pub(super) fn of_model(model: &Model) -> Self {
         let is_asked = model.provider != Provider::Replay;
         let address = if is_asked { model.base_url.clone() } else { String::new() };
         Self { address, key: model.key.clone().filter(|_| is_asked) }
     }
 
-    /// Where `PromptQL` is asked.
+    /// Endpoint of `PromptQL`.
     pub(super) fn of_promptql(spec: &PromptQl) -> Self {
         Self { address: spec.base_url.clone(), key: Some(spec.key.clone()) }
     }
 
-    /// Where a job asks; none for what cannot be made at all.
+    /// Endpoint of a job; `None` if the job cannot be executed at all.
     pub(super) fn of_job(setup: &Setup, job: &Job) -> Option<Self> {
         let model = setup.model(&job.slot.at.model)?;
         if job.slot.at.system == "promptql" && model.provider != Provider::Replay {
@@ -37,7 +37,7 @@ impl Door {
     }
 }
 
-/// The doors of a launch.
+/// Endpoints of a launch.
 #[derive(Debug, Default)]
 pub struct Doors {
     all: BTreeSet<Door>,
@@ -45,7 +45,7 @@ pub struct Doors {
 }
 
 impl Doors {
-    /// Those of these jobs.
+    /// Returns the endpoints of these jobs.
     pub fn of(setup: &Setup, jobs: &[Job]) -> Self {
         Self {
             all: jobs.iter().filter_map(|job| Door::of_job(setup, job)).collect(),
@@ -53,12 +53,12 @@ impl Doors {
         }
     }
 
-    /// Why nobody need ask there, once somebody was refused.
+    /// Returns the reason an endpoint's key was refused, if it was.
     pub(super) fn refused(&self, door: &Door) -> Option<String> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).get(door).cloned()
     }
 
-    /// Notes that a key was refused; true for the first time.
+    /// Records that a key was refused. Returns true the first time.
     pub(super) fn refuse(&self, door: Door, why: &str) -> bool {
         self.refused
             .lock()
@@ -67,7 +67,7 @@ impl Doors {
             .is_none()
     }
 
-    /// True when there is none left where anybody could ask.
+    /// Returns true if the key of every endpoint was refused.
     pub(super) fn are_all_refused(&self) -> bool {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         self.all.iter().all(|door| refused.contains_key(door))

@@ -1,5 +1,6 @@
-//! Searches for an answer: ask the model, run what it calls, go on where the method says, until the
-//! search is over. Owns the order of these; what comes next is decided in `search`.
+//! Searches for an answer: sends requests to the model, executes its tool calls, and continues as
+//! the method directs, until the search is over. Owns the order of these; `search` decides the next
+//! step.
 use super::converse::{FORGOTTEN, Talk, instructions, may_be_told, wanting};
 use super::{Ended, Halt, clean};
 use crate::event::{Ending, What};
@@ -15,27 +16,27 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use touchstone_formats::value::Value;
 
-/// A search that is being made.
+/// Search in progress.
 pub(super) struct Quest<'a> {
     talk: Talk<'a>,
     search: Search,
     compat: bool,
-    /// Arguments of calls as the model wrote them, by their nodes, where the file has them without
-    /// a secret.
+    /// Arguments of calls as the model wrote them, by node; only those that the file holds
+    /// redacted.
     sent: HashMap<usize, Value>,
 }
 
 const CHANGED: &str = "What was tried so far was changed in the file, or is of another method, so the search cannot go on from it. Start over.";
 
 impl<'a> Quest<'a> {
-    /// Goes on from what the file tells.
+    /// Resumes from the content of the file. Fails if it does not fit the method.
     pub(super) fn new(mut talk: Talk<'a>, bounds: Bounds, compat: bool) -> Result<Self, Halt> {
         talk.script.drop_error();
         let search = talk.script.search(bounds).ok_or_else(|| Halt::Broken(CHANGED.to_owned()))?;
         Ok(Self { talk, search, compat, sent: HashMap::new() })
     }
 
-    /// Goes on until the search is over, or has to be left.
+    /// Runs the search until it is over or has to stop.
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
         let ended = self.go_on().await;
         if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
@@ -67,7 +68,7 @@ impl<'a> Quest<'a> {
         }
     }
 
-    /// Asks the model once; its end, when that was one.
+    /// Requests one reply. Returns the outcome if the run ends with it.
     async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
         let turn = self.search.asked().saturating_add(1);
         let turns = self.turns(&self.search);
@@ -90,8 +91,7 @@ impl<'a> Quest<'a> {
         Ok(None)
     }
 
-    /// Keeps the arguments of calls as the model wrote them, where the file has them without a
-    /// secret.
+    /// Keeps the original arguments of calls whose arguments are redacted in the file.
     fn remember(&mut self, first: usize, reply: &Reply, sent: Vec<Call>) {
         let nodes = self.search.nodes().iter().enumerate().skip(first);
         let calls = nodes.filter(|(_, node)| matches!(node.kind, Kind::Call(_)));
@@ -102,7 +102,7 @@ impl<'a> Quest<'a> {
         }
     }
 
-    /// Runs calls side by side.
+    /// Executes calls concurrently.
     async fn run(&mut self, open: Vec<usize>) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
         let open: Vec<_> = open
@@ -154,7 +154,8 @@ impl<'a> Quest<'a> {
         }
     }
 
-    /// True when the model was told just this of the open calls, failures and all, and answered.
+    /// Returns true if the model received exactly these outcomes, including failures, and its reply
+    /// is in the journal.
     fn was_told(&self, open: &[(usize, Call, u32)], before: &[Option<(Outcome, u64)>]) -> bool {
         if !may_be_told(before) {
             return false;
@@ -167,7 +168,7 @@ impl<'a> Quest<'a> {
             && self.talk.was_answered(told.asked().saturating_add(1), &self.turns(&told))
     }
 
-    /// What the model is asked next in a search.
+    /// Returns the turns of the next request in a search.
     fn turns(&self, search: &Search) -> Vec<Turn> {
         let first = Turn::User(self.talk.script.first_message().unwrap_or_default());
         std::iter::once(first).chain(search.turns()).collect()
@@ -188,7 +189,7 @@ impl<'a> Quest<'a> {
         Ok(())
     }
 
-    /// The search is over.
+    /// Ends the search and writes the answer.
     async fn finish(&mut self) -> Result<Ended, Halt> {
         fault::point!("talk.over");
         self.talk.script.tell(&self.search);
@@ -211,7 +212,8 @@ fn close(search: &mut Search, at: usize, outcome: Outcome, ms: u64) {
     search.called(at, outcome, code, Some(Duration::from_millis(ms).as_secs_f64()));
 }
 
-/// The offered function or tool that a name means: functions of APIs also by how their names end.
+/// Resolves a name that the model used to an offered function or tool. Functions of APIs also match
+/// by the end of their names.
 fn meant(kit: &super::kit::Kit, name: &str, compat: bool) -> Option<String> {
     let api = kit.apis.as_ref().and_then(|apis| {
         let at = names::find(apis.names(), name, compat)?;

@@ -1,6 +1,6 @@
-//! What one run may call: its tools as they are offered, and which function of virtual APIs a name
-//! means. Owns how many functions are offered, and how: one by one, or through a pair of tools when
-//! no provider takes so many.
+//! Tools that one run may call, as offered to the model, and the function of virtual APIs that a
+//! name refers to. Owns the number of offered functions and the form: one by one, or through a pair
+//! of tools if there are more than the provider accepts.
 use crate::provider::Offer;
 use crate::tools::shelf::{self, Entry, Shelf};
 use crate::tools::{Called, ToolFailure, Unusable};
@@ -10,47 +10,47 @@ use touchstone_formats::stabletoolbench::functions::{self, Function};
 use touchstone_formats::stabletoolbench::{Pool, Query, names};
 use touchstone_formats::value::Value;
 
-/// Finds functions by what they do.
+/// Name of the tool that finds functions by their description.
 pub const SEARCH_APIS: &str = names::SEARCH;
-/// Calls one of them.
+/// Name of the tool that calls one of them.
 pub const CALL_API: &str = names::CALL;
-/// Functions that a search brings, when nobody says how many, and at most.
+/// Default and maximum number of functions that a search returns.
 const FOUND: usize = 5;
 const MOST_FOUND: usize = 20;
 
-/// What one run may call.
+/// Tools that one run may call.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Kit {
-    /// As the model is told of it.
+    /// Definitions sent to the model.
     pub offers: Vec<Offer>,
     /// Functions of virtual APIs among them.
     pub apis: Option<Apis>,
 }
 
-/// Functions of virtual APIs.
+/// Offered functions of virtual APIs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Apis {
-    /// The tool they are of.
+    /// Name of the tool that they belong to.
     pub tool: String,
-    /// Characters of a reply that the model is shown.
+    /// Maximum characters of a reply that the model is shown.
     pub observation: usize,
-    /// How they are offered, in a few words.
+    /// Short description of the offering.
     pub said: String,
-    /// How many there are when they are offered through a pair of tools.
+    /// Number of functions, if they are offered through a pair of tools.
     pub many: Option<usize>,
     entries: Vec<Entry>,
 }
 
-/// What decides which functions are offered.
+/// Inputs that decide which functions are offered.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked<'a> {
-    /// How the run goes about its task.
+    /// Strategy of the run.
     pub way: Way,
-    /// The query of the task, when it is of a query set.
+    /// Query of the task, if it is from a query set.
     pub query: Option<&'a Query>,
-    /// What is asked.
+    /// Prompt of the task.
     pub prompt: &'a str,
-    /// Most functions that the provider takes.
+    /// Maximum number of functions that the provider accepts.
     pub most: usize,
 }
 
@@ -61,12 +61,14 @@ impl Default for Asked<'_> {
 }
 
 impl Kit {
-    /// What calls can be held against: all but what only hands over the answer.
+    /// Returns the tools that calls can be checked against: all except the one that only submits
+    /// the answer.
     pub(super) fn told(&self) -> impl Iterator<Item = &Offer> {
         self.offers.iter().filter(|offer| offer.name != functions::FINISH)
     }
 
-    /// Offers functions of virtual APIs besides what is offered already.
+    /// Adds functions of virtual APIs to the offered tools. Fails if there are more than the
+    /// provider accepts.
     pub(super) fn offer_apis(
         &mut self,
         tool: &str,
@@ -137,23 +139,23 @@ impl Kit {
 }
 
 impl Apis {
-    /// True when the functions are offered through a search.
+    /// Returns true if the functions are offered through a search.
     pub fn is_pair(&self) -> bool {
         self.many.is_some()
     }
 
-    /// The API that a name calls.
+    /// Returns the function with this name.
     pub fn served(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.function.name == name)
     }
 
-    /// Names of the functions, in the order they are offered.
+    /// Returns the names of the functions, in offered order.
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.entries.iter().map(|entry| entry.function.name.as_str())
     }
 }
 
-/// A function as it is offered.
+/// Converts a function to a tool definition.
 pub(super) fn offer(function: Function) -> Offer {
     Offer {
         name: function.name,
@@ -162,7 +164,7 @@ pub(super) fn offer(function: Function) -> Offer {
     }
 }
 
-/// What a search brings: functions as they would be offered.
+/// Executes the search tool: returns functions in the form of tool definitions.
 pub(super) fn search(shelf: &Shelf, params: &Value) -> Called {
     let text = |key: &str| params.get(key).and_then(Value::text);
     let question = text("query")
@@ -190,7 +192,7 @@ pub(super) fn search(shelf: &Shelf, params: &Value) -> Called {
     Ok(Value::List(found.into_iter().map(shown).collect()))
 }
 
-/// The API that a call means, and its input.
+/// Resolves a call of the call tool: returns the API and its input.
 pub(super) fn called<'s>(
     shelf: &'s Shelf,
     params: &Value,
@@ -205,7 +207,7 @@ pub(super) fn called<'s>(
     Ok((entry, params.get("arguments").map_or_else(String::new, input)))
 }
 
-/// Arguments as the text an API is called with.
+/// Formats arguments as the input text of an API.
 pub(super) fn input(params: &Value) -> String {
     match params {
         Value::Text(text) => text.clone(),

@@ -1,5 +1,5 @@
-//! Making one run: takes its lock, looks again what is owed, and does exactly that. Owns nothing of
-//! what a conversation or a reply means; `converse` and `promptql` do.
+//! Executes a single run: takes its lock, checks again which steps are missing, and executes
+//! exactly those. The meaning of a conversation or a reply is owned by `converse` and `promptql`.
 mod account;
 mod ask;
 mod clean;
@@ -58,54 +58,54 @@ use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-/// What all runs of a launch share.
+/// Context shared by all runs of a launch.
 pub struct Crew {
-    /// Where transcripts go.
+    /// Directory for transcripts.
     pub output_dir: PathBuf,
-    /// Where the workspace file is.
+    /// Folder of the workspace file.
     pub base: PathBuf,
-    /// Models, systems, rules.
+    /// Models, systems and limits.
     pub setup: Setup,
     /// Keys by name, looked up once.
     pub keys: HashMap<String, ApiKey>,
-    /// Everything else that settings name, looked up once.
+    /// All other names in settings, looked up once.
     pub secrets: Secrets,
-    /// Connections.
+    /// HTTP client.
     pub client: Client,
-    /// How many requests each provider takes.
+    /// Request limits per provider.
     pub limiters: Arc<Limiters>,
-    /// Takes secrets out of whatever is written.
+    /// Removes secrets from everything that is written.
     pub redactor: Redactor,
     /// Tools.
     pub toolbox: Toolbox,
-    /// Where events go.
+    /// Sender of events.
     pub teller: Teller,
-    /// How it is stopped.
+    /// Cancellation tokens.
     pub stops: Stops,
-    /// What was spent, against the most that may be.
+    /// Spending against the spend limit.
     pub purse: Arc<Purse>,
-    /// Whom its runs ask.
+    /// Endpoints that the runs send requests to.
     pub doors: Doors,
 }
 
-/// One run that is owed.
+/// Run to execute.
 #[derive(Debug, Clone)]
 pub struct Job {
-    /// Which run, of which task.
+    /// The run and its task.
     pub slot: Slot,
-    /// What the person allows.
+    /// Permissions that the user gave.
     pub rules: plan::Rules,
-    /// A message of a person, added first.
+    /// User message to add first.
     pub message: Option<String>,
 }
 
 impl Crew {
-    /// Says what the person should know.
+    /// Sends a note to the user.
     pub fn note(&self, note: &str) {
         self.teller.tell(None, What::Noted { note: self.redactor.clean(note).into_owned() });
     }
 
-    /// Takes on nothing new, because of something that concerns every run.
+    /// Stops the launch gracefully, for a reason that concerns every run.
     fn stop_all(&self, why: &str) {
         if !self.stops.soft.is_cancelled() {
             self.stops.soft.cancel();
@@ -115,8 +115,8 @@ impl Crew {
 }
 
 impl Crew {
-    /// Stops everybody who would be told the same, because of what a provider says against a
-    /// question.
+    /// Reacts to an error of a provider: stops the whole launch if every run would fail with it, or
+    /// only the runs of this endpoint if its key was refused.
     fn heed(&self, fault: &Fault, door: &Door) {
         if !fault.kind.concerns_all() {
             return;
@@ -135,26 +135,26 @@ impl Crew {
         }
     }
 
-    /// Why a job need not be begun: its key was refused.
+    /// Returns the reason a job need not be started: its key was refused.
     pub(super) fn bars(&self, job: &Job) -> Option<String> {
         let why = self.doors.refused(&Door::of_job(&self.setup, job)?)?;
         Some(self.redactor.clean(&why).into_owned())
     }
 }
 
-/// How a run ended, and why when that needs a word.
+/// Outcome of a run, with a reason where needed.
 pub type Ended = (Ending, Option<String>);
 
-/// Why a run could not go on; its file, when there is one, is as it was last written.
+/// Reason a run could not continue. Its file, if any, is as last written.
 #[derive(Debug)]
 enum Halt {
-    /// It was stopped and can be continued.
+    /// Stopped; can be resumed.
     Stopped,
-    /// The same, because the key it needs was refused.
+    /// Stopped, because the key it needs was refused; can be resumed.
     Barred(String),
-    /// Another process has it.
+    /// Another process is executing it.
     Elsewhere(String),
-    /// Something of ours is in the way: the disk, a tool, a lock.
+    /// Local failure: the disk, a tool or a lock.
     Broken(String),
 }
 
@@ -173,7 +173,7 @@ impl From<LockError> for Halt {
     }
 }
 
-/// Makes one run.
+/// Executes a run.
 pub async fn drive(crew: Arc<Crew>, job: Job) -> Ended {
     match attempt(&crew, &job).await {
         Ok(ended) => ended,
@@ -184,18 +184,18 @@ pub async fn drive(crew: Arc<Crew>, job: Job) -> Ended {
     }
 }
 
-/// What was found on disk under the lock, and what is owed because of it.
+/// State on disk, read under the lock, and the step that follows from it.
 struct Taken {
-    /// Held for as long as the run is made.
+    /// Held while the run is executed.
     _lock: RunLock,
     decision: Decision,
     document: Option<Document>,
-    /// Only where something is owed.
+    /// None if there is nothing to do.
     journal: Option<Journal>,
 }
 
 async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
-    // What is missing is found before anything that is there is moved aside.
+    // Missing prerequisites are detected before existing files are moved aside.
     let model = crew.setup.model(&job.slot.at.model);
     let model = model
         .ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
@@ -222,7 +222,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         file.set_facts(&begun(job, model));
         return Asking { crew, job, model, recording, desk, sitting, file }.hold().await;
     }
-    // A run goes on the way it was begun.
+    // A resumed run keeps the strategy it was started with.
     let file = taken.document.filter(|_| resumed);
     let way = file.as_ref().map_or(job.slot.way, Way::of_file);
     if way != job.slot.way {
@@ -254,12 +254,12 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     }
 }
 
-/// What the model is offered, as it goes into the file.
+/// Returns the tool definitions in the form recorded in the transcript.
 fn told(crew: &Crew, kit: &Kit) -> Vec<Value> {
     kit.told().map(|offer| clean::value(&crew.redactor, offer.value())).collect()
 }
 
-/// What the model may call.
+/// Returns the tools that the model may call.
 fn kit(
     crew: &Crew,
     job: &Job,
@@ -278,14 +278,14 @@ fn kit(
     })
 }
 
-/// The conversation as it is begun or gone on with, and the message of a person that comes first.
+/// Creates or resumes the conversation, and adds the user message of the job, if any.
 fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journal) -> Script {
     let mut script = document.map_or_else(|| Script::new(&job.slot.prompt()), Script::from);
     let begun = begun(job, model);
     let facts = script.facts();
-    // As the provider named it when it answered; before that, as it is asked for.
+    // The id that the provider reported; before the first reply, the requested one.
     let model_id = facts.model_id.or_else(|| begun.model_id.clone());
-    // From here on the file says how many there are, so those that came before are counted now.
+    // From here on the file records the number of nudges; earlier ones are counted by their text.
     let told_by_words = script.nudges_by_words() as u64;
     let nudges = if facts.started.is_none() && told_by_words > 0 {
         facts.nudges.max(Some(told_by_words))
@@ -296,7 +296,7 @@ fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journa
     script.set_facts(&Facts { model_id, started, nudges, ..begun });
     script.forget("finished");
     if facts.journal.is_some_and(|lines| lines > journal.lines() as u64) {
-        // A copy of a file, without the journal it speaks of.
+        // A copy of a file without the journal that it refers to.
         script.forget("journal");
     }
     if let Some(message) = &job.message {
@@ -306,8 +306,8 @@ fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journa
     script
 }
 
-/// Takes the lock, then looks at the file: the plan may be old by now, because another process made
-/// this run in the meantime.
+/// Takes the lock, then reads the file again: the plan may be outdated, because another process may
+/// have executed this run in the meantime.
 fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     let path = &job.slot.path;
     let lock = RunLock::take(dir, path)?;
@@ -321,9 +321,9 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     {
         decision.step = Some(Step::Answer);
     }
-    // A conversation is written before anything is bought for it: replies in the journal of one
-    // that is not there were for a file that somebody took away. What `PromptQL` returned is in no
-    // file before the end.
+    // The transcript of a conversation is written before anything is bought. If it is missing, the
+    // replies in the journal belong to a file that a user removed. `PromptQL` output is in no file
+    // before the end.
     let is_talk = job.slot.at.system != "promptql";
     if decision.step == Some(Step::BeginAnew)
         || (decision.step == Some(Step::Begin) && (is_talk || job.rules.start_over))
@@ -335,7 +335,7 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     Ok(Taken { _lock: lock, decision, document, journal })
 }
 
-/// Somebody else did it in the meantime, or it cannot be done.
+/// Outcome if there is nothing to do: another process did it in the meantime, or it is impossible.
 fn nothing_owed(taken: &Taken) -> Ended {
     use touchstone_api::Act;
     match taken.decision.act {
@@ -346,7 +346,7 @@ fn nothing_owed(taken: &Taken) -> Ended {
     }
 }
 
-/// What the file says of a run from its first moment on.
+/// Returns the facts recorded at the start of a run.
 fn begun(job: &Job, model: &Model) -> Facts {
     Facts {
         system: Some(job.slot.at.system.clone()),
@@ -358,7 +358,7 @@ fn begun(job: &Job, model: &Model) -> Facts {
     }
 }
 
-/// The recording that answers in place of a provider.
+/// Loads the recording that replaces the provider, for a replayed model.
 async fn recording(crew: &Crew, job: &Job, model: &Model) -> Result<Option<Recording>, Halt> {
     if model.provider != Provider::Replay {
         return Ok(None);
@@ -368,13 +368,14 @@ async fn recording(crew: &Crew, job: &Job, model: &Model) -> Result<Option<Recor
     blocking(move || find(&dir, &at, &recorded)).await?.map(Some)
 }
 
-/// Where the recordings are that a model replays.
+/// Returns the folder of the recordings that a model replays.
 fn recordings_of(model: &Model, base: &Path, output_dir: &Path) -> PathBuf {
     let named = model.setting("recordings").and_then(touchstone_formats::value::Value::text);
     named.map_or_else(|| output_dir.to_owned(), |named| base.join(named))
 }
 
-/// Why a run cannot be replayed; none when it can, or when its model is asked for real.
+/// Returns the reason a run cannot be replayed; `None` if it can be, or if its model is not a
+/// replayed one.
 pub fn not_recorded(
     model: &Model,
     at: &Coordinates,
@@ -395,7 +396,7 @@ pub fn not_recorded(
     })
 }
 
-/// The recording of these coordinates, or of their first repeat.
+/// Finds the recording of these coordinates, or of their first repeat.
 fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt> {
     let paths = replay::recording_paths(at, recorded);
     for path in &paths {
@@ -410,7 +411,7 @@ fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt>
     Err(Halt::Broken(format!("There is no recording of this run to replay: {wanted}.")))
 }
 
-/// Does what blocks on a thread where it may.
+/// Runs blocking work on a thread where it may block.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Halt> {
     let done = tokio::task::spawn_blocking(work).await;
     done.map_err(|_| Halt::Broken("A mistake in Touchstone ended this run.".to_owned()))

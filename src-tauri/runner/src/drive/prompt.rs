@@ -1,9 +1,8 @@
-//! **Pure.** The instructions a model is given before the first message: what it may do, the
-//! schemas of the databases, and the time.
+//! **Pure.** System prompt: the rules, the database schemas and the time.
 
 use crate::search::words;
 
-/// Said when the workspace file has nothing of its own.
+/// Default prompt if the workspace file has none.
 const OURS: &str = "\
 You answer a question about data. Use the tools to get the data; never make values up. Tools only read: they cannot change anything. \
 When a tool reports an error, read it, mend your call and try again. When you have what you need, give the answer in exactly the \
@@ -11,11 +10,11 @@ format the question asks for.
 
 The time is {now}.";
 
-/// Added when there are databases.
+/// Added if there are databases.
 const DATABASES: &str = "\n\nThese are the databases and their tables:\n\n{schemas}";
 
-/// The instructions, filled in. `now` is when the run began, so that a run that is resumed says the
-/// same again.
+/// Fills in the system prompt. `now` is the start time of the run, which makes a resumed run send
+/// the same prompt.
 pub(super) fn system(
     own: Option<&str>,
     schemas: &str,
@@ -29,7 +28,7 @@ pub(super) fn system(
     if let Some(count) = many {
         template += &words::MANY.replace("{count}", &count.to_string());
     }
-    // The time first: a schema may hold a text that looks like a place for it.
+    // The time first: a schema may hold text that looks like a placeholder.
     template.replace("{now}", now).replace("{schemas}", schemas)
 }
 

@@ -1,5 +1,5 @@
-//! Runs of the system `promptql`: one question, and "go ahead" where it only proposes a plan. Owns
-//! the order; the bodies are in the codec, the file in `reply`.
+//! Runs of the system `promptql`: one question, and "go ahead" if the reply only proposes a plan.
+//! Owns the order; the bodies are in the codec, the file in `reply`.
 use super::ask::{self, Asked, Bought, Question};
 use super::desk::Desk;
 use super::doors::Door;
@@ -15,10 +15,10 @@ use touchstone_clock as clock;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// What is said to a plan that waits for leave.
+/// Reply to a plan that waits for confirmation.
 const GO_AHEAD: &str = "Go ahead with this plan.";
 
-/// One run of it.
+/// State of one `promptql` run.
 pub(super) struct Asking<'a> {
     pub(super) crew: &'a Crew,
     pub(super) job: &'a Job,
@@ -30,7 +30,7 @@ pub(super) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Asks until there is more than a plan, and writes the file.
+    /// Sends requests until the reply is more than a plan, and writes the file.
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
         if let Some(recording) = &self.recording {
             let (output, error) = (recording.output().cloned(), recording.error().cloned());
@@ -63,7 +63,7 @@ impl Asking<'_> {
             };
             let Bought { reply: output, ms, journaled, spent_ms, .. } = bought;
             self.sitting.reach(spent_ms);
-            // The API does not say what it used.
+            // The API does not report usage.
             self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
             if turn <= spec.confirm_plans && codec::proposes(&output) {
                 earlier.push(Interaction {
@@ -93,7 +93,7 @@ impl Asking<'_> {
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
             sitting: Some(self.sitting),
-            // A file with an error is begun anew, and its journal with it.
+            // A run with an error starts from scratch, with a new journal.
             from: 0,
             turn,
             repeats: false,
@@ -101,7 +101,7 @@ impl Asking<'_> {
             model: "promptql",
             key: Some(&spec.key),
             price: None,
-            // Without the secrets that its headers may hold.
+            // Computed without the secrets that headers may hold.
             hash: hash(&codec::encode(&question, &|_| None)),
             request,
             packed: |_| None,
@@ -134,7 +134,7 @@ impl Asking<'_> {
         };
         self.file.set_facts(&facts);
         self.desk.write(self.file.write()).await?;
-        // From here on the file has it: where somebody takes that away, PromptQL is asked anew.
+        // From here on the file holds everything; if a user removes it, PromptQL is asked anew.
         self.desk.outlive().await;
         Ok(ended)
     }
@@ -144,12 +144,12 @@ impl Asking<'_> {
     }
 }
 
-/// Settings of the system.
+/// Reads the settings of the system.
 pub(super) fn settings(crew: &Crew) -> Result<PromptQl, Halt> {
     codec::read(crew.setup.promptql.as_ref().unwrap_or(&Value::Null)).map_err(Halt::Broken)
 }
 
-/// Why there is no reply, with what came in its place.
+/// Formats a fault for the file, with the response body if there was one.
 fn error(fault: &Fault, body: Option<Vec<u8>>) -> Value {
     let mut error = ask::error(fault);
     if let (Value::Map(entries), Some(body)) = (&mut error, body.filter(|body| !body.is_empty())) {
@@ -159,13 +159,13 @@ fn error(fault: &Fault, body: Option<Vec<u8>>) -> Value {
     error
 }
 
-/// The artifacts that a reply made, to be given back with the next question.
+/// Returns the artifacts of a reply, to be sent with the next question.
 fn made(output: &Value) -> Vec<Value> {
     output.get("modified_artifacts").map(Value::items).unwrap_or_default().to_vec()
 }
 
-/// The file holds the reply as it came; where there were several, every interaction with its
-/// message.
+/// Returns the content of the file: a single reply unchanged; of several, every interaction with
+/// its message.
 fn whole(earlier: Vec<Interaction>, last: Option<Interaction>) -> Option<Value> {
     let mut all = earlier;
     all.extend(last);

@@ -1,10 +1,10 @@
-//! What a launch spends, against the most that it may. A bound that binds nothing is none: where a
-//! model has a price and does not say what a reply took, nothing more is bought. For a reply that
-//! broke off, which seldom says it, a guess is put aside.
+//! Spend limit of a launch. A limit must be enforceable: if a reply of a model with a price does
+//! not report its tokens, nothing more is bought. Interrupted replies seldom report usage; an
+//! estimate is reserved for them.
 use crate::spec::Price;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a launch spends.
+/// Spending of a launch against its limit.
 #[derive(Debug, Default)]
 pub struct Purse {
     most: Option<f64>,
@@ -14,20 +14,20 @@ pub struct Purse {
 #[derive(Debug, Default)]
 struct Spent {
     dollars: f64,
-    /// Put aside for replies that broke off and did not say all they took.
+    /// Estimate reserved for interrupted replies that did not report all their usage.
     guessed: f64,
-    /// The model that did not say what it took, though there is a price for it.
+    /// Model with a price that did not report its usage.
     silent: Option<String>,
 }
 
 impl Purse {
-    /// A purse with at most so many dollars; none is no bound.
+    /// Creates a limit in dollars; `None` for no limit.
     pub fn new(most: Option<f64>) -> Self {
         Self { most, spent: Mutex::default() }
     }
 
-    /// Pays for a reply of a model. What has no price was told before anything was begun, and is
-    /// not bound.
+    /// Charges a reply. Models without a price are not limited; the user was informed before the
+    /// start.
     pub(super) fn pay(&self, cost: Option<f64>, model: &str, price: Option<&Price>) {
         let mut spent = self.lock();
         match cost {
@@ -37,8 +37,7 @@ impl Purse {
         }
     }
 
-    /// Pays for an attempt that brought no reply. Where it does not say what it took, `guess` is
-    /// put aside for it.
+    /// Charges an attempt that brought no reply. If its cost is not known, `guess` is reserved.
     pub(super) fn lose(&self, cost: Option<f64>, guess: impl FnOnce() -> Option<f64>) {
         let guess = if cost.is_none() { guess() } else { None };
         let mut spent = self.lock();
@@ -46,7 +45,7 @@ impl Purse {
         spent.guessed += guess.unwrap_or(0.0);
     }
 
-    /// Why nothing more may be bought, as a sentence.
+    /// Returns the reason nothing more may be bought, as a sentence.
     pub(super) fn closed(&self) -> Option<String> {
         let (most, spent) = (self.most?, self.lock());
         if let Some(model) = &spent.silent {

@@ -1,58 +1,57 @@
-//! How long a run is being made: what went by while somebody was at it, over all the times it was
-//! gone on with. Owns no clock that can be set, so that neither that nor a pause is in it. Waiting
-//! for a provider that is busy is: the run was under way.
+//! Active time of a run across resumes, excluding pauses. Uses a monotonic clock; changes of the
+//! system time have no effect. Waiting for a busy provider counts, because the run was in progress.
 use crate::script::Facts;
 use std::time::{Duration, Instant};
 use touchstone_formats::stamp;
 
-/// The time from when a run was begun, or gone on with, until it is left.
+/// Timer that runs from the start or resume of a run until it stops.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sitting {
-    /// What was spent on it before; none when nobody knows.
+    /// Active time before; none if not known.
     before: Option<Duration>,
     began: Instant,
 }
 
 impl Sitting {
-    /// Begins now, with a run whose file says this; and by the journal so many milliseconds went by
-    /// until what came last, where that was cut off before it came into the file.
+    /// Starts the timer with the time recorded in the file or in the journal, whichever is longer.
+    /// The journal may be ahead if the run was interrupted before the file was written.
     pub(super) fn begin(file: &Facts, journal_ms: Option<u64>) -> Self {
         Self { before: before(file, journal_ms), began: Instant::now() }
     }
 
-    /// Takes in what came when so many milliseconds had been spent, and did not come into a file.
+    /// Raises the earlier time to that of a journaled reply that had not reached the file.
     pub(super) fn reach(&mut self, journal_ms: Option<u64>) {
         self.before = self.before.max(journal_ms.map(Duration::from_millis));
     }
 
-    /// What was spent until now; none when nobody knows what was before.
+    /// Returns the active time to date; `None` if the earlier time is not known.
     fn spent(&self) -> Option<Duration> {
         self.before?.checked_add(self.began.elapsed())
     }
 
-    /// The same in seconds.
+    /// Returns the active time in seconds.
     pub(super) fn seconds(&self) -> Option<f64> {
         self.spent().map(|spent| spent.as_secs_f64())
     }
 
-    /// The same in milliseconds.
+    /// Returns the active time in milliseconds.
     pub(super) fn ms(&self) -> Option<u64> {
         u64::try_from(self.spent()?.as_millis()).ok()
     }
 }
 
-/// What was spent on a run before, by its file and its journal.
+/// Returns the earlier active time according to file and journal.
 fn before(file: &Facts, journal_ms: Option<u64>) -> Option<Duration> {
     let said = file
         .seconds
         .or_else(|| from_dates(file))
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    // A journal beside a file that does not say when it was begun is of another one.
+    // A journal beside a file without a start time belongs to another run.
     said.max(journal_ms.filter(|_| file.started.is_some()).map(Duration::from_millis))
 }
 
-/// A file that does not say how long it was worked at was written in one go, from its first date to
-/// its last; one without a last date was cut off, nobody knows when.
+/// Computes the active time from the dates of a file without a recorded duration, which was written
+/// in one go. Returns `None` without an end date: the run was interrupted at an unknown time.
 fn from_dates(file: &Facts) -> Option<f64> {
     let Some(started) = &file.started else { return Some(0.0) };
     Some(stamp::seconds(file.finished.as_ref()?)? - stamp::seconds(started)?)

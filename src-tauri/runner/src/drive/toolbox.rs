@@ -1,5 +1,5 @@
-//! The tools of a launch, opened once and shared by its runs. Owns which tool a name means; what a
-//! tool does is in its own room.
+//! Tools of a launch, opened once and shared by its runs. Owns the resolution of names to tools;
+//! the tools themselves are implemented in modules of their own.
 use super::kit::{self, Apis, Asked, CALL_API, Kit, SEARCH_APIS};
 use crate::provider::Offer;
 use crate::search::observe;
@@ -21,7 +21,7 @@ use touchstone_formats::stabletoolbench::python_json::{Layout, Py};
 use touchstone_formats::stabletoolbench::{Pool, functions};
 use touchstone_formats::value::Value;
 
-/// Tools of the workspace by name, and the sandbox.
+/// Tools of the workspace by name, and the Python sandbox.
 pub struct Toolbox {
     sandboxes: Semaphore,
     queries: Semaphore,
@@ -29,7 +29,7 @@ pub struct Toolbox {
     python: Option<Result<PythonTool, Unusable>>,
 }
 
-/// Queries at the same time: each has a connection of its own, and databases have few.
+/// Maximum number of concurrent queries: each has a connection of its own, and databases allow few.
 const QUERIES: usize = 16;
 
 enum Tool {
@@ -38,18 +38,18 @@ enum Tool {
     Virtual(Box<Virtual>),
 }
 
-/// Virtual APIs with the functions they are offered as.
+/// Virtual APIs with their search index.
 struct Virtual {
     apis: VirtualApis,
     pool: Arc<Pool>,
     shelf: Shelf,
 }
 
-/// What virtual APIs need of the world around a launch.
+/// External resources that virtual APIs need.
 pub struct Around {
-    /// The APIs that the queries speak of, where there is no folder of tools.
+    /// APIs that the queries contain, used without a tool folder.
     pub queries: Arc<Pool>,
-    /// What calls are sent with.
+    /// Connections for sending calls.
     pub wires: Wires,
 }
 
@@ -65,9 +65,9 @@ impl Default for Toolbox {
 }
 
 impl Toolbox {
-    /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened
-    /// is kept with the reason: only runs that need it are refused. `python` is where the
-    /// verification of the sandbox is remembered, when one is needed.
+    /// Opens the tools of the workspace, and the sandbox if a run needs it. A tool that cannot be
+    /// opened is kept with the reason, and only runs that need it fail. `python` is the cache for
+    /// the verification of the sandbox, if one is needed.
     #[expect(
         clippy::too_many_arguments,
         reason = "each is another part of the world around a launch"
@@ -92,8 +92,8 @@ impl Toolbox {
         Self { tools, python, sandboxes: Semaphore::new(cores()), queries: Semaphore::new(QUERIES) }
     }
 
-    /// What a run may call: the tools its task names, or all; with the sandbox for the system that
-    /// has it.
+    /// Returns the tools that a run may call: those its task names, or all; with the sandbox if
+    /// `python` is set.
     pub fn kit(
         &self,
         wanted: Option<&[String]>,
@@ -154,7 +154,7 @@ impl Toolbox {
         Ok(kit)
     }
 
-    /// The schemas of the databases a run may ask, for its instructions.
+    /// Returns the schemas of the databases that a run may query, for its system prompt.
     pub async fn schemas(&self, wanted: Option<&[String]>) -> Result<String, ToolFailure> {
         let mut schemas = Vec::new();
         for (name, tool) in self.wanted(wanted) {
@@ -166,7 +166,7 @@ impl Toolbox {
         Ok(schemas.join("\n\n"))
     }
 
-    /// Calls a tool. One that is not there is a mistake of the model, which is told what there is.
+    /// Calls a tool. An unknown name is a failure that lists the available tools for the model.
     pub async fn call(
         &self,
         kit: &Kit,
@@ -221,7 +221,7 @@ impl Toolbox {
         Err(ToolFailure::new(format!("`{name}` cannot be called.")))
     }
 
-    /// Ends what was started for it.
+    /// Closes connections and processes of the tools.
     pub async fn close(self) {
         for (_, tool) in self.tools {
             if let Ok(Tool::Mcp(tool)) = tool {
@@ -243,7 +243,7 @@ impl Toolbox {
     }
 }
 
-/// Waits for a place.
+/// Waits for a permit, or fails if the call is stopped.
 async fn place<'a>(
     places: &'a Semaphore,
     stop: &CancellationToken,
@@ -256,7 +256,8 @@ async fn place<'a>(
     }
 }
 
-/// Providers refuse a whole request over one tool with a strange name, or two of the same.
+/// Checks the names of all tools: providers refuse a whole request because of one invalid or
+/// duplicate name.
 fn sound(offers: Vec<Offer>) -> Result<Vec<Offer>, Unusable> {
     let fits = |name: &str| {
         (1..=64).contains(&name.len())
@@ -278,7 +279,8 @@ fn sound(offers: Vec<Offer>) -> Result<Vec<Offer>, Unusable> {
     Ok(offers)
 }
 
-/// Programs at the same time: more would only slow each other down, and each may take much memory.
+/// Maximum number of concurrent programs: more would only slow each other down, and each may take
+/// much memory.
 fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
@@ -337,7 +339,7 @@ impl Virtual {
         Ok(Self { apis, pool, shelf })
     }
 
-    /// None when the name is none of these functions.
+    /// Returns `None` if the name is none of these functions.
     async fn call(
         &self,
         kit: &Apis,
@@ -364,7 +366,7 @@ impl Virtual {
             return Some(Err(ToolFailure::new("The call was stopped.")));
         };
         if reply.status != 200 {
-            // As the client of the original words a server that broke off.
+            // Worded like the original client does for a server that broke off.
             let error = format!("request invalid, data error. status_code={}", reply.status);
             let entries =
                 vec![("error".into(), error.as_str().into()), ("response".into(), "".into())];
@@ -373,8 +375,8 @@ impl Virtual {
                 kit.observation,
             ))));
         }
-        // What an API says went wrong is a reply like any other, and the model is shown the same as
-        // by the original.
+        // An error that an API reports is an ordinary reply, shown to the model in the original's
+        // form.
         Some(Ok(Value::Text(observe::cut(reply.observation(), kit.observation))))
     }
 }

@@ -1,6 +1,6 @@
-//! Sends a request once and reads the reply whole. Owns connections, time limits and the most a
-//! reply may hold; never repeats anything, never follows to another address, and gives a key to
-//! nobody but an encrypted or a local host.
+//! Sends a request once and reads the complete reply. Owns connections, timeouts and the size limit
+//! of replies. Never retries, never follows redirects, and sends a key only to an encrypted or a
+//! local host.
 use super::keys::ApiKey;
 use super::redact::Redactor;
 use crate::provider::{Auth, HttpReply, HttpRequest};
@@ -14,14 +14,14 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// What a request may take and a reply may hold.
+/// Limits on requests and replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Until a connection stands.
+    /// Timeout for establishing a connection.
     pub connect: Duration,
-    /// Between two parts of a stream, once its first event is there.
+    /// Timeout between two parts of a stream, after its first event.
     pub idle: Duration,
-    /// Most bytes of a body, after inflation.
+    /// Maximum bytes of a body, after decompression.
     pub body: usize,
 }
 
@@ -31,34 +31,34 @@ impl Default for Limits {
     }
 }
 
-/// Why there is no whole reply.
+/// Reason there is no complete reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendFault {
-    /// It needs a key, and none was given. Nothing was sent.
+    /// A key is required, and none was given. Nothing was sent.
     NoKey,
-    /// It must not or cannot be sent like this. Nothing was sent.
+    /// The request is invalid or must not be sent like this. Nothing was sent.
     NotSent,
-    /// No connection, or it broke before a reply began.
+    /// The connection failed, or broke before a reply began.
     Broken,
-    /// It took too long.
+    /// The request timed out.
     TimedOut,
-    /// The reply broke off or could not be inflated.
+    /// The reply was cut off or could not be decompressed.
     Cut,
-    /// The reply is larger than anything that is read.
+    /// The reply exceeds the size limit.
     TooLarge,
-    /// It was stopped.
+    /// The request was cancelled.
     Stopped,
 }
 
-/// A request that brought no whole reply.
+/// Error of a request without a complete reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SendError {
-    /// What kind of failure.
+    /// Kind of failure.
     pub fault: SendFault,
-    /// What happened and what to do, in sentences; without a key and without an address that could
-    /// hold one.
+    /// Cause and next step, in sentences; without a key and without an address that could contain
+    /// one.
     pub message: String,
-    /// What was received until then; it may have been paid for.
+    /// Part of the reply received before the failure; it may have been paid for.
     pub part: Option<HttpReply>,
 }
 
@@ -76,36 +76,36 @@ impl std::fmt::Display for SendError {
 
 impl Error for SendError {}
 
-/// Sends requests. Cheap to clone; clones share their connections.
+/// HTTP client. Cheap to clone; clones share their connections.
 #[derive(Debug, Clone, Default)]
 pub struct Client {
     limits: Limits,
     ways: Arc<Ways>,
 }
 
-/// Connections by where they lead, made ready when they are first needed: reading all certificates
-/// of a system takes a while.
+/// Connection pools by kind of destination, created on first use: loading all certificates of a
+/// system takes a while.
 #[derive(Debug, Default)]
 struct Ways {
-    /// To the world, through the proxies that the environment names.
+    /// For remote hosts, through the proxies set in the environment.
     world: OnceLock<Way>,
-    /// To this machine, never through a proxy: it would see the key.
+    /// For this machine over HTTPS, never through a proxy, which would see the key.
     local: OnceLock<Way>,
-    /// The same without encryption, which needs no certificates.
+    /// For this machine without encryption, which needs no certificates.
     plain: OnceLock<Way>,
 }
 
-/// Connections, or why there are none.
+/// Connection pool, or the reason it could not be created.
 type Way = Result<reqwest::Client, String>;
 
 impl Client {
-    /// A client of its own. What does not work here, such as missing certificates, is said by the
-    /// first request that needs it.
+    /// Creates a client with its own connections. Problems such as missing certificates are
+    /// reported by the first request that they affect.
     pub fn new(limits: Limits) -> Self {
         Self { limits, ways: Arc::default() }
     }
 
-    /// The connections for an address.
+    /// Returns the connection pool for an address.
     fn way(&self, url: &Url) -> Result<&reqwest::Client, SendError> {
         let settings = || settings(self.limits);
         let (way, settings): (_, &dyn Fn() -> reqwest::ClientBuilder) =
@@ -115,7 +115,7 @@ impl Client {
                 (true, _) => (&self.ways.plain, &|| settings().no_proxy().tls_certs_only([])),
             };
         let way = way.get_or_init(|| {
-            // Another part of the process may have been first, with the same one.
+            // Another part of the process may have installed the same provider before.
             let _ = rustls::crypto::ring::default_provider().install_default();
             settings().build().map_err(|error| sentence(&error.without_url()))
         });
@@ -124,7 +124,7 @@ impl Client {
         })
     }
 
-    /// Sends once. The reply is returned whatever its status is; everything else is an error.
+    /// Sends a request once. Returns a complete reply of any status; everything else is an error.
     pub async fn send(
         &self,
         request: &HttpRequest,
@@ -158,7 +158,7 @@ impl Client {
         }
     }
 
-    /// Everything that can be wrong before anything is sent.
+    /// Checks and builds the request before anything is sent.
     fn prepare(
         &self,
         request: &HttpRequest,
@@ -195,7 +195,7 @@ impl Client {
         Ok(client.post(url).headers(headers).body(request.body.clone()))
     }
 
-    /// Reads a body, piece by piece as it is inflated.
+    /// Reads the decompressed body piece by piece.
     async fn read(
         &self,
         mut response: Response,
@@ -207,8 +207,8 @@ impl Client {
         let mut has_event = false;
         loop {
             let next = response.chunk();
-            // Until the first event a model may think, or read what it was sent, for as long as any
-            // reply may take.
+            // Before the first event a model may reason, or read a long prompt, within the ordinary
+            // timeout.
             let piece = if stream && has_event {
                 timeout(self.limits.idle, next).await.map_err(|_| {
                     let idle = self.limits.idle.as_secs_f64();
@@ -226,7 +226,7 @@ impl Client {
             })?;
             let Some(piece) = piece else { return Ok(()) };
             if body.len() + piece.len() > self.limits.body {
-                // Nothing of it is of use, and it must not be kept.
+                // A part of it is useless, and must not be kept.
                 *body = Vec::new();
                 let most = self.limits.body >> 20;
                 return Err(SendError::new(
@@ -234,8 +234,8 @@ impl Client {
                     format!("The reply is larger than {most} MiB."),
                 ));
             }
-            // Only what is new is searched: a long body that never has an event would be read over
-            // and over.
+            // Searches only new bytes; otherwise a long body without events would be scanned
+            // repeatedly.
             let searched = body.len().saturating_sub(EVENT.len() - 1);
             body.extend_from_slice(&piece);
             has_event = has_event || memmem::find(&body[searched..], EVENT).is_some();
@@ -257,7 +257,7 @@ fn settings(limits: Limits) -> reqwest::ClientBuilder {
         .http2_max_header_list_size(64 << 10)
 }
 
-/// Whether what is sent there stays on this machine.
+/// Returns true if data sent to the address stays on this machine.
 fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -265,7 +265,7 @@ fn is_local(url: &Url) -> bool {
         || address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// The header with the key, marked so that nothing prints it.
+/// Returns the header with the key, marked as sensitive to keep it from being printed.
 fn authorization(
     auth: Auth,
     key: Option<&ApiKey>,
@@ -302,7 +302,7 @@ fn text_headers(headers: &HeaderMap) -> Vec<(String, String)> {
 }
 
 fn broken(error: reqwest::Error, url: &str) -> SendError {
-    // A proxy that refuses or a name that nobody knows is a failed connection as well.
+    // A refusing proxy or an unknown host name is a failed connection, too.
     let (fault, what) = match (error.is_timeout(), error.is_connect()) {
         (true, _) => (SendFault::TimedOut, "No connection in time"),
         (false, true) => (SendFault::Broken, "No connection"),
@@ -318,16 +318,16 @@ fn broken(error: reqwest::Error, url: &str) -> SendError {
     SendError::new(fault, said)
 }
 
-/// Host and port of the proxy that the environment names for an address; none when there is none,
-/// as for this machine.
+/// Returns host and port of the proxy set in the environment for an address; `None` if there is
+/// none, and for this machine.
 fn proxy(url: &str) -> Option<String> {
     let local = Url::parse(url).ok().is_some_and(|url| is_local(&url));
     let found = Matcher::from_system().intercept(&url.parse().ok()?).filter(|_| !local)?;
     found.uri().authority().map(|at| at.as_str().rsplit('@').next().unwrap_or_default().to_owned())
 }
 
-/// The innermost words of an error, which name the cause; what looks like a password in them is
-/// taken out.
+/// Returns the innermost message of an error, which names the cause, with anything that looks like
+/// a password removed.
 fn sentence(error: &dyn Error) -> String {
     let mut words = error;
     while let Some(inner) = words.source() {

@@ -1,6 +1,6 @@
-//! Keys of providers: where they come from and where they may be kept. The environment comes first,
-//! then the keyring of the operating system; no key is ever written to a file. Owns the one type
-//! that holds a key, which nothing can print.
+//! Keys of providers and their sources. The environment comes first, then the keyring of the
+//! operating system; keys are never written to a file. Owns the only type that holds a key, which
+//! cannot be printed.
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -9,34 +9,34 @@ use std::sync::OnceLock;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// Under which name the keyring of the system lists what is ours.
+/// Service name of our entries in the keyring.
 const OURS: &str = "touchstone";
 
-/// A key. It cannot be printed or written by accident, and its memory is wiped when it is dropped.
+/// Key. It cannot be printed or written by accident, and its memory is wiped on drop.
 #[derive(Clone)]
 pub struct ApiKey(Zeroizing<String>);
 
 impl ApiKey {
-    /// A key, without the blanks around it that come along when one is copied.
+    /// Validates a key and trims surrounding whitespace, which is often copied along.
     pub fn new(text: &str) -> Result<Self, KeyError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(KeyError::Empty);
         }
-        // It has to fit into a header, where anything else would change what is sent.
+        // It must fit into a header; other characters would change the request.
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(KeyError::OddLetters);
         }
         Ok(Self(Zeroizing::new(text.to_owned())))
     }
 
-    /// The key itself: for the header it belongs in, and for what keeps it out of everything else.
-    pub fn reveal(&self) -> &str {
+    /// Returns the key itself: only for its header, and for redaction.
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// The last four letters, for people to tell keys apart; none when that would show too much of
-    /// it.
+    /// Returns the last four characters, which help users to tell keys apart; `None` if these would
+    /// reveal too much of it.
     pub fn last4(&self) -> Option<&str> {
         self.0.len().checked_sub(4).filter(|before| *before >= 12).map(|before| &self.0[before..])
     }
@@ -48,58 +48,58 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// What can be wrong with a key or with the place where it is kept.
+/// Error of a key or of its storage.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum KeyError {
-    /// Nothing but blanks.
+    /// The key is blank.
     #[error("The key is empty. Copy it again from the provider's page.")]
     Empty,
-    /// It cannot be sent.
+    /// The key contains characters that cannot be sent.
     #[error(
         "The key holds letters that no key has, such as a blank or a line break. Copy it again from the provider's page."
     )]
     OddLetters,
-    /// There is no keyring here.
+    /// There is no keyring on this system.
     #[error("{0}")]
     NoKeyring(String),
-    /// There is one, but it does not open.
+    /// The keyring is locked.
     #[error(
         "The keyring of the system does not open: {0}. Unlock it and try again, or set the key in the environment."
     )]
     Locked(String),
-    /// It failed in another way.
+    /// The keyring failed in another way.
     #[error("The keyring of the system failed: {0}. Try again, or set the key in the environment.")]
     Failed(String),
 }
 
-/// Where a key comes from.
+/// Source of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// An environment variable.
+    /// Environment variable.
     Environment,
-    /// The keyring of the operating system.
+    /// Keyring of the operating system.
     Keyring,
 }
 
-/// Where keys are kept between starts.
+/// Persistent storage of keys.
 pub trait Vault: Send + Sync {
-    /// Whether keys can be kept here, and if not why.
+    /// Checks that keys can be stored here. The error gives the reason.
     fn open(&self) -> Result<(), KeyError>;
-    /// What is kept under a name.
+    /// Returns the stored key of a name.
     fn get(&self, name: &str) -> Result<Option<Zeroizing<String>>, KeyError>;
-    /// Keeps it under a name, in place of what was there.
+    /// Stores a key under a name, replacing any other.
     fn set(&self, name: &str, key: &str) -> Result<(), KeyError>;
-    /// Forgets it; fine when there is nothing.
+    /// Removes a key. Succeeds if there is none.
     fn forget(&self, name: &str) -> Result<(), KeyError>;
 }
 
-/// The environment as it was before keys were taken out of it.
+/// Environment before keys were removed from it.
 static KEPT: OnceLock<BTreeMap<OsString, Zeroizing<Vec<u8>>>> = OnceLock::new();
 
-/// Remembers the environment, so that keys can be taken out of it and are found all the same.
+/// Saves the environment. Keys can then be removed from it and are still found.
 pub fn keep_environment() {
     let all = std::env::vars_os().map(|(name, value)| (name, Zeroizing::new(value.into_vec())));
-    // The first word counts: later there may be less in it.
+    // The first call counts: later ones may see a reduced environment.
     let _ = KEPT.set(all.collect());
 }
 
@@ -108,13 +108,13 @@ fn variable(name: &str) -> Option<String> {
     String::from_utf8(kept.get(OsStr::new(name))?.to_vec()).ok()
 }
 
-/// What is looked up in the environment.
+/// Looks up an environment variable.
 type Environment = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// All keys, by name. The name is that of the environment variable; the keyring uses the same.
+/// Keys by name. The environment variable and the keyring entry have the same name.
 ///
-/// The keyring may ask the person to unlock it, and then blocks for as long as that takes: call
-/// these where blocking is allowed.
+/// The keyring may ask the user to unlock it and blocks meanwhile: call these methods where
+/// blocking is allowed.
 pub struct Keys {
     environment: Environment,
     vault: Box<dyn Vault>,
@@ -127,12 +127,12 @@ impl fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// Those of this process and this person.
+    /// Uses the environment of this process and the keyring of this user.
     pub fn system() -> Self {
         Self::new(variable, Keyring)
     }
 
-    /// Those of another environment and another keyring.
+    /// Uses another environment and another keyring.
     pub fn new(
         environment: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
         vault: impl Vault + 'static,
@@ -140,24 +140,25 @@ impl Keys {
         Self { environment: Box::new(environment), vault: Box::new(vault) }
     }
 
-    /// The key of a name; none when it is nowhere.
+    /// Returns the key of a name, or `None` if it is not set.
     pub fn get(&self, name: &str) -> Result<Option<ApiKey>, KeyError> {
         Ok(self.find(name)?.map(|(key, _)| key))
     }
 
-    /// Where the key of a name comes from; none when it is nowhere.
+    /// Returns the source of a key, or `None` if it is not set.
     pub fn source(&self, name: &str) -> Result<Option<Source>, KeyError> {
         Ok(self.find(name)?.map(|(_, source)| source))
     }
 
-    /// A key with where it comes from.
+    /// Returns a key with its source.
     pub fn find(&self, name: &str) -> Result<Option<(ApiKey, Source)>, KeyError> {
         let found = self.text(name)?;
         found.map(|(text, source)| Ok((ApiKey::new(&text)?, source))).transpose()
     }
 
-    /// A secret that goes into no header, such as a password, with the letters it has; none when it
-    /// is nowhere. A line break at its end comes along from a file and is no part of it.
+    /// Returns a secret that is not sent in a header, such as a password, with any characters;
+    /// `None` if it is not set. Trailing line breaks, which often come along from a file, are
+    /// removed.
     pub fn secret(&self, name: &str) -> Result<Option<Zeroizing<String>>, KeyError> {
         let found = self.text(name)?;
         Ok(found.map(|(text, _)| Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())))
@@ -171,28 +172,29 @@ impl Keys {
         }
         match self.vault.get(name) {
             Ok(kept) => Ok(kept.map(|text| (text, Source::Keyring))),
-            // Where no keyring is, no key is in it.
+            // Without a keyring there is no key in it.
             Err(KeyError::NoKeyring(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Keeps a key in the keyring. A variable of the same name still comes first.
+    /// Stores a key in the keyring. An environment variable of the same name still takes
+    /// precedence.
     pub fn set(&self, name: &str, key: &ApiKey) -> Result<(), KeyError> {
         self.vault.set(name, key.reveal())
     }
 
-    /// Removes a key from the keyring. What the environment holds stays.
+    /// Removes a key from the keyring. The environment is not changed.
     pub fn forget(&self, name: &str) -> Result<(), KeyError> {
         self.vault.forget(name)
     }
 
-    /// Whether keys can be kept here, and if not why.
+    /// Checks that keys can be stored here. The error gives the reason.
     pub fn can_store(&self) -> Result<(), KeyError> {
         self.vault.open()
     }
 
-    /// What to say when the key of a name is nowhere.
+    /// Explains that a key is missing, with the next step.
     pub fn missing(&self, name: &str) -> String {
         match self.can_store() {
             Ok(()) => format!("There is no key {name}. {}", self.how_to_set(name)),
@@ -200,7 +202,7 @@ impl Keys {
         }
     }
 
-    /// The next step where that it is missing was said already.
+    /// Returns only the next step for a missing key.
     pub fn how_to_set(&self, name: &str) -> String {
         match self.can_store() {
             Ok(()) => format!("Store it in the settings, or set {name} in the environment."),
@@ -209,7 +211,7 @@ impl Keys {
     }
 }
 
-/// The keyring of the operating system: Secret Service, Keychain or Credential Manager.
+/// Keyring of the operating system: Secret Service, Keychain or Credential Manager.
 #[derive(Debug, Clone, Copy)]
 pub struct Keyring;
 
@@ -254,8 +256,8 @@ impl Vault for Keyring {
     }
 }
 
-/// Some of these errors hold what was kept, so nothing of them is repeated but the words of the
-/// system.
+/// Converts an error. Some of these errors contain the stored secret, therefore only the message of
+/// the system is repeated.
 fn failed(error: &keyring::Error) -> KeyError {
     match error {
         keyring::Error::NoStorageAccess(_) => KeyError::Locked(innermost(error)),
@@ -270,7 +272,7 @@ fn failed(error: &keyring::Error) -> KeyError {
     }
 }
 
-/// The words of the system, without those that were put around them.
+/// Returns the message of the system, without wrapping errors.
 fn innermost(error: &keyring::Error) -> String {
     let mut words: &dyn std::error::Error = error;
     while let Some(inner) = words.source() {

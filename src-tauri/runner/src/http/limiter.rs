@@ -1,5 +1,5 @@
-//! The gate before a provider: as many requests at once as its pace allows, first come, first
-//! served. Owns the waiting; what the pace is, is decided in `pace.rs`.
+//! Rate limiter of a provider: admits as many concurrent requests as the pace allows, first come,
+//! first served. Owns the waiting; `pace.rs` decides the limit.
 use super::pace::{Bounds, Outcome, Pace};
 use crate::spec::Provider;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// One gate; clones share it.
+/// Rate limiter; clones share its state.
 #[derive(Debug, Clone)]
 pub struct Limiter {
     inner: Arc<Inner>,
@@ -23,7 +23,7 @@ struct Inner {
 #[derive(Debug)]
 struct State {
     pace: Pace,
-    /// Places that exist: those taken and those free.
+    /// Number of existing permits, taken and free.
     places: u32,
 }
 
@@ -34,7 +34,7 @@ impl Default for Limiter {
 }
 
 impl Limiter {
-    /// A gate of its own.
+    /// Creates a separate limiter.
     pub fn new(bounds: Bounds) -> Self {
         let pace = Pace::new(bounds);
         let places = pace.limit();
@@ -47,21 +47,22 @@ impl Limiter {
         }
     }
 
-    /// Waits for a place. To give up waiting, drop the future: the place goes to the next in line.
+    /// Waits for a permit. Dropping the future gives up waiting; the permit goes to the next in
+    /// line.
     pub async fn enter(&self) -> Place {
-        // The gate is never closed, so there is always a place in the end; without one, nothing is
-        // counted.
+        // The semaphore is never closed, so this always succeeds in the end; without a permit,
+        // nothing is counted.
         let taken = Arc::clone(&self.inner.places).acquire_owned().await.ok();
         self.inner.with(|state| state.pace.began());
         Place { inner: Arc::clone(&self.inner), taken, outcome: Outcome::Neutral }
     }
 
-    /// How many may be under way at once, for now.
+    /// Returns the present limit on concurrent requests.
     pub fn limit(&self) -> u32 {
         self.inner.with(|state| state.pace.limit())
     }
 
-    /// How many are under way.
+    /// Returns the number of requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.inner.with(|state| state.pace.in_flight())
     }
@@ -69,7 +70,7 @@ impl Limiter {
 
 impl Inner {
     fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
-        // A panic elsewhere leaves the counts as they are, which is still right.
+        // A panic elsewhere leaves the counts as they were, which is still correct.
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -97,7 +98,7 @@ impl Inner {
     }
 }
 
-/// A place behind the gate, free again when it is dropped.
+/// Permit of a rate limiter, released on drop.
 #[derive(Debug)]
 #[must_use = "the place is free again when this is dropped"]
 pub struct Place {
@@ -107,7 +108,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Leaves, and says how it went.
+    /// Releases the permit and reports the outcome of the request.
     pub fn leave(mut self, outcome: Outcome) {
         self.outcome = outcome;
     }
@@ -122,15 +123,14 @@ impl Drop for Place {
 /// Provider, model, name of the key.
 type Whose = (Provider, String, Option<String>);
 
-/// The gates of a launch: one for each provider, model and key.
+/// Rate limiters of a launch: one per provider, model and key.
 #[derive(Debug, Default)]
 pub struct Limiters {
     gates: Mutex<HashMap<Whose, Limiter>>,
 }
 
 impl Limiters {
-    /// The gate for a model (as the provider names it) with a key (by the name under which it is
-    /// kept).
+    /// Returns the limiter for a model (by the provider's name for it) with a key (by its name).
     pub fn of(&self, provider: Provider, model: &str, key_name: Option<&str>) -> Limiter {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         gates.entry((provider, model.to_owned(), key_name.map(str::to_owned))).or_default().clone()
@@ -174,7 +174,7 @@ mod tests {
             futures_poll(&mut second).await.is_none() && futures_poll(&mut third).await.is_none()
         );
         drop(first);
-        // The place was already given to the second, who never looks.
+        // The permit already went to the second, which is never polled again.
         drop(second);
         assert!(futures_poll(&mut third).await.is_some());
         drop(third);
@@ -267,7 +267,7 @@ mod tests {
         assert!(!same(&gates.of(Provider::OpenAi, "m", None)));
     }
 
-    /// What a future has to say right now.
+    /// Polls a future once.
     async fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
         std::future::poll_fn(|context| {
             std::task::Poll::Ready(match std::pin::Pin::new(&mut *future).poll(context) {

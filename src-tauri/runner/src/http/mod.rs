@@ -1,9 +1,9 @@
-//! HTTP to providers: sending a request as often as the rules allow, at a pace the provider bears,
-//! with a key that nothing else gets to see. Owns connections, waits, keys and the cleaning of
-//! text; knows nothing of what a request or a reply means.
+//! HTTP requests to providers, with retries, rate limiting and keys that nothing else can read.
+//! Owns connections, waits, keys and redaction. The meaning of requests and replies is not known
+//! here.
 //!
-//! A caller has an `HttpRequest` and a function that decodes an `HttpReply`; [`persist::Sending`]
-//! does the rest.
+//! A caller provides an `HttpRequest` and a function that decodes an `HttpReply`;
+//! [`persist::Sending`] does the rest.
 
 pub mod client;
 pub mod keys;

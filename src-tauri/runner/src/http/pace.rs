@@ -1,16 +1,16 @@
-//! **Pure.** How many requests a provider bears at once: grows while all goes well, shrinks when it
-//! says there are too many. Owns the counting; owns no clock (milliseconds are an argument) and
-//! lets nobody wait.
+//! **Pure.** Number of concurrent requests that a provider accepts: grows on success, shrinks when
+//! the provider reports too many requests. Owns the counting; has no clock (milliseconds are an
+//! argument) and blocks nothing.
 use std::time::Duration;
 
-/// Between which numbers, and where it begins.
+/// Bounds of the limit, and its start value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// At first.
+    /// Start value.
     pub start: u32,
-    /// Never below.
+    /// Minimum.
     pub min: u32,
-    /// Never above.
+    /// Maximum.
     pub max: u32,
 }
 
@@ -20,42 +20,41 @@ impl Default for Bounds {
     }
 }
 
-/// What became of a request, as far as the pace is concerned.
+/// Outcome of a request, for the pace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It worked at the first attempt.
+    /// Succeeded at the first attempt.
     Good,
     /// Too many requests; with the wait that the provider asked for.
     TooMany(Option<Duration>),
-    /// Anything else: it worked only after others had failed, it failed for a reason of its own, or
-    /// it was given up.
+    /// Anything else: it succeeded after a retry, failed for another reason, or was cancelled.
     Neutral,
 }
 
-/// After too many requests nothing is concluded for so long: those under way at the time fail too,
-/// and are no news.
+/// After too many requests, outcomes are ignored for this time: requests in flight at the time
+/// fail, too, which is no new information.
 const COOLDOWN: Duration = Duration::from_secs(15);
-/// A round has at least so many good requests.
+/// Minimum number of successful requests in a round.
 const SMALLEST_ROUND: u32 = 4;
 
-/// The pace with one provider.
+/// Adaptive limit on concurrent requests to one provider.
 #[derive(Debug, Clone)]
 pub struct Pace {
     bounds: Bounds,
     limit: u32,
     in_flight: u32,
-    /// Most that were under way at once in this round.
+    /// Maximum number of concurrent requests in this round.
     peak: u32,
-    /// Good ones in this round.
+    /// Successful requests in this round.
     good: u32,
-    /// Until the first time that there were too many, a round doubles the limit.
+    /// True until the first time of too many requests; a round then doubles the limit.
     doubling: bool,
-    /// Nothing is concluded before this time.
+    /// Outcomes are ignored before this time.
     calm_from: u64,
 }
 
 impl Pace {
-    /// A pace between bounds; those that contradict each other are put right.
+    /// Creates a pace within bounds; contradictory bounds are corrected.
     pub fn new(bounds: Bounds) -> Self {
         let min = bounds.min.max(1);
         let max = bounds.max.max(min);
@@ -71,23 +70,23 @@ impl Pace {
         }
     }
 
-    /// How many may be under way at once.
+    /// Returns the limit on concurrent requests.
     pub fn limit(&self) -> u32 {
         self.limit
     }
 
-    /// How many are under way.
+    /// Returns the number of requests in flight.
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// A request begins.
+    /// Counts the start of a request.
     pub fn began(&mut self) {
         self.in_flight += 1;
         self.peak = self.peak.max(self.in_flight);
     }
 
-    /// A request has ended.
+    /// Counts the end of a request and adapts the limit.
     pub fn ended(&mut self, outcome: Outcome, now_ms: u64) {
         self.in_flight = self.in_flight.saturating_sub(1);
         match outcome {
@@ -104,7 +103,7 @@ impl Pace {
             self.limit = (self.limit - self.limit.div_ceil(5)).max(self.bounds.min);
             self.doubling = false;
         } else if asked.is_none_or(|asked| asked <= COOLDOWN) {
-            // Part of the same episode, and nothing new in it.
+            // Part of the same episode, without new information.
             return;
         }
         self.calm_from = self.calm_from.max(now_ms.saturating_add(rest));
@@ -116,8 +115,8 @@ impl Pace {
         if self.good < self.limit.max(SMALLEST_ROUND) {
             return;
         }
-        // A limit that was not nearly reached has not been tried: it says nothing about a higher
-        // one.
+        // If the limit was not nearly reached, it was not tested, and a higher one is not
+        // justified.
         if u64::from(self.peak) * 5 >= u64::from(self.limit) * 4 {
             let more = if self.doubling { self.limit } else { (self.limit / 20).max(1) };
             self.limit = self.limit.saturating_add(more).min(self.bounds.max);
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A whole round at full use.
+    /// Plays a whole round at full use.
     fn round(pace: &mut Pace, now_ms: u64) {
         let size = pace.limit().max(SMALLEST_ROUND);
         let at_once = pace.limit();
@@ -303,7 +302,7 @@ mod tests {
                     Event::Later(more) => now += more,
                     Event::Begin | Event::End(..) => {}
                 }
-                // What is above the limit was begun under a higher one, and only ever becomes less.
+                // Requests above the limit were started under a higher one, and only ever decrease.
                 allowed = pace.limit().max(allowed.min(pace.in_flight()));
                 prop_assert!(pace.in_flight() <= allowed);
                 prop_assert!(pace.limit() >= min.max(1) && pace.limit() <= max.max(min).max(1));

@@ -1,6 +1,6 @@
-//! Asks until there is a reply, as often as the rules allow: enters the gate, sends, keeps what
-//! came, lets it be judged, waits. Owns the order of these steps; what is kept where and what a
-//! reply means is the caller's.
+//! Sends a request until there is a usable reply, within the retry rules: waits for the rate
+//! limiter, sends, stores the attempt, has it judged, waits. Owns the order of these steps; storage
+//! and the meaning of replies are up to the caller.
 use super::client::{Client, SendError, SendFault};
 use super::keys::ApiKey;
 use super::limiter::Limiter;
@@ -15,75 +15,75 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use touchstone_clock as clock;
 
-/// One attempt, as it is kept.
+/// Attempt, in the form to be stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
-    /// Which one, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// Status, when a reply began.
+    /// Status, if a reply began.
     pub status: Option<u16>,
-    /// Headers that say something about the reply, names in lower case.
+    /// Selected headers, with names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body, as far as it came.
+    /// Body received; may be incomplete.
     pub body: Vec<u8>,
-    /// Milliseconds from the first byte sent to the last one received.
+    /// Milliseconds from the start of the request to the last byte received.
     pub ms: u64,
-    /// Why the reply is not whole; none when it is.
+    /// Reason the reply is incomplete; none if it is complete.
     pub error: Option<String>,
 }
 
-/// Something that is going to be tried again.
+/// Notice of a retry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Retrying {
-    /// Which attempt comes next, from 2; the present one when only its reply is to be kept again.
+    /// Number of the next attempt, from 2; the present one if only storing it is retried.
     pub attempt: u32,
-    /// After so long.
+    /// Wait before the retry.
     pub wait: Duration,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
 }
 
-/// Why there is no reply in the end.
+/// Final failure.
 #[derive(Debug)]
 pub enum Failed {
-    /// The provider or the way to it.
+    /// Failure of the provider or the connection.
     Fault {
-        /// What is wrong; its message says why it was not tried again.
+        /// The failure; its message states the reason there is no further attempt.
         fault: Fault,
-        /// Attempts made.
+        /// Number of attempts.
         attempts: u32,
     },
-    /// A reply came and could not be kept: it must not be acted on.
+    /// A reply arrived but could not be stored; it must not be used.
     NotKept {
         /// The reply; it may have been paid for.
         attempt: Arc<Attempt>,
-        /// Why it could not be kept.
+        /// Reason it could not be stored.
         why: DiskError,
     },
-    /// It was stopped.
+    /// Stopped.
     Stopped,
 }
 
-/// A request with all that is needed to send it.
+/// Request with everything needed to send it.
 #[derive(Debug, Clone, Copy)]
 pub struct Sending<'a> {
-    /// Sends it.
+    /// HTTP client.
     pub client: &'a Client,
-    /// The gate of its provider, model and key.
+    /// Rate limiter of its provider, model and key.
     pub limiter: &'a Limiter,
-    /// What is sent.
+    /// Request to send.
     pub request: &'a HttpRequest,
-    /// Its key.
+    /// Key, if needed.
     pub key: Option<&'a ApiKey>,
-    /// How often it is sent.
+    /// Retry rules.
     pub rules: &'a Rules,
-    /// Nothing new is sent once this is cancelled; what is under way is waited for.
+    /// Graceful stop: nothing new is sent; a request in flight is awaited.
     pub rest: &'a CancellationToken,
-    /// What is under way is given up once this is cancelled.
+    /// Immediate stop: a request in flight is cancelled.
     pub stop: &'a CancellationToken,
 }
 
-/// What follows from one attempt.
+/// Consequence of an attempt.
 enum Step<T> {
     Done(T),
     Again { wait: Duration, why: String },
@@ -91,9 +91,9 @@ enum Step<T> {
 }
 
 impl Sending<'_> {
-    /// Asks until `judge` accepts a reply. Each attempt that may have cost something is given to
-    /// `keep` before anything else is done with it; while the disk is full, that is tried again and
-    /// again. `tell` hears of every wait.
+    /// Sends the request until `judge` accepts a reply. Passes each attempt that may have cost
+    /// something to `keep` before anything else, and retries that while the disk is full. Reports
+    /// every wait to `tell`.
     pub async fn persist<T, F: Future<Output = Result<(), DiskError>>>(
         self,
         judge: impl Fn(&HttpReply) -> Result<T, Fault>,
@@ -110,8 +110,8 @@ impl Sending<'_> {
             let sent_at = Instant::now();
             let sent = self.client.send(self.request, self.key, self.stop).await;
             let attempt = attempt(number, &sent, sent_at.elapsed()).map(Arc::new);
-            // Kept before anything else is done with it. Meanwhile the place stays taken: while
-            // nothing can be kept, nothing is bought.
+            // Stored before anything else. The permit is held meanwhile: nothing is bought while
+            // nothing can be stored.
             if let Some(attempt) = &attempt {
                 self.keep(attempt, &mut keep, &mut tell).await?;
             }
@@ -133,7 +133,7 @@ impl Sending<'_> {
         Err(Failed::Stopped)
     }
 
-    /// When nothing new is to be sent.
+    /// Completes when nothing new may be sent.
     async fn ended(&self) {
         tokio::select! {
             () = self.rest.cancelled() => {}
@@ -141,7 +141,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Keeps an attempt. A full disk is waited out: the reply was paid for.
+    /// Stores an attempt. Retries while the disk is full, because the reply was paid for.
     async fn keep<F: Future<Output = Result<(), DiskError>>>(
         &self,
         attempt: &Arc<Attempt>,
@@ -195,7 +195,7 @@ impl Sending<'_> {
                 SendFault::Broken => AttemptEnd::Broken,
                 SendFault::TimedOut => AttemptEnd::TimedOut,
                 SendFault::Cut => AttemptEnd::Truncated,
-                // The same request would end the same way, and its message says all.
+                // A retry would fail in the same way, and the message says everything.
                 _ => return Step::Failed(Failed::Fault { fault, attempts: number }),
             },
         };
@@ -213,7 +213,7 @@ impl Sending<'_> {
     }
 }
 
-/// The attempt as it is kept; none when nothing was sent.
+/// Returns the attempt in the form to be stored; `None` if nothing was sent.
 fn attempt(number: u32, sent: &Result<HttpReply, SendError>, took: Duration) -> Option<Attempt> {
     let (reply, error) = match sent {
         Ok(reply) => (Some(reply), None),
@@ -230,8 +230,7 @@ fn attempt(number: u32, sent: &Result<HttpReply, SendError>, took: Duration) -> 
     })
 }
 
-/// Headers worth keeping: what the request was called, what the provider says about limits, and how
-/// to read the body.
+/// Selects the headers to store: request ids, rate limits, and those needed to decode the body.
 fn of_interest(headers: &[(String, String)]) -> Vec<(String, String)> {
     let names = ["content-type", "request-id", "x-request-id", "cf-ray", "date", "x-should-retry"];
     let beginnings = ["retry-after", "x-ratelimit-", "anthropic-", "openai-"];
@@ -288,7 +287,7 @@ fn fault_of(error: &SendError) -> Fault {
     }
 }
 
-/// A number from 0 to 1. What spreads waits need not be unpredictable.
+/// Returns a random number from 0 to 1. It only spreads waits and need not be unpredictable.
 fn chance() -> f64 {
     let drawn = u32::try_from(RandomState::new().hash_one(0u8) >> 32).unwrap_or(0);
     f64::from(drawn) / f64::from(u32::MAX)

@@ -1,7 +1,7 @@
-//! **Pure.** Takes secrets out of text before it is written anywhere: those that are known, however
-//! they are written, and what looks like one. Owns no sink. Escapes are decoded for the search
-//! (`escaped`), and events of a stream joined (`stream`); a secret that somebody cut in two in
-//! another way passes: nothing can be done about that here.
+//! **Pure.** Removes secrets from text before it is written anywhere: known ones in all encodings,
+//! and text that looks like one. Owns no output. Escapes are decoded for the search (`escaped`),
+//! and events of a stream are joined (`stream`). A secret that is split in any other way cannot be
+//! detected here.
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -19,12 +19,12 @@ use touchstone_formats::value::Value;
 mod escaped;
 mod stream;
 
-/// Shorter ones would be found all over ordinary text.
+/// Minimum bytes of a secret; shorter ones would match ordinary text.
 const SHORTEST: usize = 8;
-/// What stands in the place of a secret.
+/// Replacement for a secret.
 pub(crate) const MARK: &str = "[redacted]";
 
-/// A value with its texts, keys included, put through `clean`.
+/// Applies `clean` to all texts of a value, keys included.
 fn texts(value: Value, clean: &impl Fn(&str) -> String) -> Value {
     match value {
         Value::Text(text) => Value::Text(clean(&text)),
@@ -41,7 +41,7 @@ fn texts(value: Value, clean: &impl Fn(&str) -> String) -> Value {
     }
 }
 
-/// Cleans text of secrets.
+/// Removes secrets from text.
 #[derive(Clone)]
 pub struct Redactor {
     known: Option<AhoCorasick>,
@@ -53,12 +53,12 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Something that looks like a secret: where to look closer, and which group of the expression is
-/// to go.
+/// Pattern of text that looks like a secret: strings that must occur, and an expression whose first
+/// group is removed.
 struct Shape {
     hints: &'static [&'static str],
     looks: Regex,
-    /// Ordinary words have no digits, keys do.
+    /// Keys contain digits; ordinary words do not.
     needs_digit: bool,
 }
 
@@ -69,8 +69,8 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     [
         shape(&["sk-"], true, r"\b(sk-[A-Za-z0-9_-]{16,})"),
         shape(&["earer", "EARER"], true, r"(?i)\bbearer[ \t]+([A-Za-z0-9._~+/-]{12,}=*)"),
-        // What ends a text or an address elsewhere ends it here too: the next `@` may be that of an
-        // e-mail address.
+        // Characters that commonly end a text or an address end it here, too: the next `@` may be
+        // that of an e-mail address.
         shape(
             &["://"],
             false,
@@ -83,27 +83,27 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
 });
 
 impl Redactor {
-    /// One that knows these secrets. Those shorter than eight bytes are left out: they would be
-    /// found all over ordinary text.
+    /// Creates a redactor for these secrets. Those shorter than eight bytes are ignored, because
+    /// they would match ordinary text.
     pub fn new<'a>(secrets: impl IntoIterator<Item = &'a str>) -> Self {
         let secrets = secrets.into_iter().map(str::trim).filter(|secret| secret.len() >= SHORTEST);
         let forms: BTreeSet<String> =
             secrets.flat_map(forms).filter(|form| form.len() >= SHORTEST).collect();
-        // Building only fails for more than four gigabytes of them.
+        // Building only fails for more than four gigabytes of patterns.
         let known = AhoCorasick::builder().match_kind(MatchKind::Standard).build(&forms).ok();
         Self { known: known.filter(|_| !forms.is_empty()) }
     }
 
-    /// The text without secrets and without what looks like one: for messages, errors and logs. The
-    /// text itself when it holds none.
+    /// Removes known secrets and text that looks like one: for messages, errors and logs. Borrows
+    /// the text if there are none.
     pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let known = self.known(text);
         let ranges = looks(&known);
         if ranges.is_empty() { known } else { Cow::Owned(without(&known, &ranges)) }
     }
 
-    /// The text without the secrets that are known: for what models and tools say. What only looks
-    /// like a secret stays, for it is part of a result.
+    /// Removes known secrets: for output of models and tools. Text that merely looks like a secret
+    /// stays, because it is part of a result.
     pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
         match self.found(text.as_bytes()) {
             ranges if ranges.is_empty() => Cow::Borrowed(text),
@@ -111,10 +111,10 @@ impl Redactor {
         }
     }
 
-    /// The body of a reply: text is cleaned as text, with what looks like a secret when it is an
-    /// error; in what is no text, known secrets go. JSON stays JSON, for a reply that cannot be
-    /// read any more would be bought again. In a stream, secrets also go that are spread over
-    /// several events.
+    /// Redacts the body of a reply. From text, known secrets are removed, and from errors also text
+    /// that looks like one; from binary data, known secrets. JSON stays valid JSON, because a reply
+    /// that cannot be decoded would be bought again. In streams, secrets spread over several events
+    /// are removed, too.
     pub fn clean_body<'a>(&self, bytes: &'a [u8], is_error: bool) -> Cow<'a, [u8]> {
         let Ok(text) = std::str::from_utf8(bytes) else { return self.known_bytes(bytes) };
         let clean = match if is_error { self.clean(text) } else { self.known(text) } {
@@ -127,8 +127,8 @@ impl Redactor {
         joined.or(clean).map_or(Cow::Borrowed(bytes), |clean| Cow::Owned(clean.into_bytes()))
     }
 
-    /// What was cleaned as text; value by value when the text was JSON and is none any more, as
-    /// where a secret ends inside an escape.
+    /// Returns the redacted text. If it was JSON and is not valid any more, for example because a
+    /// secret ends inside an escape, it is redacted value by value instead.
     fn sound(&self, text: &str, clean: String) -> String {
         match json::read(text) {
             Ok(value) if json::read(&clean).is_err() => {
@@ -138,14 +138,13 @@ impl Redactor {
         }
     }
 
-    /// A value without the secrets that are known. Keys are cleaned too: a tool may answer with
-    /// anything.
+    /// Removes known secrets from a value. Keys are redacted too: a tool may return anything.
     pub fn known_value(&self, value: Value) -> Value {
         texts(value, &|text| self.known(text).into_owned())
     }
 
-    /// The same, also without what looks like a secret: for programs that are given more than is
-    /// known here.
+    /// Like `known_value`, and also removes text that looks like a secret: for programs that
+    /// receive more secrets than are known here.
     pub fn clean_value(&self, value: Value) -> Value {
         texts(value, &|text| self.clean(text).into_owned())
     }
@@ -165,8 +164,8 @@ impl Redactor {
         Cow::Owned(clean)
     }
 
-    /// Returns where known secrets are, also those that are only there once escapes are decoded;
-    /// where some overlap, as one.
+    /// Returns the ranges of known secrets, including those that appear only after decoding
+    /// escapes. Overlapping ranges are merged.
     fn found(&self, text: &[u8]) -> Vec<Range<usize>> {
         let Some(known) = &self.known else { return Vec::new() };
         let mut ranges = escaped::find(known, text);
@@ -178,8 +177,9 @@ impl Redactor {
     }
 }
 
-/// Where to cut for a secret that was found here. Its first letters may belong to an escape of
-/// JSON, `\n` or `\u0061`, at any depth: the mark would make another of it, or none.
+/// Returns the start of the range to remove for a secret found at `at`. Its first characters may
+/// belong to a JSON escape, such as `\n` or `\u0061`, at any depth: the replacement would alter or
+/// break that escape.
 fn begin(text: &[u8], at: usize) -> usize {
     let before = &text[..at];
     let digits = before.iter().rev().take(3).take_while(|byte| byte.is_ascii_hexdigit()).count();
@@ -191,12 +191,12 @@ fn begin(text: &[u8], at: usize) -> usize {
             return escape.len() - slashes(escape);
         }
     }
-    // `text[at]` is the first letter of what was found.
+    // `text[at]` is the first byte of the secret.
     let is_escape = text.get(at).is_some_and(|first| b"\"\\/bfnrtu".contains(first));
     if is_escape { at - slashes(before) } else { at }
 }
 
-/// Where something looks like a secret.
+/// Returns the ranges of text that looks like a secret.
 fn looks(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     for shape in SHAPES.iter() {
@@ -229,8 +229,8 @@ fn without(text: &str, ranges: &[Range<usize>]) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut from = 0;
     for range in ranges {
-        // A form may begin or end with a part of a letter only if the secret itself does, which
-        // text cannot.
+        // An encoded form could begin or end inside a character only if the secret itself did,
+        // which is impossible for text.
         clean.push_str(text.get(from..range.start).unwrap_or_default());
         clean.push_str(MARK);
         from = range.end;
@@ -239,7 +239,7 @@ fn without(text: &str, ranges: &[Range<usize>]) -> String {
     clean
 }
 
-/// All ways in which a secret may be written.
+/// Returns the secret in all supported encodings.
 fn forms(secret: &str) -> Vec<String> {
     let bytes = secret.as_bytes();
     let escaped = json_escaped(secret);
@@ -254,7 +254,7 @@ fn forms(secret: &str) -> Vec<String> {
         hex(bytes, "%", false),
         hex(bytes, "%", true),
     ];
-    // Libraries differ in what they leave as it is.
+    // Libraries differ in the characters that they leave unencoded.
     for kept in
         ["-._~", "-._~/", "-._~!'()*", "-_.*", "-._~:/?#[]@!$&'()*+,;=%", "-._~:/?#[]@!$&'()*+,;="]
     {
@@ -268,8 +268,8 @@ fn forms(secret: &str) -> Vec<String> {
     forms
 }
 
-/// As it appears inside of Base64, whatever stands before and after it: the letters that depend on
-/// the neighbours are left out.
+/// Returns the forms of a secret inside Base64, for every alignment. Characters that depend on
+/// neighbouring bytes are left out.
 fn base64_forms(secret: &[u8]) -> Vec<String> {
     let mut forms = Vec::new();
     for alphabet in [&STANDARD, &URL_SAFE] {
@@ -292,7 +292,7 @@ fn json_escaped(text: &str) -> String {
     quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or_default().to_owned()
 }
 
-/// With everything beyond ASCII as `\uXXXX`, as some writers of JSON have it.
+/// Escapes all non-ASCII characters as `\uXXXX`, like some JSON writers do.
 fn ascii_escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

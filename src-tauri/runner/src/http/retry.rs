@@ -1,45 +1,45 @@
-//! **Pure.** What to do after an attempt: ask again and when, or stop. Owns the rules of the
-//! providers' own libraries about that; owns no clock, no chance and no connection.
+//! **Pure.** Decision after an attempt: retry after a wait, or stop. Implements the rules of the
+//! providers' own libraries; has no clock, no random source and no connection.
 //!
-//! Both libraries agree on nearly everything. They differ in how long a wait they accept from a
-//! provider, and in what they do beyond that: one falls back to its own waits, the other gives up,
-//! whatever else the reply says.
+//! Both libraries agree on nearly everything. They differ in the longest wait that they accept from
+//! a provider, and in their reaction beyond that: one falls back to its own waits, the other gives
+//! up, regardless of the rest of the reply.
 use crate::provider::FaultKind;
 use crate::spec::Provider;
 use jiff::fmt::{rfc2822, strtime};
 use jiff::{Timestamp, tz::TimeZone};
 use std::time::Duration;
 
-/// How often and how long.
+/// Retry rules.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
     /// Attempts after the first.
     pub retries: u32,
-    /// Longest wait that a provider may ask for.
+    /// Longest accepted wait that a provider may ask for.
     pub longest_asked: Duration,
-    /// What follows when it asks for more.
+    /// Reaction if it asks for more.
     pub beyond: Beyond,
     /// First wait of our own; doubles with each attempt.
     pub first_wait: Duration,
     /// Longest wait of our own.
     pub longest_wait: Duration,
-    /// After so long in all, nothing is asked again.
+    /// Total time after which there are no retries.
     pub patience: Duration,
-    /// Between two tries to keep a reply while the disk is full.
+    /// Interval between attempts to store a reply while the disk is full.
     pub full_disk: Duration,
 }
 
-/// What follows when a provider asks for a longer wait than is accepted.
+/// Reaction to a provider that asks for a longer wait than accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Beyond {
-    /// It is ignored: the ordinary wait.
+    /// Ignore it and use the ordinary wait.
     BackOff,
-    /// Nothing is asked again.
+    /// Stop retrying.
     Stop,
 }
 
 impl Rules {
-    /// As the provider's own library has them.
+    /// Returns the rules of the provider's own library.
     pub fn of(provider: Provider) -> Self {
         let (longest_asked, beyond) = match provider {
             Provider::Anthropic => (60, Beyond::BackOff),
@@ -57,55 +57,55 @@ impl Rules {
     }
 }
 
-/// How an attempt ended that brought no reply to go on with.
+/// End of an attempt without a usable reply.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AttemptEnd<'a> {
-    /// A whole reply came, and it is none.
+    /// A complete but unusable reply arrived.
     Replied {
         /// Status.
         status: u16,
         /// Headers, names in lower case.
         headers: &'a [(String, String)],
-        /// What the reply was judged to be.
+        /// Judgement of the reply.
         fault: FaultKind,
     },
-    /// No connection, or it broke before the reply began.
+    /// The connection failed, or broke before the reply began.
     Broken,
-    /// It took too long.
+    /// The request timed out.
     TimedOut,
     /// The reply ended too early.
     Truncated,
 }
 
-/// When it is asked what comes next.
+/// Circumstances of the decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moment {
-    /// The wall clock: some providers name a time of day.
+    /// Wall clock time: some providers name a time of day.
     pub now: Timestamp,
-    /// Chance, from 0 to 1: those who failed together are not to come back together.
+    /// Random number from 0 to 1: spreads the retries of requests that failed together.
     pub random: f64,
     /// Time since the first attempt began.
     pub spent: Duration,
 }
 
-/// What comes next.
+/// Decision after an attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Decision {
-    /// The same once more.
+    /// Send the same request again.
     Again {
-        /// After so long.
+        /// Wait before the retry.
         wait: Duration,
-        /// What happened, as a sentence.
+        /// Event that caused it, as a sentence.
         why: String,
     },
-    /// No further attempt.
+    /// Stop retrying.
     Stop {
-        /// What happened and why it is not tried again, as sentences.
+        /// Event and reason, as sentences.
         why: String,
     },
 }
 
-/// What comes after attempt number `attempt`, counted from 1.
+/// Decides the next step after attempt number `attempt`, counted from 1.
 pub fn next(rules: &Rules, attempt: u32, end: &AttemptEnd<'_>, moment: &Moment) -> Decision {
     let happened = end.sentence();
     let stop = |because: String| Decision::Stop { why: format!("{happened} {because}") };
@@ -138,7 +138,7 @@ impl AttemptEnd<'_> {
         asked(headers, now)
     }
 
-    /// Why nothing is asked again, whatever the number of attempts.
+    /// Returns the reason a retry is ruled out, regardless of the number of attempts.
     fn forbids(&self, rules: &Rules, asked: Option<f64>) -> Option<String> {
         let Self::Replied { fault, status, .. } = self else { return None };
         if matches!(fault, FaultKind::Exhausted | FaultKind::Key) {
@@ -156,8 +156,8 @@ impl AttemptEnd<'_> {
             ));
         }
         match self.header("x-should-retry") {
-            // Only a failure can be worth repeating: on a good status the word is about something
-            // else.
+            // Only failures can be worth a retry: on a success status the header refers to
+            // something else.
             Some("true") if *status >= 400 => None,
             Some("false") => Some("The provider says not to ask again.".to_owned()),
             _ if *fault == FaultKind::Refused => {
@@ -186,15 +186,15 @@ impl AttemptEnd<'_> {
     }
 }
 
-/// The wait that a provider asked for, when it is one to follow.
+/// Returns the wait that a provider asked for, if it is acceptable.
 fn accepted(rules: &Rules, asked: Option<f64>) -> Option<Duration> {
     let seconds =
         asked.filter(|seconds| *seconds > 0.0 && *seconds <= rules.longest_asked.as_secs_f64())?;
     Duration::try_from_secs_f64(seconds).ok()
 }
 
-/// Our own wait after an attempt: doubling, never above the longest, up to a quarter less by
-/// chance.
+/// Returns our own wait after an attempt: doubling up to the longest, reduced at random by up to a
+/// quarter.
 fn own_wait(rules: &Rules, attempt: u32, random: f64) -> Duration {
     let doublings = i32::try_from(attempt.saturating_sub(1).min(1000)).unwrap_or(1000);
     let seconds = (rules.first_wait.as_secs_f64() * 2f64.powi(doublings))
@@ -203,9 +203,9 @@ fn own_wait(rules: &Rules, attempt: u32, random: f64) -> Duration {
         .unwrap_or(rules.longest_wait)
 }
 
-/// Seconds that a reply asks to wait: `retry-after-ms`, then `retry-after` as a number, then as a
-/// date. May be negative, endless or no number at all, as the provider said it; a number too large
-/// to hold counts as a very large one.
+/// Returns the seconds that a reply asks to wait: `retry-after-ms`, then `retry-after` as a number,
+/// then as a date. The value may be negative, infinite or not a number, exactly like the provider
+/// wrote it; a number too large to represent counts as a very large one.
 pub fn asked(headers: &[(String, String)], now: Timestamp) -> Option<f64> {
     let header =
         |name: &str| headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim());
@@ -222,8 +222,7 @@ fn number(text: &str) -> Option<f64> {
     Some(if overflow { f64::MAX.copysign(found) } else { found })
 }
 
-/// The three ways of HTTP to write a date. The name of the day is not looked at: it says nothing
-/// new.
+/// Parses the three date formats of HTTP. The weekday is ignored, because it is redundant.
 fn date(text: &str) -> Option<Timestamp> {
     let parser = rfc2822::DateTimeParser::new().relaxed_weekday(true);
     parser.parse_timestamp(text).ok().or_else(|| {
@@ -259,7 +258,7 @@ mod tests {
         next(&rules, attempt, &AttemptEnd::Replied { status, headers: &headers, fault }, &moment())
     }
 
-    /// Seconds until the next attempt; none when there is none.
+    /// Returns the seconds until the next attempt; `None` if there is none.
     fn wait(decision: &Decision) -> Option<f64> {
         match decision {
             Decision::Again { wait, .. } => Some(wait.as_secs_f64()),
@@ -270,7 +269,7 @@ mod tests {
     #[test]
     fn a_wait_is_read_as_the_providers_own_libraries_read_it() {
         let stop = None;
-        // What `retry-after` says; the wait with the one provider; with the other.
+        // Value of `retry-after`, wait with the one provider, wait with the other.
         let cases = [
             ("20", Some(20.0), Some(20.0)),
             ("0", Some(0.5), Some(0.5)),

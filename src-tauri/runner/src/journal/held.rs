@@ -1,15 +1,15 @@
-//! **Pure.** The records of a journal in the order of its lines, and where those of each request
-//! and each call are: an evaluation asks for every row, so nobody walks over all of them each time.
+//! **Pure.** Records of a journal in the order of its lines, indexed by request and tool call. An
+//! evaluation looks up every row; scanning all records each time would be too slow.
 use super::record::{Attempt, Ran, Record};
 use std::collections::HashMap;
 
-/// Records, found by what they are of.
+/// Records with lookup indexes.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     records: Vec<Record>,
-    /// Lines of the attempts at a request that count, by its hash, in order.
+    /// Lines of the valid attempts at a request, by its hash, in order.
     attempts: HashMap<String, Vec<usize>>,
-    /// Lines of the runs of a call that count, by its turn and hash, in order.
+    /// Lines of the valid executions of a tool call, by turn and hash, in order.
     ran: HashMap<(u32, String), Vec<usize>>,
 }
 
@@ -31,7 +31,7 @@ impl Held {
             Record::Tool(ran) => {
                 self.ran.entry((ran.turn, ran.hash.clone())).or_default().push(line);
             }
-            // From here on nothing that stands before counts.
+            // Invalidates all earlier records.
             Record::Anew => (self.attempts, self.ran) = Default::default(),
             Record::Written => self.ran.clear(),
             Record::Forgotten { hash } => drop(self.attempts.remove(hash)),
@@ -40,13 +40,13 @@ impl Held {
         self.records.push(record);
     }
 
-    /// All of them, a line each.
+    /// Returns all records, one per line.
     pub(super) fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// The most that was spent on the run by what came in the lines from this one on, in
-    /// milliseconds, where they say.
+    /// Returns the longest active time of the run, in milliseconds, among the valid records from
+    /// line `from` on.
     pub(super) fn spent_ms(&self, from: usize) -> Option<u64> {
         let lines = self.records.get(from..).unwrap_or_default();
         let counts = lines.iter().rev().take_while(|record| **record != Record::Anew);
@@ -58,8 +58,8 @@ impl Held {
         said.max()
     }
 
-    /// The attempts at a request with their lines, in the lines from this one on; only for this
-    /// turn, when one is given.
+    /// Returns the valid attempts at a request with their line numbers, from line `from` on; only
+    /// for the given turn, if any.
     pub(super) fn attempts_at(
         &self,
         hash: &str,
@@ -76,7 +76,7 @@ impl Held {
         })
     }
 
-    /// The latest usable reply to a request, of the same.
+    /// Returns the latest usable reply to a request, among the same attempts.
     pub(super) fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<&Attempt> {
         self.attempts_at(hash, from, turn)
             .rev()
@@ -84,12 +84,12 @@ impl Held {
             .find(|attempt| attempt.is_usable())
     }
 
-    /// True when there are runs of calls that count.
+    /// Returns true if there are valid executions of tool calls.
     pub(super) fn has_run(&self) -> bool {
         !self.ran.is_empty()
     }
 
-    /// The runs of a call in the lines from this one on, latest first.
+    /// Returns the executions of a tool call from line `from` on, latest first.
     pub(super) fn ran(
         &self,
         turn: u32,
@@ -211,7 +211,7 @@ mod tests {
             spent_ms: None,
         };
         let held = Held::of((0..ROWS).map(|row| Record::Reply(attempt(row))).collect());
-        // A walk for each would look at thousands of millions of lines.
+        // A scan per lookup would read billions of lines.
         assert!((0..ROWS).all(|row| held.find(&format!("{row:032x}"), 0, None).is_some()));
     }
 }

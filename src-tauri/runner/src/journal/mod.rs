@@ -1,6 +1,6 @@
-//! The journal of a run: everything that was paid for, durable before anything acts on it. One line
-//! for each reply and each tool that was run, appended and never changed. Owns the file; `record`
-//! owns what a line says, `held` how it is found again.
+//! Journal of a run: everything that was paid for, made durable before it is used. One line per
+//! reply and per tool call, appended and never changed. Owns the file; `record` owns the format of
+//! a line, `held` the lookup.
 mod held;
 mod record;
 
@@ -19,36 +19,36 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const OWN: Mode = Mode::from_raw_mode(0o600);
 const APPEND: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);
-/// A longer journal is not opened: what it holds has to go into memory.
+/// Maximum bytes of a journal to open, because its content is loaded into memory.
 const MOST: u64 = 1 << 30;
-/// From here on nothing more is bought for it, so that what is under way has room.
+/// Size from which nothing more is bought for it, which leaves room for requests in flight.
 const FULL: u64 = MOST / 4 * 3;
 
-/// The journal of one run. Only for whoever holds the lock of the run.
+/// Journal of one run. The user must hold the lock of the run.
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<Mutex<Inner>>,
-    /// Held by whoever writes a line that has to be durable, until it is: nobody else waits for the
+    /// Held while a durable line is written and synced, which keeps readers from waiting for the
     /// disk.
     turn: Arc<Mutex<()>>,
 }
 
-/// Replies of a journal that nobody holds now.
+/// Contents of a journal that was read without opening it for writing.
 #[derive(Debug, Default)]
 pub struct Kept(Held);
 
 impl Kept {
-    /// The latest usable reply to a request.
+    /// Returns the latest usable reply to a request.
     pub fn find(&self, hash: &str) -> Option<&Attempt> {
         self.0.find(hash, 0, None)
     }
 
-    /// What came of a call of an assistant turn, and how many milliseconds that took.
+    /// Returns the outcome of a tool call in an assistant turn, with its duration in milliseconds.
     pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
         outcome(&self.0, turn, call, 0)
     }
 
-    /// True when there is anything that came of a call.
+    /// Returns true if there are outcomes of tool calls.
     pub fn has_outcomes(&self) -> bool {
         self.0.has_run()
     }
@@ -59,7 +59,7 @@ fn outcome(held: &Held, turn: u32, call: &Call, from: usize) -> Option<(Outcome,
     ran.find_map(|ran| Some((ran.outcome()?, ran.ms)))
 }
 
-/// Reads a journal without taking it; nothing where there is none.
+/// Reads a journal without opening it for writing; empty if there is none.
 pub fn look(output_dir: &Path, path: &str) -> Result<Kept, DiskError> {
     let path = publish::journal_of(path);
     let (folders, name) = split(&path)?;
@@ -90,17 +90,17 @@ struct Inner {
     folder: Folder,
     name: String,
     fd: Arc<OwnedFd>,
-    /// Bytes that are known to be whole.
+    /// Number of bytes known to be valid.
     length: u64,
     held: Held,
-    /// True when the system could not say that what was written is on the disk. Asking again would
-    /// get a wrong yes.
+    /// True if the OS reported that written data may not be on disk. A second sync would wrongly
+    /// report success.
     doubtful: bool,
 }
 
 impl Journal {
-    /// Opens the journal of a run, by the path of its transcript, or makes an empty one. A torn end
-    /// is moved to a file beside it. Reads from the disk: call it where waiting is allowed.
+    /// Opens the journal of a run, given the path of its transcript, or creates an empty one. An
+    /// incomplete last line is moved to a file beside it. Blocks on disk reads.
     pub fn open(output_dir: &Path, path: &str) -> Result<Self, DiskError> {
         let path = publish::journal_of(path);
         let (folders, name) = split(&path)?;
@@ -130,22 +130,21 @@ impl Journal {
         Ok(Self { inner: Arc::new(Mutex::new(inner)), turn: Arc::default() })
     }
 
-    /// Appends a record. It is durable when this returns; when it fails, the record is still the
-    /// caller's and may be appended again, as soon as there is room. Dropping the future does not
-    /// undo it.
+    /// Appends a record. It is durable on return. On failure the record can be appended again, for
+    /// example once there is space. Dropping the future does not cancel the write.
     pub async fn append(&self, record: Record) -> Result<(), DiskError> {
         let journal = self.clone();
         let done = tokio::task::spawn_blocking(move || journal.append_with(record, sync)).await;
         done.unwrap_or_else(|_| Err(self.other("writing the journal was given up.".to_owned())))
     }
 
-    /// The same, for tests.
+    /// Blocking version of `append`, for tests.
     #[cfg(test)]
     pub fn append_now(&self, record: Record) -> Result<(), DiskError> {
         self.append_with(record, sync)
     }
 
-    /// Writes a line, has it synced while others may look at what is there, and takes it in.
+    /// Writes a line, syncs it without blocking readers, and adds it to memory.
     fn append_with(
         &self,
         record: Record,
@@ -156,8 +155,8 @@ impl Journal {
             if error.kind != DiskErrorKind::Failing {
                 return Err(error);
             }
-            // What is in hand was paid for, and a disk that fails once need not fail with the new
-            // file that is tried now.
+            // The record was paid for, and a disk that failed once may accept the new file that is
+            // written now.
             tracing::warn!(%error, "a journal is written anew");
             self.make_durable(&record, &sync)
         })?;
@@ -178,8 +177,8 @@ impl Journal {
         Err(inner.folder.error(&inner.name, error))
     }
 
-    /// Appends a record that nobody paid for: it survives the end of the process at once, and that
-    /// of the machine with the next reply, which is synced in the same file. It waits for no disk.
+    /// Appends a record that cost nothing. It survives the end of the process at once, and a crash
+    /// of the machine after the next reply, which syncs the same file. Does not wait for the disk.
     pub fn note(&self, record: Record) -> Result<(), DiskError> {
         let mut inner = lock(&self.inner);
         inner.write(&record)?;
@@ -187,7 +186,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Why nothing more may be bought for it, as a sentence; none as long as there is room.
+    /// Returns the reason nothing more may be bought for it, as a sentence; `None` while there is
+    /// room.
     pub fn full(&self) -> Option<String> {
         let is_full = lock(&self.inner).length >= FULL;
         is_full.then(|| {
@@ -198,32 +198,32 @@ impl Journal {
         })
     }
 
-    /// How many lines there are. A run that ends in an error notes it, so that going on from there
-    /// does not take the reply that led to the error for new.
+    /// Returns the number of lines. A run that ends with an error records it; on resume, the reply
+    /// that caused the error is then not used again.
     pub fn lines(&self) -> usize {
         lock(&self.inner).held.records().len()
     }
 
-    /// The most that was spent on the run by what came in the lines from this one on, in
-    /// milliseconds, where they say.
+    /// Returns the longest active time of the run, in milliseconds, among the records from line
+    /// `from` on.
     pub fn spent_ms(&self, from: usize) -> Option<u64> {
         lock(&self.inner).held.spent_ms(from)
     }
 
-    /// The latest usable reply to a request, in the lines from this one on; only for this turn,
-    /// when one is given.
+    /// Returns the latest usable reply to a request, from line `from` on; only for the given turn,
+    /// if any.
     pub fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<Attempt> {
         lock(&self.inner).held.find(hash, from, turn).cloned()
     }
 
-    /// What came of a call of an assistant turn, when it was run already, and how many milliseconds
-    /// that took; in the lines from this one on.
+    /// Returns the outcome of a tool call in an assistant turn, with its duration in milliseconds,
+    /// from line `from` on.
     pub fn find_outcome(&self, turn: u32, call: &Call, from: usize) -> Option<(Outcome, u64)> {
         outcome(&lock(&self.inner).held, turn, call, from)
     }
 
-    /// The attempts at a request with their lines, in the lines from this one on: each may have
-    /// cost something. Only for this turn, when one is given.
+    /// Returns the attempts at a request with their line numbers, from line `from` on; each may
+    /// have cost something. Only for the given turn, if any.
     pub fn attempts_at(&self, hash: &str, from: usize, turn: Option<u32>) -> Vec<(usize, Attempt)> {
         let inner = lock(&self.inner);
         inner
@@ -241,7 +241,7 @@ impl Journal {
 }
 
 impl Inner {
-    /// Writes the line of a record; returns the file when that still has to be synced.
+    /// Writes the line of a record. Returns the file if it still has to be synced.
     fn write(&mut self, record: &Record) -> Result<Option<Arc<OwnedFd>>, DiskError> {
         let line = record::line(record).map_err(|error| DiskError {
             kind: DiskErrorKind::Other,
@@ -266,8 +266,8 @@ impl Inner {
             fault::die("journal.mid_write");
         }
         if let Err(error) = write_all(&self.fd, line) {
-            // Half a line would take the next one with it. What a failing disk says of that is not
-            // believed.
+            // A partial line would corrupt the next one. A failing disk's report that it was
+            // removed is not trusted.
             self.doubtful =
                 rustix::fs::ftruncate(&self.fd, self.length).is_err() || error == Errno::IO;
             return Err(self.folder.error(&self.name, error));
@@ -276,8 +276,7 @@ impl Inner {
         Ok(())
     }
 
-    /// Writes everything that is in memory to a new file: what the old one holds is not known any
-    /// more.
+    /// Writes all records in memory to a new file, because the content of the old one is uncertain.
     fn renew(&mut self, line: &[u8]) -> Result<(), DiskError> {
         let mut bytes = Vec::new();
         for record in self.held.records() {

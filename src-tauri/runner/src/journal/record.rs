@@ -1,5 +1,5 @@
-//! **Pure.** Lines of a journal: what was paid for and what tools returned, each with a checksum of
-//! its exact bytes.
+//! **Pure.** Lines of a journal: paid replies and tool results, each with a checksum of its exact
+//! bytes.
 use crate::provider::HttpReply;
 use crate::talk::{Call, Outcome};
 use base64::Engine as _;
@@ -9,89 +9,89 @@ use std::ops::Range;
 use touchstone_formats::json;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// One line.
+/// Record in a line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Record {
-    /// An attempt at a request that came back, whatever it brought.
+    /// Response to a request, successful or not.
     Reply(Attempt),
-    /// A tool that was run.
+    /// Executed tool call.
     Tool(Ran),
-    /// Results were made of what is above: what is asked from here on may answer otherwise, except
-    /// models, which are paid.
+    /// Results were written from the records above. Outcomes of calls above are not used again, and
+    /// may now differ; replies of models are still used, because they cost money.
     Written,
-    /// Everything is asked anew: nothing above counts any more.
+    /// Nothing above is used again; everything is requested anew.
     Anew,
-    /// What was said to a request counts no more: it is asked once more.
+    /// Replies to a request that are above are not used again; it is sent once more.
     Forgotten {
-        /// Which request.
+        /// Hash of the request.
         hash: String,
     },
-    /// A line of a later version: whole, but nothing to us.
+    /// Valid line of a later version, ignored.
     #[serde(other)]
     Unknown,
 }
 
-/// An attempt at a request that came back.
+/// Attempt at a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// Assistant turn it is for, from 1.
+    /// Assistant turn that it belongs to, from 1.
     pub turn: u32,
-    /// Which request: `provider::hash`.
+    /// Hash of the request: `provider::hash`.
     pub hash: String,
-    /// Status; none when no reply began.
+    /// Status; none if no reply began.
     pub status: Option<u16>,
-    /// Headers worth keeping.
+    /// Selected headers.
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Body,
-    /// True when the body came to its end.
+    /// True if the body is complete.
     pub whole: bool,
-    /// Milliseconds it took.
+    /// Duration in milliseconds.
     pub ms: u64,
-    /// Which attempt it was, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// When it was there, in milliseconds since 1970.
+    /// Time of arrival, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Milliseconds that were spent on the run by then, where that is known.
+    /// Active time of the run in milliseconds at that moment, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_ms: Option<u64>,
 }
 
-/// A tool that was run.
+/// Executed tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
-    /// Assistant turn that called it, from 1.
+    /// Assistant turn that made the call, from 1.
     pub turn: u32,
     /// Id of the call.
     pub id: String,
-    /// Which call: [`call_hash`]. A call that was edited since is another.
+    /// Hash of the call: [`call_hash`]. An edited call has another hash.
     pub hash: String,
-    /// Whether it failed.
+    /// True if the call failed.
     pub failed: bool,
-    /// What came of it, as JSON, whose numbers keep their text.
+    /// Outcome as JSON, whose numbers keep their text.
     pub json: String,
-    /// Milliseconds it took.
+    /// Duration in milliseconds.
     pub ms: u64,
-    /// When it was done, in milliseconds since 1970.
+    /// Time of completion, in milliseconds since 1970.
     pub at_ms: i64,
-    /// Milliseconds that were spent on the run by then, where that is known.
+    /// Active time of the run in milliseconds at that moment, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spent_ms: Option<u64>,
 }
 
-/// The bytes of a body.
+/// Bytes of a body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Body {
-    /// As text, which people can read.
+    /// Readable text.
     Text(String),
-    /// Anything that is no UTF-8.
+    /// Bytes that are not valid UTF-8.
     Base64(String),
 }
 
 impl Body {
-    /// Keeps bytes.
+    /// Encodes bytes.
     pub fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Body::Text(text.to_owned()),
@@ -99,7 +99,7 @@ impl Body {
         }
     }
 
-    /// The bytes again.
+    /// Decodes the bytes.
     pub fn bytes(&self) -> Vec<u8> {
         match self {
             Body::Text(text) => text.clone().into_bytes(),
@@ -109,7 +109,7 @@ impl Body {
 }
 
 impl Attempt {
-    /// What came back, as it is decoded.
+    /// Returns the response in the form that is decoded.
     pub fn reply(&self) -> HttpReply {
         HttpReply {
             status: self.status.unwrap_or_default(),
@@ -118,38 +118,38 @@ impl Attempt {
         }
     }
 
-    /// True for an attempt at this request, for this turn when one is given.
+    /// Returns true if the attempt belongs to this request, and to this turn if one is given.
     pub fn is_of(&self, hash: &str, turn: Option<u32>) -> bool {
         self.hash == hash && turn.is_none_or(|turn| self.turn == turn)
     }
 
-    /// True when the provider said that it went well.
+    /// Returns true if the status is a success.
     pub fn is_success(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// True for a reply that can be used: a success that came to its end.
+    /// Returns true if the reply is usable: successful and complete.
     pub fn is_usable(&self) -> bool {
         self.whole && self.is_success()
     }
 }
 
 impl Ran {
-    /// A call of an assistant turn that was run just now.
+    /// Creates the record of a tool call of an assistant turn.
     pub fn new(turn: u32, call: &Call, outcome: &Outcome, ms: u64, at_ms: i64) -> Self {
         let (Outcome::Result(value) | Outcome::Error(value)) = outcome;
         let (id, hash, json) = (call.id.clone(), call_hash(call), json::write(value, false));
         Self { turn, id, hash, failed: outcome.failed(), json, ms, at_ms, spent_ms: None }
     }
 
-    /// What came of it; none when that cannot be read, and then the tool is run again.
+    /// Returns the outcome; `None` if it cannot be parsed, in which case the tool is run again.
     pub fn outcome(&self) -> Option<Outcome> {
         let value = json::read(&self.json).ok()?;
         Some(if self.failed { Outcome::Error(value) } else { Outcome::Result(value) })
     }
 }
 
-/// Names a call by its tool and arguments.
+/// Hashes a call by its tool and arguments.
 pub fn call_hash(call: &Call) -> String {
     hash(&[call.name.as_bytes(), json::write(&call.params, false).as_bytes()])
 }
@@ -168,26 +168,26 @@ const BETWEEN: &[u8] = b"\",\"record\":";
 const AFTER: &[u8] = b"}\n";
 const DIGITS: usize = 16;
 
-/// The line of a record.
+/// Formats the line of a record.
 pub(super) fn line(record: &Record) -> Result<Vec<u8>, serde_json::Error> {
     let record = serde_json::to_vec(record)?;
     let sum = format!("{:016x}", xxh3_64(&record));
     Ok([BEFORE, sum.as_bytes(), BETWEEN, &record, AFTER].concat())
 }
 
-/// What is read of a journal.
+/// Contents read from a journal.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Recovered {
-    /// One for each whole line; one that is damaged holds its place as [`Record::Unknown`], so that
-    /// lines keep their numbers.
+    /// One per complete line. A damaged line becomes [`Record::Unknown`], which preserves the line
+    /// numbers.
     pub(super) records: Vec<Record>,
-    /// How many whole lines are damaged.
+    /// Number of complete but damaged lines.
     pub(super) damaged: usize,
-    /// How many bytes these lines are; what stands behind them was not written to its end.
+    /// Bytes of the complete lines; anything after them was not fully written.
     pub(super) length: usize,
 }
 
-/// Reads a journal. A damaged line hides no other.
+/// Parses a journal. A damaged line does not affect others.
 pub(super) fn recover(bytes: &[u8]) -> Recovered {
     let mut found = Recovered::default();
     while let Some(end) = memchr::memchr(b'\n', bytes.get(found.length..).unwrap_or_default()) {
@@ -202,12 +202,12 @@ pub(super) fn recover(bytes: &[u8]) -> Recovered {
     found
 }
 
-/// The record inside a line whose checksum is right.
+/// Returns the record inside a line if its checksum matches.
 fn checked(bytes: &[u8], line: Range<usize>) -> Option<&[u8]> {
     let rest = bytes.get(line)?.strip_prefix(BEFORE)?;
     let (sum, rest) = rest.split_at_checked(DIGITS)?;
     let record = rest.strip_prefix(BETWEEN)?.strip_suffix(AFTER)?;
-    // Compared as text: another spelling of the same number is a damage too.
+    // Compared as text: another spelling of the same number is damage, too.
     (format!("{:016x}", xxh3_64(record)).as_bytes() == sum).then_some(record)
 }
 
@@ -266,7 +266,7 @@ mod tests {
                 let mut flipped = bytes.clone();
                 flipped[at] ^= flip;
                 let found = recover(&flipped);
-                // The line that was hit, and the next one where it was the end of the line.
+                // The damaged line, and also the next one if the line end was hit.
                 let hit = ends.iter().position(|end| at < *end).unwrap_or_default();
                 let behind = hit + 1 + usize::from(at + 1 == ends[hit]);
                 let rest = records.get(behind..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What was appended is there, whatever happened to the process, the file or the disk.
+//! Tests that appended records survive failures of the process, the file and the disk.
 use super::*;
 use fs_err as fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -149,7 +149,7 @@ fn a_journal_that_is_too_long_is_not_read_says_what_to_do_and_grows_only_as_long
             .is_some_and(|why| why.contains("768 MiB") && why.ends_with("fewer rows at a time."))
     );
     drop(journal);
-    // A hole in it takes no room on the disk.
+    // A sparse file takes no space on disk.
     fs::OpenOptions::new().append(true).open(file(dir.path())).unwrap().set_len(MOST + 1).unwrap();
     for error in
         [Journal::open(dir.path(), RUN).err().unwrap(), look(dir.path(), RUN).err().unwrap()]
@@ -197,7 +197,7 @@ fn a_damaged_line_hides_none_that_was_paid_for_and_keeps_its_place() {
     );
     assert_eq!(journal.find("third", 2, None).map(|found| found.body), Some(Body::of(b"third")));
     assert!(look(dir.path(), RUN).unwrap().find("third").is_some());
-    // What is damaged stays for people to look at.
+    // Damaged lines stay for inspection.
     assert_eq!(fs::read_to_string(file(dir.path())).unwrap(), text);
     assert!(!file(dir.path()).with_extension("jsonl.torn").exists());
 }
@@ -220,7 +220,7 @@ fn nobody_waits_for_the_disk_to_see_what_is_there_and_a_line_counts_once_it_is_d
     assert!(journal.find("b", 0, None).is_some());
     let full = journal.append_with(reply("c", 200, "third"), |_| Err(Errno::NOSPC));
     assert!(full.is_err_and(|error| error.is_full()) && journal.find("c", 0, None).is_none());
-    // What the disk would not say is written anew.
+    // A record whose sync failed is written anew.
     journal.append_now(reply("c", 200, "third")).unwrap();
     let again = Journal::open(dir.path(), RUN).unwrap();
     assert_eq!(
@@ -257,7 +257,7 @@ fn after_a_doubtful_write_everything_is_written_to_a_new_file() {
     journal.append_now(reply("c", 200, "third")).unwrap();
     let after = fs::metadata(file(dir.path())).unwrap().ino();
     assert_ne!(after, before);
-    // A disk that fails once is asked once more, with a new file.
+    // After one disk error there is a second attempt with a new file.
     journal.append_with(reply("d", 200, "fourth"), |_| Err(Errno::IO)).unwrap();
     assert_ne!(fs::metadata(file(dir.path())).unwrap().ino(), after);
     assert_eq!(
@@ -276,7 +276,7 @@ fn a_full_disk_is_an_error_and_the_same_record_goes_in_when_there_is_room() {
     for _ in 0..2 {
         assert!(journal.append_now(reply("b", 200, "second")).is_err_and(|error| error.is_full()));
         assert_eq!(bodies(&journal), ["first"]);
-        // The device has no length to be cut back to, so its content is in doubt. A disk has one.
+        // The device cannot be truncated, so its content is in doubt. A real disk can.
         lock(&journal.inner).doubtful = false;
     }
     lock(&journal.inner).fd = disk;

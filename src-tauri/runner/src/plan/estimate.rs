@@ -1,9 +1,9 @@
-//! **Pure.** What a launch will probably take, from past runs of the same tasks.
-use std::collections::HashMap;
+//! **Pure.** Estimate of a launch's requests, tokens and cost, from past runs of the same tasks.
 use touchstone_api::Estimate;
+use std::collections::HashMap;
 use touchstone_formats::names::Coordinates;
 
-/// A past run.
+/// Past run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     /// Task.
@@ -12,15 +12,15 @@ pub struct Past {
     pub system: String,
     /// Model.
     pub model: String,
-    /// Assistant turns: as many requests were made.
+    /// Assistant turns, which equals the number of requests.
     pub turns: u32,
-    /// Tokens, when the file says.
+    /// Tokens, if recorded.
     pub tokens: Option<u64>,
-    /// Dollars, when the file says.
+    /// Dollars, if recorded.
     pub cost: Option<f64>,
 }
 
-/// The mean of past runs.
+/// Average of past runs.
 #[derive(Debug, Clone, Copy, Default)]
 struct Mean {
     runs: u32,
@@ -29,7 +29,7 @@ struct Mean {
     cost: Share,
 }
 
-/// The mean of those that say.
+/// Average over the runs that record the value.
 #[derive(Debug, Clone, Copy, Default)]
 struct Share {
     runs: u32,
@@ -59,7 +59,7 @@ impl Mean {
     }
 }
 
-/// The same with runs that recordings answer: they take nothing, whatever past runs took.
+/// Adds replayed runs, which cost nothing, to an estimate.
 pub fn with_free(estimate: Estimate, free: u64) -> Estimate {
     if free == 0 {
         return estimate;
@@ -73,9 +73,9 @@ pub fn with_free(estimate: Estimate, free: u64) -> Estimate {
     }
 }
 
-/// What these runs will probably take. Past runs of the same model say best; else those of the same
-/// task and system, whose prices may be others. Runs that nothing is known about are not counted,
-/// and what no past run says is none, not 0.
+/// Estimates these runs. Past runs of the same model take precedence over those of the same task
+/// and system, whose prices may differ. Runs without any data are not counted, and values that no
+/// past run records are `None`, not 0.
 pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinates>) -> Estimate {
     let mut by_model: HashMap<(&str, &str, &str), Mean> = HashMap::new();
     let mut by_system: HashMap<(&str, &str), Mean> = HashMap::new();
@@ -93,8 +93,7 @@ pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinate
         known += 1;
         calls += mean.turns / f64::from(mean.runs);
         tokens = sum(tokens, mean.tokens.mean());
-        // A run of which nobody knows what it costs leaves no sum: it would say less than will be
-        // spent.
+        // A run with unknown cost makes the sum unknown: it would be too low.
         cost = cost.zip(mean.cost.mean()).map(|(sum, more)| sum + more);
     }
     let cost = cost.filter(|_| known > 0);
@@ -157,7 +156,7 @@ mod tests {
             known(&[run("a", "claude")]),
             Estimate { known: 1, calls: Some(9), tokens: Some(300), cost: None }
         );
-        // One run without a cost leaves no sum for all of them.
+        // One run without a cost makes the sum unknown.
         assert_eq!(known(&[run("a", "o1"), run("a", "claude")]).cost, None);
         assert_eq!(
             known(&[run("a", "new")]),

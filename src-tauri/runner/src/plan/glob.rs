@@ -1,20 +1,19 @@
-//! **Pure.** Patterns of tasks: `*` and `?` stay within a folder, `**` does not. A pattern may
-//! leave out folders at the beginning of a name: `588` and `*588*` mean
-//! `queries/G1_instruction/588`.
+//! **Pure.** Patterns for tasks: `*` and `?` stay within a folder, `**` does not. A pattern may
+//! omit folders at the beginning of a name: `588` and `*588*` match `queries/G1_instruction/588`.
 
-/// Said when a pattern means no task.
+/// Help text for a pattern that matches no task.
 pub const HOW_PATTERNS_WORK: &str = "A task is named by its path below the input directory, without extension; folders at the beginning \
     may be left out. `*` stands for any letters within a folder, `**` also across folders.";
 
-/// Patterns of tasks, as they are given on the command line and by the launch sheet.
+/// Task patterns, from the command line or the launch dialog.
 #[derive(Debug)]
 pub struct Patterns<'a> {
-    /// Each with whether it is the id of a task. Such a pattern means that task alone.
+    /// Patterns, each with true if it is the id of a task; it then matches that task alone.
     patterns: Vec<(&'a str, bool)>,
 }
 
 impl<'a> Patterns<'a> {
-    /// These patterns, among tasks of these ids.
+    /// Creates patterns, given the ids of all tasks.
     pub fn new<'b>(patterns: &'a [String], ids: impl Iterator<Item = &'b str>) -> Self {
         let mut all: Vec<_> = patterns.iter().map(|pattern| (pattern.as_str(), false)).collect();
         for id in ids {
@@ -25,12 +24,12 @@ impl<'a> Patterns<'a> {
         Self { patterns: all }
     }
 
-    /// True when one of them means a task of these names, of which the first is its id.
+    /// Returns true if a pattern matches a task with these names, the first of which is its id.
     pub fn mean(&self, names: &[String]) -> bool {
         self.patterns.iter().any(|pattern| means(pattern, names))
     }
 
-    /// The first pattern that means none of some tasks, given by their names.
+    /// Returns the first pattern that matches none of the tasks, which are given by their names.
     pub fn unmatched(&self, tasks: &[Vec<String>]) -> Option<&'a str> {
         let unmatched =
             self.patterns.iter().find(|pattern| !tasks.iter().any(|names| means(pattern, names)));
@@ -49,15 +48,16 @@ fn means((pattern, is_id): &(&str, bool), names: &[String]) -> bool {
     names.iter().any(|name| ends(name))
 }
 
-/// True when a pattern means a whole name. A pattern without wildcards means that name alone.
+/// Returns true if a pattern matches a whole name. A pattern without wildcards matches only that
+/// name.
 pub(super) fn matches(pattern: &str, id: &str) -> bool {
     if pattern == id {
         return true;
     }
     let tokens = tokens(pattern);
     let letters: Vec<char> = id.chars().collect();
-    // Which beginnings of the id the tokens so far can stand for; never more work than tokens times
-    // letters.
+    // Marks the prefixes of the id that the tokens processed before can match; the work is bounded
+    // by tokens times characters.
     let mut reached = vec![false; letters.len() + 1];
     reached[0] = true;
     for token in &tokens {
@@ -169,7 +169,7 @@ mod tests {
             ("G1_instruction/*", vec![0]),
             ("q/**", vec![0, 1]),
             ("Find*", vec![0]),
-            // An id means that task, though others end in it.
+            // An id matches only that task, even if other names end with it.
             ("refund", vec![2]),
             ("*/refund", vec![3]),
             ("ref*", vec![2, 3]),

@@ -1,5 +1,5 @@
-//! **Pure.** Whether a file is still the run it is named after: same first message, same system,
-//! same model.
+//! **Pure.** Checks that a file still belongs to the run it is named after: same first message,
+//! same system, same model, same strategy.
 use super::OnFile;
 use super::matrix::Slot;
 use crate::script::walk::word;
@@ -7,10 +7,10 @@ use crate::way::FACTS;
 use similar::TextDiff;
 use touchstone_formats::value::Value;
 
-/// More of a difference is not shown.
+/// Maximum bytes of a difference to show.
 const SHOWN: usize = 4_000;
 
-/// What differs between a file and its task, as text to show; none when nothing does.
+/// Returns the differences between a file and its task as text; `None` if there are none.
 pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     let mut lines = String::new();
     for (what, file, wish) in
@@ -23,7 +23,7 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     if !on_file.forked {
         lines += &ways(slot, on_file);
     }
-    // A copy that was made to be continued differently says what it likes.
+    // A fork with an edited first message may differ from the prompt.
     if !on_file.edited {
         lines +=
             &first_message(on_file.first_message.as_deref(), &slot.prompt()).unwrap_or_default();
@@ -35,7 +35,7 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     (!lines.is_empty()).then_some(lines)
 }
 
-/// A file that was begun one way is not gone on with in another.
+/// Lists differences in strategy: a run cannot be resumed with another one.
 fn ways(slot: &Slot, on_file: &OnFile) -> String {
     let (file, wish) = (on_file.way.facts(), slot.way.facts());
     let of = |facts: &[(&str, Value)], key: &str| {
@@ -52,7 +52,7 @@ fn ways(slot: &Slot, on_file: &OnFile) -> String {
 
 fn first_message(file: Option<&str>, task: &str) -> Option<String> {
     let Some(file) = file else { return Some("The file has no first message.\n".to_owned()) };
-    // Editors and other writers add or take the last line feed.
+    // Editors and other writers add or remove the last line break.
     let (file, task) = (file.trim_end_matches(['\n', '\r']), task.trim_end_matches(['\n', '\r']));
     if file == task {
         return None;

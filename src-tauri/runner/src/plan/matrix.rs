@@ -1,4 +1,4 @@
-//! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an
+//! **Pure.** Expands a request into runs: tasks × systems × models × variations × repeats, in an
 //! order that is fair to all of them.
 use crate::way::Way;
 use std::cell::RefCell;
@@ -8,41 +8,41 @@ use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// More repeats are a slip of the keyboard.
+/// Maximum number of repeats; more are assumed to be a typing error.
 const MOST_REPEATS: u32 = 1_000;
-/// File systems take names of 255 bytes, and that of the journal is one longer than that of the
-/// result.
+/// Maximum bytes of a result's file name. File systems allow 255, and the name of the journal is
+/// one byte longer.
 const LONGEST_NAME: usize = 254;
 
-/// Files by which runs they are: a run has one, or somebody copied it.
+/// Files by the run that their names denote; several if a file was copied.
 pub type Named = HashMap<Coordinates, Vec<String>>;
 
-/// One run that could be made.
+/// Run that could be executed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
-    /// Which run.
+    /// Coordinates of the run.
     pub at: Coordinates,
-    /// Its output file, relative to the output directory.
+    /// Output file, relative to the output directory.
     pub path: String,
-    /// Its task.
+    /// Task of the run.
     pub task: Arc<Task>,
-    /// How it is to go about it when it is begun.
+    /// Strategy to start it with.
     pub way: Way,
 }
 
 impl Slot {
-    /// The run at these coordinates.
+    /// Creates the run at these coordinates.
     pub fn new(task: Arc<Task>, at: Coordinates) -> Self {
         Self { path: names::write(&at), at, task, way: Way::default() }
     }
 
-    /// Its first message: the prompt of the task with the parameters of the variation.
+    /// Returns the first message: the prompt of the task with the parameters of the variation.
     pub fn prompt(&self) -> String {
         let prompt = self.task.prompt(&self.at.system).unwrap_or_default();
         self.task.fill(prompt, usize::try_from(self.at.variation).ok())
     }
 
-    /// Why it cannot be made at all, as a sentence.
+    /// Returns the reason it is impossible, as a sentence.
     pub fn why_not(&self) -> Option<String> {
         let Coordinates { system, model, variation, .. } = &self.at;
         if !SYSTEMS.contains(&system.as_str()) {
@@ -68,7 +68,7 @@ impl Slot {
         self.too_long()
     }
 
-    /// Why its files cannot have a name, as a sentence; none when they can.
+    /// Returns the reason its file name is too long, as a sentence; `None` if it is not.
     pub fn too_long(&self) -> Option<String> {
         let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
         let has = name(&self.path).len();
@@ -95,49 +95,49 @@ impl Slot {
     }
 }
 
-/// What is asked for.
+/// Requested runs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Wish {
     /// Systems.
     pub systems: Vec<String>,
     /// Models.
     pub models: Vec<String>,
-    /// Variations, from 0; none means all.
+    /// Variations, from 0; empty means all.
     pub variations: Vec<u32>,
-    /// How often each; none means as the suite says.
+    /// Number of repeats; none means that of the suite.
     pub repeats: Option<u32>,
-    /// Only a part of it.
+    /// Restricts the request to a shard.
     pub shard: Option<Shard>,
 }
 
-/// A part of a matrix, so that several machines share it.
+/// Shard of a matrix, which lets several machines share the work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shard {
-    /// Which part, from 1.
+    /// Number of this shard, from 1.
     pub part: u64,
-    /// How many parts there are.
+    /// Total number of shards.
     pub of: u64,
 }
 
 impl Shard {
-    /// True for the runs of this part. Which part a run belongs to depends on its path alone.
+    /// Returns true for the runs of this shard. The assignment depends only on the path of the run.
     pub fn holds(self, path: &str) -> bool {
         xxh3_64(path.as_bytes()) % self.of.max(1) == self.part.saturating_sub(1)
     }
 }
 
-/// What a wish comes to, before anything on disk is looked at.
+/// Expansion of a request, before files on disk are considered.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Matrix {
     /// Runs, in order.
     pub slots: Vec<Slot>,
-    /// What cannot be run, and why.
+    /// Impossible runs, with reasons.
     pub skipped: Vec<(Slot, String)>,
 }
 
-/// All runs of a wish for some tasks. Every task, system and model has its turn before any of them
-/// has a second one, so that a launch that is stopped early has seen a bit of everything, and no
-/// provider waits for another.
+/// Expands a request for some tasks. Every task, system and model gets a turn before any gets a
+/// second one. A launch that is stopped early has thus covered a bit of everything, and no provider
+/// waits for another.
 pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
     let mut chosen: Vec<&Arc<Task>> = tasks.iter().collect();
     chosen.sort_by(|one, other| one.id.cmp(&other.id));
@@ -178,7 +178,8 @@ pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
     matrix
 }
 
-/// A variation that a task does not have is only worth a word when it was asked for.
+/// Returns true if a variation is relevant for a task. A variation that the task does not have is
+/// reported only if it was requested explicitly.
 fn is_meant(task: &Task, variation: u32, wish: &Wish) -> bool {
     !wish.variations.is_empty()
         || usize::try_from(variation).is_ok_and(|variation| variation < task.variations.len())
@@ -201,7 +202,7 @@ impl Matrix {
         }
         match slot.why_not() {
             Some(why) => self.skipped.push((slot, why)),
-            // `a.yaml` and `a.yml` are two tasks of one id.
+            // `a.yaml` and `a.yml` are two tasks with the same id.
             None if !paths.insert(slot.path.clone()) => {
                 self.skipped.push((
                     slot,
@@ -214,9 +215,8 @@ impl Matrix {
 }
 
 impl Matrix {
-    /// Gives runs the files that they have already, under whatever names. Of two files of one run
-    /// nobody knows which is meant. A file that is a fork is no repeat, and the repeats are counted
-    /// past it.
+    /// Assigns existing files to runs, whatever their names. A run with two files is skipped,
+    /// because either could be the right one. A fork is no repeat, and repeats are counted past it.
     pub fn find(
         &mut self,
         named: impl FnMut(&Coordinates) -> Vec<String>,
@@ -263,8 +263,8 @@ impl Matrix {
     }
 }
 
-/// The coordinates of a fork of a run: the first number that is free. A fork has a name that no
-/// repeat can have.
+/// Returns the coordinates of a fork of a run, with the first free number. Names of forks differ
+/// from those of repeats.
 pub fn next_fork(at: &Coordinates, is_taken: impl Fn(&Coordinates) -> bool) -> Coordinates {
     let mut next = Coordinates { fork: 1, ..at.clone() };
     while is_taken(&next) && next.fork < u32::MAX {

@@ -1,6 +1,6 @@
-//! **Pure.** What is owed: the runs that a request means, against what is on disk, with a reason
-//! for each. Decides everything and does nothing; whoever runs them reads the files and asks for
-//! the locks.
+//! **Pure.** Plan of a launch: compares the requested runs with the files on disk and decides the
+//! next step of each, with a reason. Decides everything and executes nothing; the caller reads the
+//! files and takes the locks.
 mod estimate;
 mod glob;
 mod identity;
@@ -18,81 +18,81 @@ use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::transcript::{self, Document};
 use touchstone_formats::value::Value;
 
-/// What is on disk of a run.
+/// State of a run on disk.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OnDisk {
-    /// Its file.
+    /// File of the run.
     pub file: File,
-    /// The process that is at it, in words.
+    /// Description of the process that holds its lock.
     pub locked_by: Option<String>,
 }
 
-/// Said against a message to a run that searches.
+/// Message if a user message is sent to a search run.
 pub const NO_MESSAGE: &str = "A search for an answer takes no message. Continue a copy of the run from a step instead; that is a conversation.";
 
-/// Said of a run that a person continued: it is not made again, and it counts nowhere.
+/// Message for a run that a user continued: it is not run again, and statistics leave it out.
 const CONTINUED: &str = "It is complete. It received follow-up messages, so statistics leave it out; run it again from the start to have it counted.";
 
 impl OnDisk {
-    /// True for a run that searches for its answer by a method.
+    /// Returns true if the run searches for its answer by a method.
     pub fn searches(&self) -> bool {
         matches!(&self.file, File::Read(file) if file.way.method.is_some())
     }
 }
 
-/// The file of a run.
+/// File of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum File {
-    /// There is none.
+    /// There is no file.
     #[default]
     Absent,
-    /// It cannot be read, and why.
+    /// It cannot be read, with the reason.
     Damaged(String),
-    /// There can be none, and why.
+    /// A file with this name cannot exist, with the reason.
     Impossible(String),
-    /// It was read.
+    /// Parsed file.
     Read(Box<OnFile>),
 }
 
-/// What the plan needs of a file.
+/// Facts about a file that the plan needs.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a fact of its own that a file states or not"
 )]
 pub struct OnFile {
-    /// What it is and ends in.
+    /// Layout and end of the file.
     pub ends: Ends,
-    /// The first message of the person.
+    /// First user message.
     pub first_message: Option<String>,
-    /// `run.system`.
+    /// Value of `run.system`.
     pub system: Option<String>,
-    /// `run.model`.
+    /// Value of `run.model`.
     pub model: Option<String>,
-    /// True when anybody has said or called anything.
+    /// True if there is any message or tool call.
     pub spoken: bool,
-    /// True for a copy whose first message was changed.
+    /// True for a fork whose first message was changed.
     pub edited: bool,
-    /// How it was made.
+    /// Strategy recorded in the file.
     pub way: Way,
-    /// True for a copy that was made to be continued differently.
+    /// True for a fork.
     pub forked: bool,
-    /// Messages that a person sent after the first.
+    /// Number of user messages after the first.
     pub follow_ups: usize,
-    /// True when it has an answer.
+    /// True if there is an answer.
     pub answered: bool,
-    /// True when we began it and never wrote that it finished.
+    /// True if it was started by this program and not recorded as finished.
     pub unfinished: bool,
 }
 
-/// What a file is and ends in.
+/// Layout and end of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ends {
-    /// A conversation.
+    /// Conversation.
     Talk(End),
-    /// A `PromptQL` reply, with or without an error.
+    /// `PromptQL` reply, with or without an error.
     Reply {
-        /// Whether it has an error.
+        /// True if there is an error.
         failed: bool,
         /// The error, in a few words.
         why: Option<String>,
@@ -100,7 +100,7 @@ pub enum Ends {
 }
 
 impl File {
-    /// What the bytes of a file say.
+    /// Parses the bytes of a file.
     pub fn of(bytes: &[u8]) -> Self {
         match Document::read(bytes) {
             Err(error) => File::Damaged(error.message),
@@ -132,13 +132,13 @@ impl OnFile {
         }
     }
 
-    /// The layout it has.
+    /// Returns the layout of the file.
     fn layout(&self) -> Layout {
         if matches!(self.ends, Ends::Talk(_)) { Layout::ToolCalling } else { Layout::PromptQl }
     }
 }
 
-/// The first words of an error.
+/// Returns the first words of an error.
 fn words(error: &Value) -> String {
     let file =
         Value::Map(vec![("error".into(), error.clone()), ("run".into(), Value::Map(Vec::new()))]);
@@ -149,55 +149,56 @@ fn words(error: &Value) -> String {
         .unwrap_or_else(|| "it does not say why".to_owned())
 }
 
-/// What the person allows.
+/// Permissions that the user gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Rules {
-    /// From the start, even when there is a result, which is moved aside first.
+    /// Start from scratch even if there is a result, which is moved aside first.
     pub start_over: bool,
-    /// Go on even where the file does not match the task any more.
+    /// Continue even if the file does not match the task any more.
     pub anyway: bool,
 }
 
-/// The first thing that is done about a run that is owed.
+/// First step to execute for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Begin.
+    /// Start.
     Begin,
-    /// Move what is there aside, then begin.
+    /// Move the existing file aside, then start.
     BeginAnew,
-    /// Drop the error, then do what the conversation before it asks for.
+    /// Drop the error, then continue from the conversation before it.
     DropError,
     /// Ask the model, which has a message to answer.
     Answer,
-    /// Run the calls that are open, then ask the model.
+    /// Execute the open tool calls, then ask the model.
     RunCalls,
-    /// Ask the model, which waits for what the calls brought.
+    /// Ask the model, which waits for the results of tool calls.
     AskAgain,
-    /// The conversation has ended, but the run was cut off before it was closed: drive it on if
-    /// need be, else write the answer.
+    /// The conversation has ended, but the run was interrupted before it was recorded as finished:
+    /// nudge the model if necessary, else write the answer.
     Close,
 }
 
-/// What is decided about a run.
+/// Decision about a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision {
-    /// What would be done, as it is shown.
+    /// Action, as displayed.
     pub act: Act,
-    /// What is done first; none when nothing is owed.
+    /// First step; none if there is nothing to do.
     pub step: Option<Step>,
-    /// Why, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
-    /// What differs between file and task, when that is why it is refused.
+    /// Differences between file and task, if they are the reason for the refusal.
     pub differs: Option<String>,
 }
 
 impl Decision {
-    /// Nothing is owed.
+    /// Decision for a complete run.
     pub fn complete() -> Self {
         Self::nothing(Act::Nothing, "It is complete.")
     }
 
-    /// Nothing is to do: another program wrote it, in a layout that is read and never written to.
+    /// Decision for a complete result of another program, in a layout that is read but never
+    /// written.
     pub fn done_elsewhere(how: &str, path: &str) -> Self {
         Self::nothing(
             Act::Nothing,
@@ -205,7 +206,7 @@ impl Decision {
         )
     }
 
-    /// It cannot be made.
+    /// Decision for a run that is impossible.
     pub fn refused(why: impl Into<String>) -> Self {
         Self::nothing(Act::Refused, why)
     }
@@ -219,7 +220,7 @@ impl Decision {
     }
 }
 
-/// What is owed about one run.
+/// Decides the next step of a run.
 pub fn decide(slot: &Slot, on_disk: &OnDisk, rules: Rules) -> Decision {
     if let Some(by) = &on_disk.locked_by {
         return Decision::nothing(Act::Elsewhere, format!("Another process is at it ({by})."));
@@ -270,9 +271,9 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
         }
         Ends::Talk(end) => end,
     };
-    // A query that no method works at is answered by its last message.
+    // Without a method, a query is answered by its last message.
     let in_words = || on_file.way.method.is_none() && Query::of_task(&slot.task).is_some();
-    // A search ends in a call, and goes on by itself until then.
+    // A search ends with a tool call, and continues by itself until then.
     let is_over = on_file.way.method.is_some() && !on_file.unfinished;
     let (step, why) = match end {
         End::OpenCalls | End::CallsDone if is_over => {
@@ -327,17 +328,17 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
     }
 }
 
-/// A run with what is decided about it.
+/// Run with the decision about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
-    /// Which run.
+    /// The run.
     pub slot: Slot,
-    /// What is decided.
+    /// The decision.
     pub decision: Decision,
 }
 
 impl Planned {
-    /// The row that is shown; `run` is its id in the list of runs.
+    /// Returns the row to display; `run` is its id in the list of runs.
     pub fn row(&self, run: String) -> PlannedRun {
         let (at, decision) = (&self.slot.at, self.decision.clone());
         PlannedRun {
@@ -355,16 +356,16 @@ impl Planned {
     }
 }
 
-/// Everything that is decided, in the order of the matrix.
+/// All decisions, in the order of the matrix.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Plan {
-    /// What is done.
+    /// Runs to execute.
     pub owed: Vec<Planned>,
-    /// What is not, and why.
+    /// Runs that are skipped, with reasons.
     pub skipped: Vec<Planned>,
 }
 
-/// What is owed of a matrix.
+/// Decides the next step of every run in a matrix.
 pub fn outstanding(matrix: Matrix, mut on_disk: impl FnMut(&Slot) -> OnDisk, rules: Rules) -> Plan {
     let mut plan = Plan::default();
     for slot in matrix.slots {

@@ -1,5 +1,4 @@
-//! What is owed, held against a table that was written down by itself, for everything that can be
-//! on disk.
+//! Compares decisions with an independently written table, for every possible state on disk.
 use super::*;
 use proptest::prelude::*;
 use std::collections::HashSet;
@@ -34,8 +33,8 @@ fn slot(system: &str) -> Slot {
     )
 }
 
-/// Every way a conversation can end, as a person or a crash may leave it, with what the table of
-/// the design says about it.
+/// Every possible end of a conversation, also after an edit or a crash, with the entry of the
+/// design's table.
 const TALKS: [(&str, &str); 22] = [
     ("{user_message: U}", "answer"),
     ("{user_message: U}, {assistant_message: b}, {user_message: by hand}", "answer"),
@@ -64,7 +63,7 @@ const TALKS: [(&str, &str); 22] = [
     ("{user_message: U}, {assistant_message: b}]\nrun: {started: 1}\nz: [", "close"),
 ];
 
-/// What the design says, as a table of words; nothing of it is taken from the code.
+/// Decisions of the design as a table of words; nothing in it is taken from the code.
 fn oracle(system: &str, file: &str, [locked, force, anyway, same]: [bool; 4]) -> &'static str {
     if locked {
         return "elsewhere";
@@ -107,7 +106,7 @@ fn in_words(decision: &Decision) -> &'static str {
     }
 }
 
-/// Every file there can be, with what it is in the words of the table.
+/// Returns every possible file, with its entry in the table.
 fn files(same: bool) -> Vec<(String, File, &'static str)> {
     let mut files = vec![
         ("no file".to_owned(), File::Absent, "absent"),

@@ -1,4 +1,4 @@
-//! What is there is whole, whatever happens while it is replaced.
+//! Tests that files are whole, whatever happens while they are replaced.
 use super::*;
 use crate::disk::DiskErrorKind;
 use fs_err as fs;
@@ -64,8 +64,8 @@ fn a_name_may_be_as_long_as_names_can_be() {
     let name = format!("{}.yaml", "x".repeat(250));
     replace(dir.path(), &name, b"1").unwrap();
     assert_eq!(below(dir.path()), std::slice::from_ref(&name));
-    // Also where something is put behind it: twice, so that the second is numbered, and not in the
-    // middle of a letter.
+    // Also where a suffix is added: twice, in order to number the second, and not in the middle of
+    // a character.
     for name in [&name, &name, &format!("{}x.yaml", "\u{e9}".repeat(124))] {
         replace(dir.path(), name, b"1").unwrap();
         let to = move_aside(dir.path(), name).unwrap().unwrap();
@@ -186,16 +186,16 @@ fn a_disk_that_is_read_only_is_one_where_writing_is_not_permitted() {
     assert_eq!(fs::read_to_string(disk.path().join("r.yaml")).unwrap(), "1");
 }
 
-/// A small disk in memory; unmounted when it is dropped.
+/// Small in-memory disk; unmounted on drop.
 pub(crate) struct Mounted(tempfile::TempDir);
 
 impl Mounted {
-    /// Runs the test that asks for it once more, in a user and a mount namespace of its own, where
-    /// anybody may mount: there it gets the disk, and here it gets none and is over. Set
-    /// `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be no namespaces.
+    /// Runs the calling test once more in user and mount namespaces of its own, where any user may
+    /// mount. Returns the disk there, and `None` in the outer process, whose test then ends. Set
+    /// `TOUCHSTONE_WITHOUT_MOUNTS=1` on systems without namespaces.
     pub(crate) fn of(size: &str) -> Option<Self> {
         let test = std::thread::current().name().unwrap_or("main").to_owned();
-        // With a single thread for all tests nobody knows which one this is.
+        // If a single thread runs all tests, the name of the test is not known.
         let inside = std::env::var_os("TEST_MAY_MOUNT").is_some();
         if !inside && std::env::var_os("TOUCHSTONE_WITHOUT_MOUNTS").is_some() {
             eprintln!("not run: TOUCHSTONE_WITHOUT_MOUNTS is set");
@@ -234,7 +234,7 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Where nothing was mounted there is nothing to be unmounted.
+        // Unmounting fails harmlessly if nothing was mounted.
         let _ = std::process::Command::new("umount").arg("-l").arg(self.path()).output();
     }
 }

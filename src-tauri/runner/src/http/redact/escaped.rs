@@ -1,14 +1,14 @@
 //! **Pure.** Finds secrets that are written with escapes: `\u0041`, `\x41`, `\101`, `\/`, `%41`,
-//! and texts of JSON within texts of JSON. Whatever is decoded later is then decoded from a text
-//! without them, so no place that decodes has to clean by itself.
+//! and JSON texts nested in JSON texts. Code that later decodes redacted text therefore need not
+//! redact again.
 use aho_corasick::AhoCorasick;
 use std::ops::Range;
 
-/// How many times a text is decoded: a key in a text of JSON in an answer in a reply takes three.
+/// Maximum number of decoding passes. A key in a JSON text in an answer in a reply takes three.
 const MOST_LAYERS: usize = 6;
 
-/// Returns where secrets stand in `text` once its escapes are decoded, as ranges of `text` that
-/// never cut an escape in two.
+/// Returns the ranges of secrets that appear in `text` after decoding its escapes. The ranges never
+/// split an escape.
 pub(super) fn find(known: &AhoCorasick, text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if u32::try_from(text.len()).is_err() {
@@ -31,7 +31,7 @@ pub(super) fn find(known: &AhoCorasick, text: &[u8]) -> Vec<Range<usize>> {
     found
 }
 
-/// Searches the topmost layer and adds what is found there as ranges of the text below all layers.
+/// Searches the topmost layer and adds the hits as ranges of the original text.
 fn search(
     known: &AhoCorasick,
     layers: &[Layer],
@@ -49,25 +49,24 @@ fn search(
     }
 }
 
-/// A text with one layer of escapes decoded.
+/// Text with one layer of escapes decoded.
 struct Layer {
     text: Vec<u8>,
     pieces: Vec<Piece>,
 }
 
-/// A stretch of a decoded text: bytes that stand there as they are in the source, or what one
-/// escape stands for.
+/// Part of a decoded text: unchanged bytes of the source, or a single decoded escape.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// Where it begins in the decoded text.
+    /// Start in the decoded text.
     at: u32,
-    /// Where it begins in the source.
+    /// Start in the source.
     from: u32,
     is_escape: bool,
 }
 
 impl Layer {
-    /// The range of the source that a range of the decoded text was decoded from.
+    /// Maps a range of the decoded text to the source.
     fn source(&self, range: &Range<usize>) -> Range<usize> {
         let piece = |at: usize| {
             let after = self.pieces.partition_point(|piece| piece.at as usize <= at);
@@ -86,13 +85,13 @@ impl Layer {
     }
 }
 
-/// What an escape stands for, and how long it is in the source.
+/// Decoded escape, and its length in the source.
 struct Escape {
     letters: Letters,
     len: usize,
 }
 
-/// The bytes of one letter; none for an escape that stands for nothing.
+/// UTF-8 bytes of a character and their number; 0 for an escape that decodes to nothing.
 type Letters = ([u8; 4], usize);
 
 fn letters(letter: char) -> Letters {
@@ -132,7 +131,7 @@ fn percent_escape(text: &[u8]) -> Option<Escape> {
     Some(Escape { letters: ([byte, 0, 0, 0], 1), len: 3 })
 }
 
-/// An escape as JSON, YAML, JavaScript and Python write it. What begins a text is a backslash.
+/// Decodes an escape of JSON, YAML, JavaScript or Python. The text begins with a backslash.
 fn backslash_escape(text: &[u8]) -> Option<Escape> {
     let plain = |letter: char, len| Some(Escape { letters: letters(letter), len });
     let coded =
@@ -164,7 +163,7 @@ fn backslash_escape(text: &[u8]) -> Option<Escape> {
                 text[1..=digits].iter().fold(0, |code, digit| code * 8 + u32::from(digit - b'0'));
             coded(code, digits + 1)
         }
-        // A line that goes on in the next one.
+        // Escaped line break, which joins two lines.
         b'\n' => {
             let blanks = text[2..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
             Some(Escape { letters: ([0; 4], 0), len: 2 + blanks })

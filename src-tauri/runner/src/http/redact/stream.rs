@@ -1,19 +1,19 @@
-//! **Pure.** Takes secrets out of streams of events where they are spread over several events: a
-//! model says its words in pieces, and whoever joins the pieces would have the secret.
+//! **Pure.** Removes secrets that are spread over several events of a stream. Models send words in
+//! pieces, and joining the pieces would restore the secret.
 use super::{MARK, Redactor};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// A text of one event: which event, and the text itself.
+/// Text of one event, with the line of the event.
 struct Part {
     line: usize,
     text: String,
 }
 
-/// Returns the stream without secrets that are spread over events; nothing when there is none, or
-/// when it is no stream of JSON.
+/// Returns the stream without secrets that are spread over events; `None` if there are none, or if
+/// it is not a stream of JSON events.
 pub(super) fn clean(redactor: &Redactor, body: &str) -> Option<String> {
     if !body.starts_with("data:") && !body.starts_with("event:") && !body.contains("\ndata:") {
         return None;
@@ -45,7 +45,7 @@ pub(super) fn clean(redactor: &Redactor, body: &str) -> Option<String> {
             let (mut text, mut kept) = (String::new(), from);
             for secret in secrets.iter().filter(|secret| secret.start < to && secret.end > from) {
                 text.push_str(joined.get(kept..secret.start.max(kept)).unwrap_or_default());
-                // The mark stands in the event in which the secret begins.
+                // The mark goes into the event in which the secret begins.
                 text.push_str(if secret.start >= from { MARK } else { "" });
                 kept = secret.end.min(to);
             }
@@ -76,13 +76,13 @@ pub(super) fn clean(redactor: &Redactor, body: &str) -> Option<String> {
     Some(clean)
 }
 
-/// The data of a line of a stream.
+/// Returns the data of a line of a stream.
 fn data(line: &str) -> Option<&str> {
     line.strip_prefix("data:")
 }
 
-/// Calls `give` with every text of a value and its place. Of items of lists that say which they
-/// are, the place names that.
+/// Calls `give` with every text of a value and its path. A map with an `index` contributes it to
+/// the path.
 fn walk(value: &Value, place: &mut String, give: &mut impl FnMut(&str, &str)) {
     let depth = place.len();
     match value {
@@ -106,7 +106,7 @@ fn walk(value: &Value, place: &mut String, give: &mut impl FnMut(&str, &str)) {
     }
 }
 
-/// The same value with the texts of some places replaced.
+/// Returns the value with the texts at some paths replaced.
 fn replace(value: Value, place: &mut String, by: &impl Fn(&str) -> Option<String>) -> Value {
     let depth = place.len();
     let index = own_index(&value);

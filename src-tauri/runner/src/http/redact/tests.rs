@@ -1,4 +1,4 @@
-//! No secret stays, and nothing else goes: texts by hand and by chance.
+//! Tests that all secrets are removed, and nothing else, on chosen and on random texts.
 use super::*;
 use base64::engine::general_purpose::{STANDARD as WITH_PADDING, URL_SAFE_NO_PAD};
 use proptest::prelude::*;
@@ -148,7 +148,7 @@ fn a_secret_that_begins_like_an_escape_leaves_json_sound_at_every_depth() {
     }
 }
 
-/// Ordinary words of documents, with what an address with a password begins and ends like.
+/// Ordinary words, and fragments like those at both ends of an address with a password.
 fn document() -> impl Strategy<Value = serde_json::Value> {
     let words = [
         "http://acme.com",
@@ -230,7 +230,7 @@ proptest! {
         let forms = forms(secret);
         let written = &forms[form % forms.len()];
         prop_assume!(written.len() >= SHORTEST);
-        // Neighbours that happen to go on as the secret does would go with it.
+        // Neighbouring text that continues the secret would be removed with it.
         prop_assume!(!before.contains(secret) && !after.contains(secret));
         let clean = Redactor::new([secret]).clean(&format!("{before}{written}{after}")).into_owned();
         prop_assert!(!clean.contains(written.as_str()), "{clean}");
@@ -253,7 +253,7 @@ proptest! {
     }
 }
 
-/// A secret with each letter written as itself or by one of the escapes of JSON, YAML, JavaScript
+/// Writes each character of a secret literally or with one of the escapes of JSON, YAML, JavaScript
 /// and Python.
 fn escaped(secret: &str, ways: &[u8]) -> String {
     let mut text = String::new();
@@ -293,7 +293,7 @@ proptest! {
         depth in 0usize..4,
     ) {
         let redactor = Redactor::new([secret.as_str()]);
-        // The beginning of an escape goes with what it may be the beginning of.
+        // The start of an escape is removed with the escape it may belong to.
         let before = before.rsplit_once('\\').map_or(before.as_str(), |(before, _)| before).trim_end_matches('\\');
         prop_assume!(!MARK.contains(&secret));
         let mut text = escaped(&secret, &ways);
@@ -358,7 +358,7 @@ fn a_secret_that_is_spread_over_events_of_a_stream_goes_from_all_of_them() {
         let event = |piece: &String| {
             let delta =
                 serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": piece } }] });
-            // What another call says in between joins nothing.
+            // Text of another choice in between is not joined.
             let other =
                 serde_json::json!({ "choices": [{ "index": 1, "delta": { "content": "-" } }] });
             format!("data: {delta}\n\ndata: {other}\n\n")
