@@ -306,7 +306,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
 }
 
 /// Every command, by its name.
-#[rustfmt::skip] // A line of its own for each would be longer than functions may be.
+#[rustfmt::skip] // One name per line would exceed the maximum length of functions.
 fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
     tauri::generate_handler![
         status, folders, open_recent, forget_recent, open_demo, pick_folder, close_folder, facets, list_runs,
