@@ -7,9 +7,9 @@ use std::sync::LazyLock;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Most bytes of a provider's own message to keep.
+/// Maximum number of bytes of a provider's own message to keep.
 const WORDS: usize = 4096;
-/// Most bytes of a body to search for that message.
+/// Maximum number of bytes of a body to search for that message.
 const LOOKED_AT: usize = 64 * 1024;
 
 /// Patterns of keys and tokens. Providers repeat parts of a wrong key in their messages.

@@ -40,7 +40,7 @@ pub struct Facts {
 pub struct ForkedFrom {
     /// Path relative to the output directory.
     pub file: String,
-    /// Step after which the fork continues, from 0.
+    /// Step at which the transcript was forked, from 0.
     pub step: u64,
     /// True if the first message was edited and may no longer be the task's prompt.
     pub edited: bool,

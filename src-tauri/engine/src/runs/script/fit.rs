@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, yaml};
 
-/// Most levels of a foreign value; the file adds some of its own.
+/// Maximum number of levels of a foreign value; the file adds some of its own.
 const DEPTH: usize = yaml::DEPTH - 16;
-/// Most nodes in a foreign value: many such values share a file.
+/// Maximum number of nodes in a foreign value: many such values share a file.
 const NODES: usize = yaml::NODES / 50;
-/// Most bytes of one text. Longer texts are cut.
+/// Maximum number of bytes of one text. Longer texts are cut.
 const TEXT: usize = yaml::SCALAR / 2;
 /// Levels of a reply that are fitted part by part, and most parts per level.
 const PARTS: usize = 5;

@@ -10,7 +10,7 @@ use touchstone_formats::value::Value;
 
 /// Key under `run:`.
 const OFFERS: &str = "tool_definitions";
-/// Most bytes of tool definitions to store: a transcript is rewritten with each turn.
+/// Maximum number of bytes of tool definitions to store: a transcript is rewritten with each turn.
 const MOST_OFFERS: usize = 512 << 10;
 
 impl Script {

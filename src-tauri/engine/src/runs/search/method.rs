@@ -6,12 +6,12 @@ use std::fmt;
 pub enum Method {
     /// A single chain of steps, restarted until one ends with an answer, at most `tries` times.
     Chain {
-        /// Most attempts.
+        /// Maximum number of attempts.
         tries: u32,
     },
     /// A depth-first tree of steps, with at most `width` branches per node.
     Tree {
-        /// Most branches per node.
+        /// Maximum number of branches per node.
         width: u32,
     },
 }

@@ -22,9 +22,9 @@ use touchstone_formats::value::Value;
 pub struct Bounds {
     /// Search method.
     pub method: Method,
-    /// Most depth of a path: a thought counts one, a call counts two.
+    /// Maximum depth of a path: a thought counts one, a call counts two.
     pub steps: u32,
-    /// Most model replies in one run.
+    /// Maximum number of model replies in one run.
     pub queries: u32,
 }
 

@@ -19,7 +19,7 @@ call them with `call_api`, by exactly the name you found.";
 /// Message after a reply without a call.
 pub(super) const GO_ON: &str = "Go on: call the next function, or `Finish`.";
 
-/// Most bytes of earlier attempts to repeat to the model.
+/// Maximum number of bytes of earlier attempts to repeat to the model.
 const MOST: usize = 8_000;
 
 /// Returns the message for a node where other branches were tried already.

@@ -135,7 +135,8 @@ fn unusable(name: &str, lost: &Lost) -> Unusable {
     }
 }
 
-/// Most bytes of a tool's parameter schema: the whole schema is sent to the model with each turn.
+/// Maximum number of bytes of a tool's parameter schema: the whole schema is sent to the model with
+/// each turn.
 const LARGEST_SCHEMA: usize = 256 << 10;
 
 fn too_large(name: &str, tool: &str) -> Unusable {

@@ -6,15 +6,15 @@ use crate::runs::disk::{DiskError, Folder};
 use std::path::Path;
 use touchstone_formats::stabletoolbench::Pool;
 
-/// Most levels of folders: category, tool, and one above.
+/// Maximum number of levels of folders: category, tool, and one above.
 const DEPTH: usize = 3;
-/// Most files to read; the largest known collection has 16,000.
+/// Maximum number of files to read; the largest known collection has 16,000.
 const FILES: usize = 50_000;
-/// Most bytes of one file; larger files are no tools.
+/// Maximum number of bytes of one file; larger files are no tools.
 const FILE_BYTES: u64 = 8 << 20;
-/// Most bytes to read in all.
+/// Maximum number of bytes to read in all.
 const ALL_BYTES: u64 = 512 << 20;
-/// Most notes to keep.
+/// Maximum number of notes to keep.
 const NOTES: usize = 20;
 
 /// A loaded folder of tools.

@@ -8,7 +8,7 @@ use touchstone_formats::stabletoolbench::functions::{self, Function};
 use touchstone_formats::stabletoolbench::names::function_name;
 use touchstone_formats::stabletoolbench::{Api, Pool, Query, Tool};
 
-/// Most distinct words of a search query to use.
+/// Maximum number of distinct words of a search query to use.
 const WORDS: usize = 64;
 
 /// Index of the APIs of a pool.

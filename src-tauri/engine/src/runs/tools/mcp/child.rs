@@ -17,9 +17,9 @@ use tokio::task::JoinHandle;
 /// Environment variables passed to a server in addition to those in the workspace file. None of
 /// them holds a key.
 const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
-/// Most bytes of standard error to keep.
+/// Maximum number of bytes of standard error to keep.
 const REMEMBERED: usize = 8 << 10;
-/// Most lines of standard error to report.
+/// Maximum number of lines of standard error to report.
 const TOLD: usize = 6;
 /// Time for a server to exit by itself.
 const MOMENT: Duration = Duration::from_secs(2);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Environment variable that holds the mark.
 pub(super) const VARIABLE: &str = "TOUCHSTONE_SERVER";
-/// Most rounds of killing; each round catches processes started during the one before.
+/// Maximum number of rounds of killing; each round catches processes started during the one before.
 const ROUNDS: usize = 100;
 
 /// Returns a mark that no other server has.

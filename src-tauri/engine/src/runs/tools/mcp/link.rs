@@ -21,11 +21,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Most bytes of one message. Parsed, it takes many times as much memory.
+/// Maximum number of bytes of one message. Parsed, it takes many times as much memory.
 pub(super) const LARGEST: usize = 16 << 20;
-/// Most bytes of the whole list of tools.
+/// Maximum number of bytes of the whole list of tools.
 const LISTED: usize = 4 << 20;
-/// Most tools of a server.
+/// Maximum number of tools of a server.
 const TOOLS: usize = 1000;
 const PAGES: usize = 100;
 /// Timeout for connecting to a URL.

@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Most bytes of a result to show to the model.
+/// Maximum number of bytes of a result to show to the model.
 const SHOWN: usize = 1 << 20;
-/// Most bytes of an error to show to the model.
+/// Maximum number of bytes of an error to show to the model.
 const WHY: usize = 16 << 10;
 
 /// Converts the arguments of a call. Fails if they are not a JSON object; the model sees the error

@@ -24,9 +24,9 @@ pub(super) enum Excess {
 /// Limits of a whole sandbox.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Most bytes of memory for all processes together.
+    /// Maximum number of bytes of memory for all processes together.
     pub(super) memory: u64,
-    /// Most files and folders at a time.
+    /// Maximum number of files and folders at a time.
     pub(super) files: u64,
 }
 

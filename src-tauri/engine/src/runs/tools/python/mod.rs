@@ -29,7 +29,7 @@ use touchstone_formats::value::Value;
 /// Resource limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonLimits {
-    /// Most wall-clock time; then the program is asked to exit.
+    /// Maximum wall-clock time; then the program is asked to exit.
     pub wall: Duration,
     /// Time to exit after that.
     pub grace: Duration,
@@ -39,13 +39,13 @@ pub struct PythonLimits {
     pub memory: u64,
     /// Memory of all processes together, in bytes.
     pub total: u64,
-    /// Most processes and threads at a time.
+    /// Maximum number of processes and threads at a time.
     pub processes: u64,
-    /// Most bytes of all written files.
+    /// Maximum number of bytes of all written files.
     pub files: u64,
-    /// Most files and folders at a time.
+    /// Maximum number of files and folders at a time.
     pub names: u64,
-    /// Most bytes to keep of each output stream.
+    /// Maximum number of bytes to keep of each output stream.
     pub output: usize,
 }
 
@@ -89,7 +89,8 @@ pub struct PythonTool {
     sandbox: Sandbox,
 }
 
-/// Most bytes of a program. Models write no longer ones, and storing them would be costly.
+/// Maximum number of bytes of a program. Models write no longer ones, and storing them would be
+/// costly.
 const LONGEST_PROGRAM: usize = 1 << 20;
 
 impl PythonTool {

@@ -75,7 +75,7 @@ const SIGNALS: [(i32, &str); 12] = [
     (SIGXCPU, "SIGXCPU"),
     (31, "SIGSYS"),
 ];
-/// Exit status of the sandbox after a timeout: after SIGTERM, and after SIGKILL.
+/// Exit statuses of the sandbox after a timeout: the program ended after SIGTERM, or did not.
 const OUT_OF_TIME: [i32; 2] = [124, 137];
 
 /// Returns the outcome, and the exit status if the program chose one.

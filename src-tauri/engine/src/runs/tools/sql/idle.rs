@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Most idle connections; each keeps pages of the file in memory.
+/// Maximum number of idle connections; each keeps pages of the file in memory.
 const MOST: usize = 4;
 
 /// A connection with the state of its file.

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::offered::Dialect;
 use touchstone_formats::value::Value;
 
-/// Most bytes of a statement.
+/// Maximum number of bytes of a statement.
 const LONGEST: usize = 100_000;
 
 /// A database that a model may query but not change.

@@ -25,23 +25,23 @@ use touchstone_formats::value::Value;
 /// First argument that makes the program answer queries.
 pub const ARGUMENT: &str = "answer-sqlite-questions";
 
-/// Most memory that SQLite may use in one process, in MiB.
+/// Maximum memory that SQLite may use in one process, in MiB.
 const HEAP: u64 = 128;
 
-/// Most memory that a process may map in addition to its initial size, in MiB: for SQLite, rows in
-/// transit, and the rest.
+/// Maximum memory that a process may map in addition to its initial size, in MiB: for SQLite, rows
+/// in transit, and the rest.
 const MAPPED: u64 = 512;
 
-/// Most queries answered concurrently; others wait.
+/// Maximum number of queries answered concurrently; others wait.
 const AT_A_TIME: usize = 8;
 
-/// Most idle processes; they are shared by all databases.
+/// Maximum number of idle processes; they are shared by all databases.
 const MOST_IDLE: usize = 4;
 
 /// Interval of checks for cancellation while waiting for an answer.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Most bytes of a line. The size of rows is limited, and their text is escaped twice.
+/// Maximum number of bytes of a line. The size of rows is limited, and their text is escaped twice.
 const LONGEST_ANSWER: usize = 64 << 20;
 
 /// A request about a file.

@@ -129,7 +129,7 @@ impl Powers {
     }
 }
 
-/// Most reasons to list.
+/// Maximum number of reasons to list.
 const TOLD: usize = 3;
 
 /// Formats the reasons as one clause: `it is a superuser, it may write to public.t and 4 more`.

@@ -1,7 +1,7 @@
 //! **Pure.** Describes the tables of a database as SQL, for the model's instructions.
 use std::fmt::Write as _;
 
-/// Most bytes of a schema. More would crowd out the question.
+/// Maximum number of bytes of a schema. More would crowd out the question.
 const MOST: usize = 64 << 10;
 
 /// A table or view.

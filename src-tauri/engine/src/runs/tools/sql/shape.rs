@@ -9,13 +9,14 @@ use touchstone_formats::value::Value;
 /// Limits of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
-    /// Most rows.
+    /// Maximum number of rows.
     pub rows: usize,
-    /// Most bytes of all rows, formatted as JSON.
+    /// Maximum number of bytes of all rows, formatted as JSON.
     pub bytes: usize,
-    /// Most bytes of one value; longer ones are cut.
+    /// Maximum number of bytes of one value; longer ones are cut.
     pub cell: usize,
-    /// Most columns; a result with more is refused, because it is unclear which of them matter.
+    /// Maximum number of columns; a result with more is refused, because it is unclear which of
+    /// them matter.
     pub columns: usize,
     /// Timeout of the whole call.
     pub time: Duration,

@@ -25,11 +25,11 @@ const STEPS: i32 = 1000;
 /// Extra time after the deadline, because a single step may be slow.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Most bytes of a value that a statement may create or read. Some functions take quadratic time
-/// without a check of the clock.
+/// Maximum number of bytes of a value that a statement may create or read. Some functions take
+/// quadratic time without a check of the clock.
 const LARGEST: i32 = 1_000_000;
 
-/// Most SQLite VM steps per query, which limits the work on fast machines as well.
+/// Maximum number of SQLite VM steps per query, which limits the work on fast machines as well.
 const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 2_000_000_000 };
 
 /// Page cache size in SQLite's notation: a negative number of KiB.

@@ -19,8 +19,8 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{CancelToken, Client, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Most bytes that a server may send in one call. Without this limit the library would buffer even
-/// a single value of a gigabyte before it could be cut.
+/// Maximum number of bytes that a server may send in one call. Without this limit the library would
+/// buffer even a single value of a gigabyte before it could be cut.
 const MOST: usize = 32 << 20;
 
 /// Timeout for connecting to a host.

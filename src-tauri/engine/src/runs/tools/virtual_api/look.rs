@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 /// Timeout for connecting to a simulator on this machine.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Most cache files to count; the largest known cache has 16,000.
+/// Maximum number of cache files to count; the largest known cache has 16,000.
 const MOST: usize = 100_000;
 
 /// Describes the setup, in sentences for the user. Fails if a component is missing.

@@ -147,7 +147,7 @@ impl Reply {
     }
 }
 
-/// Open virtual APIs. Drop cancels calls in progress.
+/// An open set of virtual APIs. Calls in progress are cancelled on drop.
 pub struct VirtualApis {
     inside: Arc<Inside>,
     closing: CancellationToken,

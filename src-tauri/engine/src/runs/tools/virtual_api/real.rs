@@ -8,7 +8,7 @@ use crate::runs::tools::Unusable;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
 
-/// Most bytes of a reply.
+/// Maximum number of bytes of a reply.
 const LARGEST: usize = 8 << 20;
 
 /// Client of the real APIs.

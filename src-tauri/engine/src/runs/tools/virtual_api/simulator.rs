@@ -17,11 +17,11 @@ use touchstone_formats::stabletoolbench::strip::{self, Written};
 use touchstone_formats::stabletoolbench::{Pool, names};
 use touchstone_formats::value::Value;
 
-/// Most cached replies to show as examples.
+/// Maximum number of cached replies to show as examples.
 pub(super) const EXAMPLES: usize = 5;
-/// Most characters of all examples together.
+/// Maximum number of characters of all examples together.
 const LONGEST_EXAMPLES: usize = 2048;
-/// Most attempts until the output is valid.
+/// Maximum number of attempts until the output is valid.
 const TRIES: u64 = 3;
 /// Seed of the first attempt; each further one increments it.
 const SEED: u64 = 42;

@@ -15,9 +15,9 @@ use tokio::sync::oneshot;
 use touchstone_formats::stabletoolbench::cache_file::{CacheFile, KeyForm, Place};
 use touchstone_formats::stabletoolbench::python_json::Py;
 
-/// Most bytes of files to keep in memory.
+/// Maximum number of bytes of files to keep in memory.
 const MEMORY: usize = 256 << 20;
-/// Most bytes of one file.
+/// Maximum number of bytes of one file.
 const LARGEST: u64 = 256 << 20;
 /// Timeout for a lock held by another process.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -46,7 +46,7 @@ struct Disk {
 
 /// Loaded files, within a memory limit.
 struct HeldFiles {
-    /// Most bytes.
+    /// Maximum number of bytes.
     most: usize,
     files: HashMap<Name, Held>,
     bytes: usize,
