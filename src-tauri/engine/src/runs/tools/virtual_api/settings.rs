@@ -47,7 +47,7 @@ pub struct VirtualSettings {
 /// Prompt style of a simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
-    /// The whole definition of the API, in the format that MirrorAPI models were trained on.
+    /// The whole definition of the API, in the format that `MirrorAPI` models were trained on.
     #[default]
     MirrorApi,
     /// A short definition and cached replies as examples, for any model.

@@ -26,7 +26,7 @@ const TRIES: u64 = 3;
 /// Seed of the first attempt; each further one increments it.
 const SEED: u64 = 42;
 
-/// System prompt for MirrorAPI models, which were trained to act like APIs.
+/// System prompt for `MirrorAPI` models, which were trained to act like APIs.
 const MIRROR: &str = "Act as the server behind one web API. The user gives its documentation and a request to it. Reply as that \
     server would: one JSON object with two keys. \"error\" is a text that is empty when the call works and otherwise says what \
     is wrong with it. \"response\" is the body of the reply, with values that are plausible and fit the request. Write the object only.";
@@ -260,8 +260,8 @@ impl Simulator {
         HttpRequest { body: json::write(&Value::Map(body), false).into_bytes(), ..request }
     }
 
-    /// Formats documentation and request in the form that MirrorAPI models were trained on. Returns
-    /// `None` in cases where the original crashes.
+    /// Formats documentation and request in the form that `MirrorAPI` models were trained on.
+    /// Returns `None` in cases where the original crashes.
     fn mirror_words(&self, call: &Call, pool: &Pool) -> Option<String> {
         let found = pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
         if found.is_none() && self.order.is_compat() {
