@@ -25,7 +25,7 @@ use std::time::Duration;
 pub(super) const LARGEST: usize = 16 << 20;
 /// Maximum number of bytes of the whole list of tools.
 const LISTED: usize = 4 << 20;
-/// Maximum number of tools of a server.
+/// Maximum number of tools of a server, and of pages of their list.
 const TOOLS: usize = 1000;
 const PAGES: usize = 100;
 /// Timeout for connecting to a URL.
