@@ -1,5 +1,5 @@
-//! Build script: makes sure there is a page to embed, then lets Tauri check its configuration and
-//! make a permission of each command.
+//! Build script: ensures that there is a page to embed, then lets Tauri check its configuration and
+//! generate a permission for each command.
 mod commands;
 
 use std::{fs, io, path::Path};

@@ -1,19 +1,19 @@
-//! **Pure.** All commands, and who may give them. The build script makes a permission of each;
-//! tests compare everything else with it.
+//! **Pure.** All commands and their access levels. The build script generates a permission for
+//! each; tests compare all other lists of commands with this one.
 
-/// Who may give a command.
+/// Access level of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Every page: it changes nothing, neither on disk nor in the program.
+    /// Allowed to every page: changes nothing on disk or in the program.
     Look,
-    /// A page that may run, and the window: it spends money, runs programs, writes files, touches
-    /// keys, or says which folder is open and which are remembered.
+    /// Allowed to the window, and to a page with `--allow-run`: spends money, runs programs, writes
+    /// files, uses keys, or changes the open and the recent folders.
     Act,
 }
 
 use Access::{Act, Look};
 
-/// Each command with its access.
+/// Every command with its access level.
 pub(crate) const COMMANDS: [(&str, Access); 63] = [
     ("status", Look),
     ("folders", Look),

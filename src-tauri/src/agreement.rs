@@ -1,4 +1,4 @@
-//! Tests that every list of commands names the same ones: the page, the routes, the window and its
+//! Tests that all lists of commands are equal: those of the page, the routes, the window and its
 //! permissions.
 use crate::commands;
 use std::collections::BTreeSet;

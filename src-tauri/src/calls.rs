@@ -1,5 +1,5 @@
-//! The commands by name, with arguments and replies as JSON: what the served page posts. One line
-//! for each.
+//! Dispatch of commands by name, with JSON arguments and replies, for the served page. One line per
+//! command.
 use crate::commands::{Access, COMMANDS};
 use crate::surroundings::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -117,7 +117,7 @@ struct StopLaunch {
 struct Nudge {
     id: String,
     message: String,
-    /// Continue the run itself, also where it is finished.
+    /// True to continue the run itself, even if it is finished.
     in_place: bool,
 }
 #[derive(Deserialize)]
@@ -215,7 +215,8 @@ impl Say {
     }
 }
 
-/// Runs one command for the served page.
+/// Runs a command for the served page. Fails if the page may not run it, or if the name or
+/// arguments are invalid.
 pub(crate) fn call(
     app: &App,
     may_run: bool,
@@ -299,7 +300,7 @@ pub(crate) fn call(
     }
 }
 
-/// The commands that are about judges.
+/// Commands for judging and evaluating.
 fn of_judges(app: &App, may_run: bool, name: &str, json: &[u8]) -> Result<Vec<u8>, AppError> {
     match name {
         "judge_options" => reply(json, |Nothing {}| app.judge_options(may_run)),
@@ -325,7 +326,7 @@ fn of_judges(app: &App, may_run: bool, name: &str, json: &[u8]) -> Result<Vec<u8
     }
 }
 
-/// A page may not open folders of this machine; whoever starts the server may.
+/// Refuses: only the user who starts the server may choose folders of this machine.
 fn pick_folder() -> Result<bool, AppError> {
     let error = AppError::new(
         Code::NotAllowed,
@@ -334,7 +335,7 @@ fn pick_folder() -> Result<bool, AppError> {
     Err(error.hint("Start it with the folder instead: touchstone serve FOLDER"))
 }
 
-/// The same for files of rows: those of the folder that is served are in its list.
+/// Refuses: the page lists the data files of the served folder instead.
 fn pick_file() -> Result<Option<DataFile>, AppError> {
     let error = AppError::new(
         Code::NotAllowed,
@@ -344,7 +345,7 @@ fn pick_file() -> Result<Option<DataFile>, AppError> {
         .hint("Choose one of the folder, or evaluate it there: touchstone evaluate --data FILE"))
 }
 
-/// Nor does it open windows there.
+/// Refuses: the page cannot open windows on this machine.
 fn reveal_file() -> Result<(), AppError> {
     let error = AppError::new(
         Code::NotAllowed,
@@ -353,7 +354,7 @@ fn reveal_file() -> Result<(), AppError> {
     Err(error.hint("Copy the path instead."))
 }
 
-/// A page keeps what it makes where its browser puts downloads.
+/// Refuses: the page downloads the report through the browser instead.
 fn save_report() -> Result<bool, AppError> {
     let error = AppError::new(
         Code::NotAllowed,

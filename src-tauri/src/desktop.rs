@@ -1,5 +1,5 @@
-//! The window: one page, one command for each thing a person can do, and nothing else. Owns no
-//! decisions but where the page may go.
+//! The desktop window: one page, and one command per user action. Owns no decisions except the
+//! addresses that the page may navigate to.
 mod judging;
 mod reveal;
 
@@ -26,16 +26,15 @@ use touchstone_app::{
     error::{AppError, Code},
 };
 
-/// The one event that all of the engine's events travel in; `ui/src/backend/tauri.ts` listens to
-/// it.
+/// Tauri event that carries all events of the engine; `ui/src/backend/tauri.ts` listens to it.
 const EVENT: &str = "app_event";
-/// The one that what failed without being asked for travels in.
+/// Tauri event for errors that are not the reply to a command.
 const TROUBLE: &str = "app_trouble";
 
 type Engine<'a> = State<'a, App>;
 type Reply<T> = Result<T, AppError>;
 
-/// Runs a command where it may take its time: neither the window nor other commands wait for it.
+/// Runs a command on a blocking thread, so that neither the window nor other commands wait for it.
 async fn run<T: Send + 'static>(
     app: Engine<'_>,
     act: impl FnOnce(&App) -> Reply<T> + Send + 'static,
@@ -275,7 +274,7 @@ async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
     run(app, |app| Ok(with_ours(app.doctor(true)))).await
 }
 
-/// Opens the window and returns when it is closed.
+/// Opens the window, and returns when it is closed.
 pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
     Builder::default()
         .plugin(tauri_plugin_dialog::init())
@@ -304,8 +303,8 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
         .run(context)
 }
 
-/// Every command, by its name.
-#[rustfmt::skip] // A line of its own for each would be longer than functions may be.
+/// Returns the handler of all commands, by name.
+#[rustfmt::skip] // One name per line would exceed the maximum length of functions.
 fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
     tauri::generate_handler![
         status, folders, open_recent, forget_recent, open_demo, pick_folder, close_folder, facets, list_runs,
@@ -332,11 +331,11 @@ fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
         .map(drop)
 }
 
-/// Why runs are stopping, where they are shown.
+/// Reason for stopping, displayed with the runs.
 const CLOSED: &str = "The window was closed, and goes away when these runs have stopped.";
 
-/// Whether the window closes at once. While runs are in progress it stays until they have stopped,
-/// and says so.
+/// Returns true if the window may close at once. While runs are in progress, it stays open until
+/// they have stopped, and displays a message.
 fn may_close(handle: &AppHandle) -> bool {
     match handle.state::<Leaving>().wish(&handle.state::<App>(), CLOSED) {
         Wish::Granted => return true,
@@ -357,15 +356,15 @@ fn may_close(handle: &AppHandle) -> bool {
     tauri::async_runtime::spawn_blocking(move || {
         handle.state::<Leaving>().wait(&handle.state::<App>(), CLOSED);
         if let Some(window) = handle.get_webview_window("main") {
-            // It was going to be closed; that it is gone already is fine.
+            // The window may be gone already.
             let _ = window.destroy();
         }
     });
     false
 }
 
-/// Ctrl-C in the terminal that opened it, the end of that terminal, and the end of the desktop's
-/// session, are the wish to close the window.
+/// Treats Ctrl-C in the terminal, the end of that terminal and the end of the desktop session as
+/// requests to close the window.
 fn close_on_signals(handle: AppHandle) {
     tauri::async_runtime::spawn(async move {
         let Ok(mut signals) = EndSignals::listen() else { return };
@@ -378,8 +377,8 @@ fn close_on_signals(handle: AppHandle) {
     });
 }
 
-/// Opens the first folder of what was dropped. Nobody waits for the reply, so what fails is told by
-/// an event.
+/// Opens the first of the dropped folders. There is no reply to a drop, so errors are sent as an
+/// event.
 fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
     let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
@@ -389,7 +388,8 @@ fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
     });
 }
 
-/// What is not there or not readable is for the engine to explain; a file is not.
+/// Returns the first dropped path that is not a file. Missing or unreadable folders are reported by
+/// the engine.
 fn dropped(paths: &[PathBuf]) -> Reply<&PathBuf> {
     paths.iter().find(|path| !path.is_file()).ok_or_else(|| {
         let error = AppError::new(Code::BadRequest, "What was dropped is no folder.");
@@ -401,11 +401,12 @@ fn not_a_path(why: impl std::fmt::Display) -> AppError {
     AppError::new(Code::BadRequest, format!("What was picked is no folder of this machine: {why}."))
 }
 
-/// The page stays where it is. While it is developed it comes from the development server instead.
+/// Returns true if the page may navigate to a URL: only to its own, and in development to that of
+/// the development server.
 fn may_go_to(url: &Url) -> bool {
     let built_in = url.scheme() == "tauri" && url.host_str() == Some("localhost");
     let developed = cfg!(dev) && url.origin().ascii_serialization() == "http://127.0.0.1:5173";
-    // A report is drawn in a frame without rights, from an address that only this page can make.
+    // Reports are displayed in a sandboxed frame, at a blob URL that only this page can create.
     if let Some(made) = url.as_str().strip_prefix("blob:") {
         return Url::parse(made).is_ok_and(|made| may_go_to(&made) && made.scheme() != "blob");
     }

@@ -1,36 +1,36 @@
-//! How the program ends while runs are in progress: the first wish lets what is in flight be
-//! finished and saved, the second gives it up. Owns the waiting and its words; the window and the
-//! server decide what a wish is.
+//! Shutdown while runs are in progress: the first request lets requests in flight finish and be
+//! saved, the second cancels them. Owns waiting and its messages; the window and the server detect
+//! the requests.
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use touchstone_app::app::App;
 
-/// How often it is looked whether another wish came, or a launch that began meanwhile has to be
-/// stopped, too.
+/// Interval of checks for a second request, and for launches that were started meanwhile and have
+/// to be stopped too.
 const GLANCE: Duration = Duration::from_millis(100);
-/// How long what was given up may take to end. A program that does not end by then ends with us.
+/// Time for cancelled work to end. Tools that are still running then end with the process.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-/// Wishes to end.
+/// State of a shutdown.
 #[derive(Debug, Default)]
 pub(crate) struct Leaving {
     asked: AtomicBool,
     now: AtomicBool,
 }
 
-/// What a wish comes to.
+/// Result of a shutdown request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
-    /// Nothing is in progress: it may end at once.
+    /// Nothing is in progress: the program may exit at once.
     Granted,
-    /// Runs are asked to stop; whoever asked waits for them (`Leaving::wait`).
+    /// Runs are stopping; the caller has to wait for them with [`Leaving::wait`].
     Waits,
-    /// What is in flight is given up; whoever waits is done soon.
+    /// Requests in flight are cancelled; an earlier wait ends soon.
     Hurries,
 }
 
 impl Leaving {
-    /// Somebody wants the program to end; `why` is shown with what is stopping.
+    /// Requests a shutdown; `why` is displayed with the stopping runs.
     pub(crate) fn wish(&self, app: &App, why: &str) -> Wish {
         if self.asked.load(Ordering::Acquire) {
             self.now.store(true, Ordering::Release);
@@ -44,7 +44,7 @@ impl Leaving {
         Wish::Waits
     }
 
-    /// Waits until nothing is in progress any more.
+    /// Waits until nothing is in progress.
     pub(crate) fn wait(&self, app: &App, why: &str) {
         let mut hurried = None;
         while !app.wait_launches(GLANCE) {

@@ -1,5 +1,5 @@
-//! The host: a window, a local server and a command line over one engine. No decisions.
-//! Owns which front door opens; each door is a module of its own.
+//! The host: a window, a local server and a command line, all using one engine. Owns the choice
+//! between them, and no other decisions; each is a module of its own.
 mod calls;
 mod cli;
 #[path = "../commands.rs"]
@@ -18,7 +18,7 @@ pub use surroundings::Surroundings;
 use std::{ffi::OsString, process::ExitCode};
 use touchstone_runner::tools::sql::process;
 
-/// Runs the program with these arguments, the first being its own name.
+/// Runs the program with these arguments, of which the first is its own name.
 pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Surroundings) -> ExitCode {
     let mut arguments = arguments.peekable();
     let name = arguments.next();
@@ -29,7 +29,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Surroundin
     let arguments = name.into_iter().chain(arguments);
     surroundings.listen_to_mistakes();
     surroundings::keep_secrets();
-    // The link leads to this program also when its file was replaced meanwhile.
+    // This link refers to the running program, even if its file was replaced.
     process::answer_with("/proc/self/exe".into());
     cli::main(arguments, surroundings)
 }

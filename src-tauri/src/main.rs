@@ -1,4 +1,4 @@
-//! Reads the arguments and the surroundings, the only place that does, and hands them to the host.
+//! Reads the arguments and the environment, at this single place, and passes them to the host.
 use std::{env, ffi::OsStr, io::IsTerminal as _, path::PathBuf, process::ExitCode};
 use touchstone_host::Surroundings;
 

@@ -1,18 +1,17 @@
-//! The signals that ask the program to end: Ctrl-C, the polite one that scripts send, and the one
-//! that tells that the terminal is gone.
+//! Termination signals: SIGINT (Ctrl-C), SIGTERM, and SIGHUP when the terminal is closed.
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Hears of the signals from the moment it is made, one after the other.
+/// Receives termination signals from its creation on.
 pub(crate) struct EndSignals {
     interrupt: Signal,
     terminate: Signal,
-    /// None where whoever started the program wants it to outlive the terminal, as `nohup` does.
+    /// `None` if the program should outlive the terminal, as with `nohup`.
     hang_up: Option<Signal>,
 }
 
 impl EndSignals {
-    /// Begins to listen. Has to be called inside a runtime.
+    /// Starts listening. Has to be called inside a tokio runtime.
     pub(crate) fn listen() -> io::Result<Self> {
         let hang_up = if outlives_terminal() { None } else { Some(signal(SignalKind::hangup())?) };
         Ok(Self {
@@ -22,7 +21,7 @@ impl EndSignals {
         })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) {
         let Self { interrupt, terminate, hang_up } = self;
         let hung_up = async {
@@ -39,12 +38,12 @@ impl EndSignals {
     }
 }
 
-/// True when the program was started with SIGHUP ignored: listening would undo that.
+/// Returns true if the program was started with SIGHUP ignored; a handler would undo that.
 fn outlives_terminal() -> bool {
     std::fs::read_to_string("/proc/self/status").is_ok_and(|status| ignores_hang_up(&status))
 }
 
-/// Reads the ignored signals of a process, a bit for each from SIGHUP on.
+/// Parses the mask of ignored signals of a process, in which SIGHUP is the lowest bit.
 fn ignores_hang_up(status: &str) -> bool {
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored

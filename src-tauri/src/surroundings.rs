@@ -1,5 +1,5 @@
-//! What the program finds around it: a display, a terminal, its own files. Owns where the sample
-//! data and our own directories are.
+//! Environment of the program: display, terminal, and paths. Owns the locations of the sample data
+//! and of the program's own directories.
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit,
 };
@@ -10,30 +10,30 @@ use touchstone_app::app::{App, AppConfig};
 use touchstone_runner::http::keys::keep_environment;
 use tracing_subscriber::EnvFilter;
 
-/// Read once, in `main`.
+/// Environment of the program, read once in `main`.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// True when a window can be shown.
+    /// True if a window can be displayed.
     pub display: bool,
-    /// True when standard output is a terminal that shows colours.
+    /// True if standard output is a terminal that supports colors.
     pub colour: bool,
-    /// What to log to standard error, as `tracing` filters are written; warnings when left out.
+    /// Log filter for standard error, in `tracing` syntax; `None` for warnings only.
     pub log: Option<String>,
-    /// Where the program itself is.
+    /// Path of the program.
     pub program: Option<PathBuf>,
-    /// Where the index goes, instead of the usual place.
+    /// Directory of the index, in place of the default.
     pub cache_dir: Option<PathBuf>,
-    /// Where the recent folders are remembered, instead of the usual place.
+    /// Directory of the recent folders, in place of the default.
     pub state_dir: Option<PathBuf>,
-    /// Where the sample data is, instead of the usual place.
+    /// Directory of the sample data, in place of the default.
     pub demo_dir: Option<PathBuf>,
 }
 
 impl Surroundings {
-    /// Sends what the program says about itself to standard error.
+    /// Starts logging to standard error.
     pub(crate) fn listen_to_mistakes(&self) {
         let filter = EnvFilter::new(self.log.as_deref().unwrap_or("warn"));
-        // A second call, as in tests, changes nothing.
+        // A second call, which happens in tests, has no effect.
         let _ = tracing_subscriber::fmt()
             .with_env_filter(filter)
             .with_writer(std::io::stderr)
@@ -41,7 +41,7 @@ impl Surroundings {
             .try_init();
     }
 
-    /// The engine, with its directories.
+    /// Creates the engine with its directories.
     pub(crate) fn engine(&self) -> App {
         let usual = AppConfig::from_system(self.demo());
         App::new(AppConfig {
@@ -51,8 +51,8 @@ impl Surroundings {
         })
     }
 
-    /// The sample data: where it was said to be, beside the program, where packages put it, or in
-    /// the checkout.
+    /// Finds the sample data: in the configured directory, beside the program, in the install
+    /// location of packages, or in the checkout.
     fn demo(&self) -> Option<PathBuf> {
         let beside = self.program.as_deref().and_then(Path::parent);
         let installed = beside
@@ -64,17 +64,17 @@ impl Surroundings {
     }
 }
 
-/// What people's transcripts and keys say does not leave the program by accident: no core file, no
-/// panic that prints what it was working on, and no memory or environment that other programs of
-/// the same user could read, those that it starts included.
+/// Protects the contents of transcripts and keys from leaking: disables core dumps, prints no panic
+/// messages with data, and keeps other programs of the same user, including child processes, from
+/// reading the memory and the environment.
 pub(crate) fn keep_secrets() {
-    // Each run at work holds some files open; the system's first word is often 1024.
+    // Raises the limit of open files: each active run uses some, and the default is often 1024.
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
-    // Failing only means that the limit was set before us.
+    // Fails only if the limit was already set.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    // Refused by no kernel that is known; where it were, the environment would be as readable as
-    // that of any program.
+    // No known kernel refuses this; otherwise the environment would be as readable as that of any
+    // other program.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     std::panic::set_hook(Box::new(|panic| {
         let place =
@@ -87,13 +87,13 @@ pub(crate) fn keep_secrets() {
     }));
 }
 
-/// Takes everything out of the environment that is not known to concern windows. The processes of
-/// the window are programs of their own, which other programs of the same user can look into; keys
-/// of any name are in the environment.
+/// Removes all variables from the environment that windows are not known to need. The window's
+/// processes are separate programs, which other programs of the same user can inspect; the
+/// environment may contain keys under any name.
 ///
-/// To be called before a thread of ours begins, so that nobody reads what is being changed. The
-/// only other thread then is one that the library of the web view begins while it is loaded; it
-/// gives memory back and looks at no variable.
+/// Has to be called before this program starts a thread, because changing the environment is not
+/// thread-safe. The only other thread then is started by the web view's library when it is loaded;
+/// it releases memory and reads no variable.
 pub(crate) fn give_no_keys_to_the_window() {
     keep_environment();
     #[cfg(target_os = "linux")]
@@ -102,8 +102,8 @@ pub(crate) fn give_no_keys_to_the_window() {
     }
 }
 
-/// Whether a variable says how windows are drawn, where files and libraries are, or which way leads
-/// out.
+/// Returns true for a variable about drawing windows, locations of files and libraries, or the
+/// network proxy.
 fn concerns_windows(name: &OsStr) -> bool {
     const STARTS: [&str; 35] = [
         "XDG_",
@@ -185,7 +185,7 @@ fn concerns_windows(name: &OsStr) -> bool {
         || NAMES.iter().any(|one| one.as_bytes() == name)
 }
 
-/// What the engine looked at, and what belongs to the front doors.
+/// Adds the host's own checks to those of the engine.
 pub(crate) fn with_ours(mut checks: Vec<Check>) -> Vec<Check> {
     let name = "Web view".to_owned();
     checks.push(match tauri::webview_version() {
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Run by the next test in a process of its own: what happens at a panic is set for a whole
+    /// Run by the next test in a separate process, because the panic hook applies to a whole
     /// process.
     #[test]
     #[ignore = "sets what happens at a panic, for which the next test makes a process"]

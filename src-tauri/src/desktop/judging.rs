@@ -1,5 +1,4 @@
-//! The window's commands about what is said of runs and of data files: judging, how far judges
-//! agree, and evaluating.
+//! Commands of the window for judging, for the agreement of judges, and for evaluating data files.
 use super::{Engine, Reply, not_a_path, run};
 use tauri::AppHandle;
 use tauri_plugin_dialog::DialogExt as _;

@@ -1,5 +1,5 @@
-//! Shows a file in the file manager of the desktop. Owns how the desktop is asked; which file it
-//! is, the engine says.
+//! Shows a file in the desktop's file manager. Owns the calls to the desktop; the engine resolves
+//! the file's path.
 use super::{Engine, Reply, run};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ pub(super) async fn reveal_file(app: Engine<'_>, id: String, file: u32) -> Reply
     run(app, move |app| shown(&app.reveal_file(&id, file)?)).await
 }
 
-/// Asks the file manager to point at the file, else to open its folder.
+/// Asks the file manager to select the file, or to open its folder if that fails.
 fn shown(path: &Path) -> Reply<()> {
     let managers = [pointing_at(path), opening(path.parent().unwrap_or(path))];
     if managers.into_iter().any(answers) {
@@ -23,7 +23,7 @@ fn shown(path: &Path) -> Reply<()> {
     Err(error.hint("Copy the path instead."))
 }
 
-/// The one call that all large desktops understand.
+/// Builds the D-Bus call that all major desktops support.
 fn pointing_at(path: &Path) -> Command {
     let mut ask = Command::new("dbus-send");
     ask.args(["--session", "--print-reply", "--reply-timeout=5000", "--type=method_call"]);
@@ -38,20 +38,20 @@ fn pointing_at(path: &Path) -> Command {
 
 fn opening(folder: &Path) -> Command {
     let mut open = Command::new("xdg-open");
-    // An address, so that a folder whose name begins with a dash is no option.
+    // A URL, because the name of a folder may start with a dash and would be an option.
     open.arg(address(folder));
     open
 }
 
-/// The address of a file. Everything unusual is escaped, commas too: they would part the items of a
-/// list.
+/// Returns the URL of a file. All unusual characters are escaped, including commas, which separate
+/// list items.
 fn address(path: &Path) -> String {
     let mut address = "file://".to_owned();
     for byte in path.as_os_str().as_bytes() {
         if byte.is_ascii_alphanumeric() || b"/-._~".contains(byte) {
             address.push(char::from(*byte));
         } else {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(address, "%{byte:02X}");
         }
     }
@@ -64,14 +64,14 @@ fn answers(mut ask: Command) -> bool {
     ask.status().is_ok_and(|status| status.success())
 }
 
-/// Leaves a program of the desktop no more of our environment than concerns desktops.
+/// Limits the environment of a desktop program to the variables that desktops need.
 pub(crate) fn give_no_keys(program: &mut Command) {
     let kept = std::env::vars_os().filter(|(name, _)| concerns_desktops(name));
     program.env_clear().envs(kept.collect::<Vec<_>>());
 }
 
-/// What such a program needs to know. Keys of providers are in the environment too, and are none of
-/// its business.
+/// Returns true for a variable that desktop programs need. Others are removed, because the
+/// environment may contain provider keys.
 fn concerns_desktops(name: &OsStr) -> bool {
     let name = name.as_bytes();
     let starts = [&b"XDG_"[..], b"LC_", b"KDE_", b"GNOME_", b"GTK_", b"QT_"];

@@ -1,4 +1,4 @@
-//! Where the page may go, and what becomes of folders that are dropped on the window.
+//! Tests of navigation and of dropped folders.
 use super::*;
 
 #[test]

@@ -1,10 +1,10 @@
-//! Connections: taken, bounded in number and patience, and ended. Owns no route.
+//! Accepts, limits and closes connections. Owns no route.
 //!
-//! Every user of this machine can open a connection, so a connection is a stranger's until a
-//! request over it was let in. Strangers have a share of their own: the oldest is closed when
-//! another comes, and each has little time to show who it is. So connections are always taken, and
-//! whoever may come in does. Where everybody may come in, a connection over which nothing is asked
-//! gives way to another.
+//! Every user of this machine can open a connection; it is therefore untrusted (a "stranger") until
+//! a request over it was admitted. Strangers have a separate limit: the oldest is closed when
+//! another one arrives, and each has little time to send an admissible request. Connections are
+//! thus always accepted, and legitimate clients get through. If requests of all clients are
+//! admitted, idle connections are closed in favor of new ones.
 use super::line::Line;
 use axum::{
     Extension, Router,
@@ -35,34 +35,34 @@ use tokio::{
     time::Instant,
 };
 
-/// How long the head of a request may take to arrive, so that nobody holds a connection by saying
-/// nothing.
+/// Timeout for the head of a request, which keeps silent clients from holding connections.
 const SLOWEST_HEAD: Duration = Duration::from_secs(10);
-/// How long a connection may stay a stranger's.
+/// Time limit for a connection without an admitted request.
 const PATIENCE_WITH_STRANGERS: Duration = Duration::from_secs(2);
-/// How long a connection stays at least, so that one over which a request has just come is not
-/// closed before it was read.
+/// Minimum lifetime of a connection, so that a request that has just arrived can be read before the
+/// connection is closed.
 const SHORTEST_STAY: Duration = Duration::from_millis(100);
-/// How long to wait after a connection could not be taken.
+/// Delay after a connection could not be accepted.
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
 
-/// How many connections there may be at a time.
+/// Limits for the number of connections.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shares {
-    /// Connections over which no request was let in yet. When another comes, the oldest is closed.
+    /// Maximum number of connections without an admitted request. When another arrives, the oldest
+    /// is closed.
     pub(super) strangers: usize,
-    /// Connections over which a request was let in. More are not taken until one ends.
+    /// Maximum number of connections with an admitted request. No more are accepted until one ends.
     pub(super) admitted: usize,
-    /// Whether one of these is closed when there are as many and another comes: the one over which
-    /// nothing was asked for longest. Where nobody has to show who they are, whoever keeps
-    /// connections open would keep others out.
+    /// True if the longest idle admitted connection is closed when the limit is reached and another
+    /// arrives. Without authentication, a client could otherwise lock out others by keeping
+    /// connections open.
     pub(super) idle_gives_way: bool,
 }
 
-/// Most bytes of a head of a request, and of a body that nobody reads yet.
+/// Maximum number of bytes of a request head, and of a buffered body that is not yet read.
 const LARGEST_BUFFER: usize = 64 << 10;
 
-/// The connection that a request came over.
+/// The connection of a request.
 #[derive(Clone)]
 pub(super) struct Connection(Arc<State>);
 
@@ -71,24 +71,23 @@ struct State {
     admitted: AtomicBool,
     count: Arc<AtomicUsize>,
     changed: Arc<Notify>,
-    /// Since when nothing is asked over it; none while something is.
+    /// Start of the idle time; `None` while a request is being answered.
     idle: Mutex<Option<Instant>>,
 }
 
-/// Something that was asked is being answered, for as long as this is there.
+/// Guard that marks a connection as busy until it is dropped.
 pub(super) struct AtWork(Connection);
 
 impl Drop for AtWork {
     fn drop(&mut self) {
         self.0.set_idle(Some(Instant::now()));
-        // There may be one that can give way now.
+        // This connection may now be closed for another.
         self.0.0.changed.notify_one();
     }
 }
 
 impl Connection {
-    /// Says that something is being answered over it, so that it is not closed for others
-    /// meanwhile.
+    /// Marks the connection as busy, which keeps it from being closed for others.
     pub(super) fn work(&self) -> AtWork {
         self.set_idle(None);
         AtWork(self.clone())
@@ -102,13 +101,12 @@ impl Connection {
         *self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address at its other end.
+    /// Address of the client.
     pub(super) fn peer(&self) -> SocketAddr {
         self.0.peer
     }
 
-    /// Says that a request over this connection was let in: from now on it is not closed for
-    /// others.
+    /// Marks the connection as admitted: from now on it is not closed for other strangers.
     pub(super) fn admit(&self) {
         if !self.0.admitted.swap(true, Ordering::AcqRel) {
             self.0.count.fetch_add(1, Ordering::AcqRel);
@@ -130,19 +128,19 @@ impl Drop for State {
     }
 }
 
-/// Marks the reply to a refused request as the last of its connection.
+/// Makes the response to a refused request the last of its connection.
 pub(super) fn close_after(mut reply: Response) -> Response {
     reply.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     reply
 }
 
-/// Connections that were strangers' when they were last looked at, oldest first. Holds none of them
-/// open.
+/// Connections that had no admitted request when last checked, oldest first. Holds only weak
+/// references.
 #[derive(Default)]
 struct Strangers(VecDeque<(Weak<State>, AbortHandle, Instant)>);
 
 impl Strangers {
-    /// Takes one in, and closes the oldest until there are no more than `most`.
+    /// Adds a connection, and closes the oldest until at most `most` are left.
     fn take(&mut self, connection: &Connection, task: AbortHandle, most: usize) {
         self.0.push_back((Arc::downgrade(&connection.0), task, Instant::now()));
         if self.0.len() > most {
@@ -150,7 +148,7 @@ impl Strangers {
         }
     }
 
-    /// Closes half of them, the oldest.
+    /// Closes the older half.
     fn halve(&mut self) {
         self.shrink_to(self.0.len() / 2);
     }
@@ -161,15 +159,15 @@ impl Strangers {
         self.0.drain(..surplus).for_each(|(_, task, _)| task.abort());
     }
 
-    /// Leaves out connections that have ended or are no stranger's any more.
+    /// Removes connections that have ended or have been admitted.
     fn forget_others(&mut self) {
         self.0.retain(|(state, ..)| {
             state.upgrade().is_some_and(|state| !Connection(state).is_admitted())
         });
     }
 
-    /// Returns when the next connection may be taken, if that is later than now: the oldest would
-    /// be closed for it, and has not been there for long.
+    /// Returns the time at which the next connection may be accepted, if that is later than now:
+    /// the oldest would be closed for it, but has not reached its minimum lifetime.
     fn full_until(&mut self, most: usize) -> Option<Instant> {
         if self.0.len() < most {
             return None;
@@ -180,7 +178,7 @@ impl Strangers {
     }
 }
 
-/// Connections that may give way to others. Holds none of them open.
+/// Connections that may be closed for others. Holds only weak references.
 #[derive(Default)]
 struct Guests(Vec<(Weak<State>, AbortHandle)>);
 
@@ -190,7 +188,7 @@ impl Guests {
         self.0.push((Arc::downgrade(&connection.0), task));
     }
 
-    /// The one over which nothing was asked for longest.
+    /// Returns the admitted connection that has been idle for longest.
     fn idlest(&self) -> Option<&AbortHandle> {
         let there = self.0.iter().filter(|(_, task)| !task.is_finished());
         let known = there.filter_map(|(state, task)| Some((Connection(state.upgrade()?), task)));
@@ -200,7 +198,7 @@ impl Guests {
     }
 }
 
-/// Answers on connections until `end`; requests that are under way then may go on until `hurry`.
+/// Serves connections until `end`; requests in progress may then continue until `hurry`.
 pub(super) async fn answer(
     listener: TcpListener,
     rooms: &Router,
@@ -229,7 +227,7 @@ pub(super) async fn answer(
                     if let Some(idlest) = guests.idlest().filter(|_| is_full) {
                         idlest.abort();
                     }
-                    // Small replies go out at once.
+                    // Small responses are sent at once.
                     let _ = stream.set_nodelay(true);
                     let (count, changed) = (Arc::clone(&count), Arc::clone(&changed));
                     let idle = Mutex::new(Some(Instant::now()));
@@ -246,7 +244,7 @@ pub(super) async fn answer(
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be taken");
-                    // Files may be what is missing, and strangers hold some.
+                    // File descriptors may have run out, and strangers use some.
                     strangers.halve();
                     tokio::time::sleep(AFTER_FAILURE).await;
                 }
@@ -260,8 +258,7 @@ pub(super) async fn answer(
     }
 }
 
-/// Answers on a connection for as long as it goes on, or for a short while when nobody was let in
-/// over it.
+/// Serves a connection. Closes it after a short time if no request was admitted.
 async fn patiently(answering: impl Future, connection: Connection) {
     let mut answering = pin!(answering);
     tokio::select! {
@@ -326,7 +323,7 @@ mod tests {
                 stream
             })
             .collect();
-        // The first has asked again, so the second is the one that was idle for longest.
+        // The first connection was used again; the second is now the longest idle.
         ask(&mut kept[0]).unwrap();
         ask(&mut TcpStream::connect(address).unwrap()).expect("another comes in");
         assert!(ask(&mut kept[1]).is_err(), "it gave way");

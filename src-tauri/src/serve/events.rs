@@ -1,5 +1,5 @@
-//! What happened, as one stream of server-sent events. Who reads too slowly is told that everything
-//! is stale, and slows nobody.
+//! Stream of server-sent events. A reader that is too slow is told that everything is stale, and
+//! delays no other reader.
 use super::Inside;
 use axum::{
     extract::State,
@@ -13,20 +13,20 @@ use tokio::sync::broadcast;
 use tokio_stream::{Stream, StreamExt as _, wrappers::BroadcastStream};
 use touchstone_api::{AppEvent, Stale};
 
-/// Events that wait for a slow reader before it loses them.
+/// Maximum number of events buffered for a slow reader before they are dropped.
 const WAITING: usize = 256;
 
-/// Where events come in and readers hang on.
+/// Broadcast channel of events.
 #[derive(Clone)]
 pub(crate) struct Events(broadcast::Sender<AppEvent>);
 
 impl Events {
-    /// Without readers.
+    /// Creates a channel without readers.
     pub(crate) fn new() -> Self {
         Self(broadcast::Sender::new(WAITING))
     }
 
-    /// Passes one on; nobody listening is fine.
+    /// Sends an event to all readers, if any.
     pub(crate) fn send(&self, event: &AppEvent) {
         let _ = self.0.send(event.clone());
     }
@@ -37,7 +37,7 @@ impl Events {
     }
 }
 
-/// `GET /api/events`.
+/// Handles `GET /api/events`.
 pub(super) async fn stream(
     State(inside): State<Inside>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
@@ -47,7 +47,8 @@ pub(super) async fn stream(
     Sse::new(told).keep_alive(KeepAlive::default())
 }
 
-/// A browser never dispatches an event without text, so one that cannot be written is left out.
+/// Formats an event. Returns `None` for one that cannot be serialized, because browsers never
+/// dispatch an event without data.
 fn message(event: &AppEvent) -> Option<Event> {
     serde_json::to_string(event).ok().map(|text| Event::default().data(text))
 }

@@ -1,40 +1,43 @@
-//! **Pure.** Who may speak to the served page, decided from the head of a request alone. Owns the
-//! rules, not the sockets.
+//! **Pure.** Admission of requests to the served page, decided from the request head alone. Owns
+//! the rules, not the sockets.
 //!
-//! A page elsewhere can make a browser send requests here, also under a name of its own that points
-//! to 127.0.0.1. So: only our own names as `Host`, nothing from another origin, a cookie that only
-//! a printed address gives, and a header that forms cannot send.
+//! A foreign website can make a browser send requests here, even under a domain of its own that
+//! resolves to 127.0.0.1 (DNS rebinding). Therefore only local names are accepted in `Host`, no
+//! other origin, a cookie that is only given in exchange for a printed address, and a header that
+//! forms cannot send.
 use super::secret::Secret;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
 
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-/// Simple cross-origin requests cannot carry it, so a browser asks first, and nobody answers.
+/// Custom header that cross-origin requests may carry only after a preflight request, which is
+/// never granted.
 const OURS: HeaderName = HeaderName::from_static("x-touchstone");
 
-/// The rules for one running server.
+/// Admission rules of a running server.
 pub(crate) struct Gate {
     port: u16,
     session: Secret,
 }
 
-/// What may happen with a request.
+/// Decision about a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It may go on.
+    /// The request is admitted.
     Pass,
-    /// It brought a code that was taken: it gets this cookie and is sent to the page.
+    /// The request carried a valid code: it is answered with this cookie and a redirect to the
+    /// page.
     Welcome(String),
-    /// It may not, and why.
+    /// The request is refused, with status and message.
     Refuse(StatusCode, &'static str),
 }
 
 impl Gate {
-    /// Rules for this port, with a fresh secret.
+    /// Creates the rules for this port and session secret.
     pub(crate) fn new(port: u16, session: Secret) -> Self {
         Self { port, session }
     }
 
-    /// Decides. `take` is asked for the code that the address carries, and uses it up.
+    /// Decides about a request. `take` checks and uses up the code in the address.
     pub(crate) fn judge(&self, head: &Parts, take: impl FnOnce(&str) -> bool) -> Verdict {
         match self.refusal(head) {
             Some((status, why)) => Verdict::Refuse(status, why),
@@ -96,15 +99,15 @@ impl Gate {
             .any(|(key, value)| key == name && self.session.is(value))
     }
 
-    /// Cookies do not tell ports apart, so the name does: two servers on one machine do not sign
-    /// each other out.
+    /// Returns the name of the session cookie. It contains the port, because cookies are shared
+    /// between ports, and two servers on one machine would otherwise sign each other out.
     fn cookie_name(&self) -> String {
         format!("touchstone_{}", self.port)
     }
 }
 
-/// Why a request to a server for programs of this machine is refused: it asks under a name that is
-/// not ours, or a page elsewhere made a browser ask.
+/// Returns the reason to refuse a request to a server for local programs, if its `Host` is not
+/// local or a foreign website made a browser send it.
 pub(super) fn foreign(head: &Parts, port: u16) -> Option<(StatusCode, &'static str)> {
     if head.uri.authority().is_some() || !host_is_ours(&head.headers, port) {
         return Some((
@@ -123,7 +126,8 @@ fn host_is_ours(headers: &HeaderMap, port: u16) -> bool {
     only(headers, &header::HOST).is_some_and(ours)
 }
 
-/// Browsers name the page that asks; programs name nothing.
+/// Returns true if no other website sent the request. Browsers state the origin; programs send no
+/// such header.
 fn origin_is_ours(headers: &HeaderMap) -> bool {
     let same_site =
         !headers.contains_key(FETCH_SITE) || only(headers, &FETCH_SITE) == Some("same-origin");
@@ -135,13 +139,13 @@ fn origin_is_ours(headers: &HeaderMap) -> bool {
     same_site && same_origin
 }
 
-/// The code that an address to open carries.
+/// Returns the one-time code in the query of a request for `/`.
 fn code(head: &Parts) -> Option<&str> {
     let opens = head.method == Method::GET && head.uri.path() == "/";
     head.uri.query().filter(|_| opens)?.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
-/// The value of a header that stands there exactly once and is plain text.
+/// Returns the value of a header that occurs exactly once and is plain text.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     let first = values.next()?.to_str().ok()?;

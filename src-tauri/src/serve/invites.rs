@@ -1,10 +1,9 @@
-//! Codes that let a browser in, each once. Owns which of them are still good; what a browser may do
-//! then is decided in `gate`.
+//! One-time codes that admit a browser. Owns the valid codes; `gate` decides about requests.
 //!
-//! An address is read by more than its browser: it stays in histories and scrollback, and one that
-//! another program is started with stands in the list of processes for every user of this machine.
-//! So a code dies with its first use, and one that was handed to another program dies after a
-//! minute too and is only taken from a program of the same user.
+//! An address is visible to more than its browser: it stays in the history and in scrollback, and
+//! the arguments of a program are visible to every user of this machine in the list of processes.
+//! Therefore a code is used up by its first use. A code that was passed to another program also
+//! expires after a minute, and is only accepted from a program of the same user.
 use super::secret::Secret;
 use std::{
     io,
@@ -12,35 +11,35 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How long a code that was handed to another program is good.
+/// Lifetime of a code that was passed to another program.
 const HANDED_OVER: Duration = Duration::from_mins(1);
-/// More than this wait for nobody: the oldest goes.
+/// Maximum number of valid codes; the oldest is then dropped.
 const MOST: usize = 32;
 
 struct Invite {
     code: Secret,
-    /// When it was handed to another program of this user.
+    /// Time at which it was passed to another program of this user; `None` for printed codes.
     handed_over: Option<Instant>,
 }
 
-/// The codes of one running server.
+/// The codes of a running server.
 pub(crate) struct Invites {
     port: u16,
     open: Mutex<Vec<Invite>>,
 }
 
 impl Invites {
-    /// None yet.
+    /// Creates an empty set of codes.
     pub(crate) fn new(port: u16) -> Self {
         Self { port, open: Mutex::default() }
     }
 
-    /// An address to be printed: good until it is used.
+    /// Returns an address to print, valid until it is used. Fails if there is no randomness.
     pub(crate) fn address(&self) -> io::Result<String> {
         self.invite(None)
     }
 
-    /// An address for a browser that is started with it now.
+    /// Returns an address for a browser that is started with it now.
     pub(crate) fn address_to_hand_over(&self) -> io::Result<String> {
         self.invite(Some(Instant::now()))
     }
@@ -56,8 +55,8 @@ impl Invites {
         Ok(address)
     }
 
-    /// Takes a code, if it is good. `is_ours` says whether a program of this user brings it, and is
-    /// only asked when that matters.
+    /// Uses up a code, if it is valid. `is_ours` returns true if the client is a program of this
+    /// user; it is only called for codes that were passed to a program.
     pub(crate) fn take(&self, code: &str, now: Instant, is_ours: impl FnOnce() -> bool) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|invite| {

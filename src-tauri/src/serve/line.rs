@@ -1,6 +1,6 @@
-//! The socket of a connection, and how it is let go of. A stranger who keeps an end open that we
-//! have closed keeps a port of this machine as well, and there are only so many; so a stranger's
-//! connection that does not end by itself is reset, which frees both.
+//! Socket of a connection, with controlled closing. A client that keeps its end open after the
+//! server has closed keeps a port of this machine occupied, and ports are limited. A connection
+//! without an admitted request that does not end in time is therefore reset, which frees both.
 use super::connections::Connection;
 use std::{
     future::Future as _,
@@ -16,13 +16,13 @@ use tokio::{
     time::Sleep,
 };
 
-/// How long a stranger may take to end a connection once everything was said.
+/// Time for an untrusted client to close the connection after the response.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 pub(super) struct Line {
     stream: TcpStream,
     connection: Connection,
-    /// The other side has said that it says nothing more.
+    /// True once the client has closed its side.
     ended: bool,
     moment: Option<Pin<Box<Sleep>>>,
 }
@@ -32,7 +32,7 @@ impl Line {
         Self { stream, connection, ended: false, moment: None }
     }
 
-    /// Reads what still comes, and leaves it out, until the other side ends too.
+    /// Discards incoming data until the client closes its side too.
     fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut space = [MaybeUninit::uninit(); 1024];
         while !self.ended {
@@ -49,7 +49,7 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         if !self.ended && !self.connection.is_admitted() {
-            // Where it is refused, the connection ends as others do.
+            // If this fails, the connection is closed normally.
             let _ = self.stream.set_zero_linger();
         }
     }
@@ -81,8 +81,8 @@ impl AsyncWrite for Line {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
-    /// Says that nothing more is said. A stranger is given a moment to have read the reply and to
-    /// end as well.
+    /// Closes the sending side. An untrusted client gets a moment to read the response and to close
+    /// its side.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.moment.is_none() {
             ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;

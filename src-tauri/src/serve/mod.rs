@@ -1,5 +1,5 @@
-//! The served form: the same page and the same commands over HTTP, on 127.0.0.1 only. Owns sockets,
-//! routes and headers; who may speak is decided in `gate`, and what a command does in the engine.
+//! HTTP server for the page and its commands, on 127.0.0.1 only. Owns sockets, routes and headers;
+//! `gate` decides about admission, and the engine implements the commands.
 mod connections;
 mod events;
 mod gate;
@@ -37,36 +37,36 @@ pub(crate) use page::Page;
 pub(crate) use secret::Secret;
 pub(crate) use virtual_apis::VirtualServer;
 
-/// Arguments are ids, filters and spans; nothing long.
+/// Maximum number of bytes of a request body. Arguments are ids, filters and spans; none are long.
 const LONGEST_BODY: usize = 64 * 1024;
-/// Connections at a time: of the owner's browsers, and of everybody else. Each takes one of our
-/// files.
+/// Connection limits for the owner's browsers and for all other clients. Each connection uses a
+/// file descriptor.
 const SHARES: Shares =
     Shares { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128, idle_gives_way: false };
-/// How long requests may take to end after Ctrl-C.
+/// Time for requests to end after Ctrl-C.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// A command by name, with the JSON of its arguments, and the JSON of its reply.
+/// Runs a command: name and JSON arguments to JSON reply.
 pub(crate) type Calls = dyn Fn(&str, &[u8]) -> Result<Vec<u8>, AppError> + Send + Sync;
 
-/// What is behind the door.
+/// State of the request handlers.
 #[derive(Clone)]
 pub(crate) struct Inside {
     /// Runs a command.
     pub(crate) calls: Arc<Calls>,
-    /// What happens.
+    /// Events of the engine.
     pub(crate) events: Events,
-    /// What is shown.
+    /// Files of the page.
     pub(crate) page: Arc<Page>,
 }
 
-/// A server that has its port and does not answer yet.
+/// A server that is bound to its port, but does not answer yet.
 pub(crate) struct Server {
     listener: TcpListener,
     front: Front,
 }
 
-/// Who may come in.
+/// State of the admission check.
 #[derive(Clone)]
 struct Front {
     port: u16,
@@ -75,7 +75,7 @@ struct Front {
 }
 
 impl Server {
-    /// Takes the port, or a free one for 0.
+    /// Binds the port, or a free one for 0. Fails if the port is in use.
     pub(crate) async fn bind(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
@@ -83,19 +83,19 @@ impl Server {
         Ok(Self { listener, front: Front { port, gate, invites: Arc::new(Invites::new(port)) } })
     }
 
-    /// Gives addresses to open.
+    /// Returns the source of addresses to open.
     pub(crate) fn invites(&self) -> Arc<Invites> {
         Arc::clone(&self.front.invites)
     }
 
-    /// Answers until `end`. Event streams never end by themselves, so they are cut.
+    /// Serves until `end`. Event streams never end by themselves, therefore they are cut.
     pub(crate) async fn run(
         self,
         inside: Inside,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
         let rooms = router(inside, self.front);
-        // The time begins when it is asked for.
+        // The time starts when the future is first polled.
         let hurry = async { tokio::time::sleep(LAST_WORDS).await };
         connections::answer(self.listener, &rooms, SHARES, end, hurry).await;
         Ok(())
@@ -111,7 +111,8 @@ fn router(inside: Inside, front: Front) -> Router {
         .layer(middleware::from_fn_with_state(front, guard))
 }
 
-/// Everything passes here, errors included, so every reply carries the headers.
+/// Checks admission. All responses pass through here, including errors, and get the security
+/// headers.
 async fn guard(
     State(front): State<Front>,
     Extension(connection): Extension<Connection>,

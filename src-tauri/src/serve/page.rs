@@ -1,4 +1,4 @@
-//! The page that was built into the program, file by file, and the headers of every reply.
+//! Files of the embedded page, and the headers of all responses.
 use super::Inside;
 use axum::{
     body::Bytes,
@@ -9,7 +9,7 @@ use axum::{
 use std::collections::HashMap;
 use tauri::{Assets, Wry, utils::mime_type::MimeType};
 
-/// On every reply, unless the reply says otherwise.
+/// Default headers of every response.
 pub(super) const HEADERS: [(HeaderName, &str); 7] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
     (header::X_FRAME_OPTIONS, "DENY"),
@@ -20,13 +20,13 @@ pub(super) const HEADERS: [(HeaderName, &str); 7] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-/// That of the window in `tauri.conf.json` without its IPC, and with what only a header can say; a
-/// test compares them.
+/// Content security policy: the window's policy in `tauri.conf.json` without its IPC, plus
+/// directives that only work in a header. A test compares the two.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-hPwYeZaepD62IFiB5vc5s7+fdIAvd6qqI51LZHjzKCk='; font-src 'self'; img-src 'self' data: blob:; \
     connect-src 'self'; frame-src blob:; object-src 'none'; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types svelte-trusted-html; frame-ancestors 'none'";
 
-/// Names under `assets/` carry a hash of their content.
+/// Caching of files below `assets/`, whose names contain a hash of their content.
 const KEEP: &str = "private, max-age=31536000, immutable";
 
 struct File {
@@ -34,11 +34,11 @@ struct File {
     kind: String,
 }
 
-/// Files by address.
+/// Files by path.
 pub(crate) struct Page(HashMap<String, File>);
 
 impl Page {
-    /// Everything that was built in.
+    /// Returns all embedded files.
     pub(crate) fn built_in(assets: &dyn Assets<Wry>) -> Self {
         let names: Vec<String> = assets.iter().map(|(name, _)| name.into_owned()).collect();
         let files = names.into_iter().filter_map(|name| {
@@ -48,7 +48,7 @@ impl Page {
         Self::of(files)
     }
 
-    /// These files, by address.
+    /// Creates a page from these files.
     pub(super) fn of(files: impl Iterator<Item = (String, Vec<u8>)>) -> Self {
         let file = |name: &str, bytes: Vec<u8>| File {
             kind: MimeType::parse(&bytes, name),
@@ -58,8 +58,8 @@ impl Page {
     }
 }
 
-/// Any address that is not under `/api`: a file of the page, or nothing. Places within the page are
-/// behind a `#`.
+/// Handles every address outside `/api`: returns a file of the page, or 404. Locations within the
+/// page are behind a `#`.
 pub(super) async fn show(State(inside): State<Inside>, uri: Uri) -> Response {
     let name = if uri.path() == "/" { "/index.html" } else { uri.path() };
     let Some(file) = inside.page.0.get(name) else {

@@ -1,9 +1,8 @@
-//! Who is at the other end of a connection of this machine: the system's table of sockets says
-//! which user opened it.
+//! Determines the user at the other end of a local connection, from the kernel's table of sockets.
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
-/// True when a program of our own user is there; false when it is another's, or when the system
-/// does not say.
+/// Returns true if the client is a program of this process's user; false if it is another user's,
+/// or if the user is unknown.
 pub(super) fn is_ours(peer: SocketAddr, port: u16) -> bool {
     let SocketAddr::V4(peer) = peer else { return false };
     let us = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
@@ -11,18 +10,18 @@ pub(super) fn is_ours(peer: SocketAddr, port: u16) -> bool {
     user_of(&table, peer, us) == Some(rustix::process::getuid().as_raw())
 }
 
-/// The user whose socket leads from one address to another.
+/// Returns the user of the socket that connects these addresses.
 fn user_of(table: &str, from: SocketAddrV4, to: SocketAddrV4) -> Option<u32> {
     let (from, to) = (written(from), written(to));
     table.lines().skip(1).find_map(|line| {
         let mut words = line.split_whitespace().skip(1);
         let leads = words.next() == Some(&from) && words.next() == Some(&to);
-        // State, queues, timer and retransmissions stand in between.
+        // State, queues, timer and retransmissions are skipped.
         leads.then(|| words.nth(4)?.parse().ok())?
     })
 }
 
-/// As the system writes an address: the number as it lies in memory, and the port.
+/// Formats an address like the kernel does: the IP address in memory order, and the port.
 fn written(address: SocketAddrV4) -> String {
     format!("{:08X}:{:04X}", u32::from_ne_bytes(address.ip().octets()), address.port())
 }

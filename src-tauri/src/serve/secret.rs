@@ -1,12 +1,11 @@
-//! A random word that is compared without telling how much of it was right, and never printed by
-//! accident.
+//! A random secret that is compared in constant time, and cannot be printed by accident.
 use std::{fmt::Write as _, io};
 
-/// Has no `Debug` and no `Display` on purpose.
+/// A secret. Deliberately implements neither `Debug` nor `Display`.
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// 256 random bits from the system, as hexadecimal digits.
+    /// Creates a secret from 256 random bits of the system, as hexadecimal digits.
     pub(crate) fn random() -> io::Result<Self> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes)
@@ -17,17 +16,17 @@ impl Secret {
         })))
     }
 
-    /// A word that somebody chose.
+    /// Creates a secret from a chosen word.
     pub(crate) fn new(word: String) -> Self {
         Self(word)
     }
 
-    /// For the one place that hands it over.
+    /// Returns the secret, for the code that passes it on.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Takes as long for a wrong word as for the right one; only the length may show.
+    /// Compares in constant time; only the length may be revealed.
     pub(crate) fn is(&self, word: &str) -> bool {
         let differs = |sum: u8, (a, b): (u8, u8)| std::hint::black_box(sum | (a ^ b));
         self.0.len() == word.len() && self.0.bytes().zip(word.bytes()).fold(0, differs) == 0

@@ -1,4 +1,4 @@
-//! The served form over real sockets, with requests written by hand.
+//! Tests of the server over real sockets, with hand-written requests.
 use super::*;
 use std::{
     collections::VecDeque,
@@ -9,7 +9,7 @@ use std::{
 };
 use touchstone_api::{AppEvent, Stale};
 
-/// A server on a free port, over commands that only echo.
+/// A server on a free port with commands that only echo.
 struct Served {
     port: u16,
     cookie: String,
@@ -65,13 +65,13 @@ impl Served {
         running
     }
 
-    /// Comes to an address as a browser that was never here.
+    /// Opens an address like a new browser.
     fn come(&self, address: &str) -> String {
         let path = &address[address.find("/?").unwrap()..];
         self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", self.port))
     }
 
-    /// Sends these bytes and reads the whole reply.
+    /// Sends these bytes and reads the whole response.
     fn ask(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -254,7 +254,7 @@ fn who_reads_too_slowly_is_told_that_everything_is_stale() {
     let mut lines = listen(&served);
     let ids: Vec<String> = (0..20_000).map(|n| format!("run {n}")).collect();
     let long = AppEvent { at_ms: 1, stale: Stale::Runs { generation: 1, ids, all: false } };
-    // More than the sockets hold, so that the reader is behind.
+    // More than the sockets buffer, so that the reader falls behind.
     (0..400).for_each(|_| served.events.send(&long));
     assert!(lines.any(|line| line.contains(r#""stale":{"kind":"folder"}"#)));
 }
@@ -268,7 +268,7 @@ fn an_open_event_stream_does_not_hold_up_the_end() {
     assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
 }
 
-/// The lines with text of an event stream that the server knows of.
+/// Returns the data lines of an event stream, once the server has registered it.
 fn listen(served: &Served) -> impl Iterator<Item = String> + use<> {
     let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
@@ -344,8 +344,8 @@ fn every_refused_request_is_the_last_of_its_connection_and_no_other_is() {
     }
 }
 
-/// Whether this machine still keeps a port for one end of a connection, and would not for one that
-/// was ended in order.
+/// Returns true if this machine still keeps a port for one end of a connection; an orderly closed
+/// connection does not count.
 fn is_kept(end: std::net::SocketAddr) -> bool {
     const TIME_WAIT: &str = "06";
     let [a, b, c, d] = std::net::Ipv4Addr::LOCALHOST.octets();
@@ -386,7 +386,7 @@ fn a_stranger_who_never_ends_a_connection_keeps_no_port() {
     }
 }
 
-/// Reads one reply and leaves the connection open.
+/// Reads one response and leaves the connection open.
 fn one_reply(stream: &mut TcpStream) -> String {
     let mut reader = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
@@ -402,14 +402,14 @@ fn one_reply(stream: &mut TcpStream) -> String {
     head
 }
 
-/// Does something again and again on a thread of its own until it is dropped.
+/// Repeats an action on a separate thread until it is dropped.
 struct Attack {
     over: Arc<AtomicBool>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 impl Attack {
-    /// Begins it, and waits until it was done so many times.
+    /// Starts it, and waits for this number of repetitions.
     fn begin(times: usize, mut act: impl FnMut() + Send + 'static) -> Self {
         let (over, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
         let (is_over, counted) = (Arc::clone(&over), Arc::clone(&done));
@@ -437,7 +437,7 @@ impl Drop for Attack {
     }
 }
 
-/// Lets this process open as many connections as the system allows, and says how many.
+/// Raises this process's limit of open files to the maximum, and returns it.
 fn many_files() -> usize {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let most = getrlimit(Resource::Nofile).maximum;
@@ -445,7 +445,7 @@ fn many_files() -> usize {
     most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX))
 }
 
-/// Connections that an attack opens in all; the system gives each a port of its own for a while.
+/// Total connections of an attack; the system reserves a port for each for a while.
 const ATTACKING: usize = 12_000;
 
 #[test]
@@ -455,8 +455,8 @@ fn the_owner_is_answered_while_strangers_keep_connections_and_send_refused_reque
     let (port, held) = (served.port, SHARES.strangers + SHARES.admitted);
     let (mut streams, mut opened) = (VecDeque::new(), 0);
     let attack = Attack::begin(held * 4, move || {
-        // Each asks again over the connection it has for as long as it is open, and opens another
-        // then.
+        // Each client repeats requests over its connection while it is open, and then opens
+        // another.
         if streams.len() < held && opened < ATTACKING {
             let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) else {
                 return std::thread::yield_now();
@@ -482,7 +482,7 @@ fn the_owner_is_answered_while_strangers_hold_thousands_of_silent_connections() 
         if opened == ATTACKING {
             return std::thread::yield_now();
         }
-        // Files or ports may be short: then there are as many as this machine lets anybody have.
+        // Files or ports may run out: then as many as possible are opened.
         match TcpStream::connect(("127.0.0.1", port)) {
             Ok(stream) => streams.push_back(stream),
             Err(_) => drop(streams.pop_front()),
@@ -496,7 +496,7 @@ fn the_owner_is_answered_while_strangers_hold_thousands_of_silent_connections() 
     drop(attack);
 }
 
-/// Asks as the owner: over a connection that is kept, and over new ones.
+/// Sends requests as the owner, over a kept connection and over new ones.
 fn owner_is_answered(served: &Served) {
     let mut kept = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
     kept.set_read_timeout(Some(Duration::from_secs(30))).unwrap();

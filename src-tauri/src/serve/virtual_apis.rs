@@ -1,5 +1,5 @@
-//! `POST /virtual` on 127.0.0.1: the door of virtual APIs, for programs of this machine. Owns the
-//! socket and who may ask; what is answered is decided in the engine.
+//! Server of virtual APIs for local programs: `POST /virtual` on 127.0.0.1. Owns the socket and the
+//! admission; the engine answers the calls.
 use super::connections::{self, Connection, Shares};
 use super::{gate, secret::Secret};
 use axum::{
@@ -15,34 +15,35 @@ use std::{io, net::Ipv4Addr, sync::Arc};
 use tokio::{net::TcpListener, sync::watch};
 use touchstone_app::app::virtual_apis::VirtualDoor;
 
-/// Inputs of calls are short; some carry a document.
+/// Maximum number of bytes of a request. Inputs of calls are short, but some contain a document.
 const LONGEST_BODY: usize = 8 << 20;
-/// Connections at a time: programs ask for many queries at once, and nobody else gets in their way.
+/// Connection limits. Programs send many queries concurrently, and other clients must not get in
+/// their way.
 const SHARES: Shares = Shares { strangers: 1024, admitted: 512, idle_gives_way: false };
 
-/// A server that has its port and does not answer yet.
+/// A server that is bound to its port, but does not answer yet.
 pub(crate) struct VirtualServer {
     listener: TcpListener,
     guard: Guard,
 }
 
-/// Who may ask.
+/// Admission rules.
 #[derive(Clone)]
 struct Guard {
     port: u16,
-    /// What a program has to bring; any program of this machine may ask where there is none.
+    /// Token that a client has to send; `None` admits any program of this machine.
     token: Option<Arc<Secret>>,
 }
 
 impl VirtualServer {
-    /// Takes the port, or a free one for 0. With a token, only programs that bring it are answered.
+    /// Binds the port, or a free one for 0. With a token, only clients that send it are answered.
     pub(crate) async fn bind(port: u16, token: Option<Secret>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
         Ok(Self { listener, guard: Guard { port, token: token.map(Arc::new) } })
     }
 
-    /// Where requests are posted to, with the token.
+    /// Returns the address to post requests to, with the token.
     pub(crate) fn address(&self) -> String {
         let Guard { port, token } = &self.guard;
         let token =
@@ -50,8 +51,8 @@ impl VirtualServer {
         format!("http://127.0.0.1:{port}/virtual{token}")
     }
 
-    /// Answers until it is asked to end. What is under way then is answered and kept, unless it is
-    /// asked once more.
+    /// Serves until the first shutdown request. Calls in progress are then still answered and
+    /// cached, until a second request.
     pub(crate) async fn run(self, door: VirtualDoor, asked: watch::Receiver<u8>) {
         let door = Arc::new(door);
         let shares = Shares { idle_gives_way: self.guard.token.is_none(), ..SHARES };
@@ -73,7 +74,8 @@ impl VirtualServer {
     }
 }
 
-/// A page elsewhere must not make a browser spend money here, nor a program of another user.
+/// Refuses requests that foreign websites make through a browser, or that programs of other users
+/// send, because calls cost money.
 async fn guard(
     State(guard): State<Guard>,
     Extension(connection): Extension<Connection>,
@@ -95,7 +97,7 @@ async fn guard(
     next.run(Request::from_parts(head, body)).await
 }
 
-/// True when the address or the header carries the token.
+/// Returns true if the URL or the header carries the token.
 fn brings(head: &Parts, token: &Secret) -> bool {
     let in_address = head.uri.query().into_iter().flat_map(|query| query.split('&'));
     let in_address = in_address.filter_map(|pair| pair.strip_prefix("token="));
@@ -114,7 +116,7 @@ async fn called(
         return (StatusCode::PAYLOAD_TOO_LARGE, json("{\"detail\":\"The request is too long.\"}"))
             .into_response();
     };
-    // Not before: one that says only half of what it asks is idle.
+    // Not earlier: a client that sends only half of its request is idle.
     let _at_work = connection.work();
     let answer = door.answer(&body).await;
     for note in &answer.notes {

@@ -1,6 +1,5 @@
-//! **Pure.** What follows from a reply that is none: by its status, and by what the provider says
-//! is wrong. Owns the wording and takes care that no key gets into it; whether to wait and for how
-//! long is decided elsewhere.
+//! **Pure.** Classifies provider errors by HTTP status and error body. Owns the wording of the
+//! messages and keeps API keys out of them; the retry policy is elsewhere.
 use super::{Fault, FaultKind, HttpReply};
 use regex::Regex;
 use std::fmt;
@@ -8,12 +7,12 @@ use std::sync::LazyLock;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Most bytes of a provider's own words that are kept.
+/// Maximum number of bytes of a provider's own message to keep.
 const WORDS: usize = 4096;
-/// Most bytes of a body that are looked at for them.
+/// Maximum number of bytes of a body to search for that message.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// Shapes of keys and tokens. Providers repeat parts of a wrong key in their messages.
+/// Patterns of keys and tokens. Providers repeat parts of a wrong key in their messages.
 static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let shapes = [
         r"\b(?:sk|pk|rk|key|pql)-[A-Za-z0-9_*.\-]{4,}",
@@ -27,11 +26,11 @@ static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&format!("(?i:{})", shapes.join("|"))).ok()
 });
 
-/// Whom a message speaks of.
+/// The service that an error message names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     Anthropic,
-    /// `OpenAI` itself or anything that speaks as it does.
+    /// `OpenAI` itself or any compatible server.
     OpenAi,
     PromptQl,
 }
@@ -46,15 +45,15 @@ impl fmt::Display for Who {
     }
 }
 
-/// What a provider says is wrong.
+/// Error details from a provider's response.
 #[derive(Debug, Default)]
 struct Said {
-    /// Its names for it: type, code, and the code inside `details`.
+    /// Identifiers of the error: type, code, status, and the code inside `details`.
     names: Vec<String>,
     words: String,
 }
 
-/// The fault of a reply whose status is not 2xx.
+/// Returns the fault for a response whose status is not 2xx.
 pub(super) fn of(who: Who, reply: &HttpReply) -> Fault {
     let head = &reply.body[..reply.body.len().min(LOOKED_AT)];
     let text = String::from_utf8_lossy(head);
@@ -66,10 +65,10 @@ pub(super) fn of(who: Who, reply: &HttpReply) -> Fault {
     Fault { kind, message: sentence(who, kind, reply.status, &said), status: Some(reply.status) }
 }
 
-/// The fault that a body of status 2xx, or an event of a stream, tells of.
+/// Returns the fault for an error in a body of status 2xx or in a stream event.
 pub(super) fn inside(who: Who, status: u16, body: &Value) -> Fault {
     let said = said(body);
-    // Some gateways give the status of whom they asked as a number.
+    // Some gateways put the status of their upstream into the body as a number.
     let relayed = said
         .names
         .iter()
@@ -81,7 +80,7 @@ pub(super) fn inside(who: Who, status: u16, body: &Value) -> Fault {
     Fault { kind, message: sentence(who, kind, status, &said), status: Some(status) }
 }
 
-/// A fault of a stream that ended too early.
+/// Returns the fault for a stream that ended too early.
 pub(super) fn cut(who: Who, status: u16, why: &str) -> Fault {
     Fault {
         kind: FaultKind::Truncated,
@@ -116,7 +115,8 @@ fn said(body: &Value) -> Said {
     Said { names: names.collect(), words }
 }
 
-/// What follows from the provider's own names, whatever the status is.
+/// Classifies by the provider's error identifiers and message, whatever the status is. Returns
+/// `None` if they are not conclusive.
 fn by_names(said: &Said) -> Option<FaultKind> {
     let named = |known: &[&str]| said.names.iter().any(|name| known.contains(&name.as_str()));
     let words = said.words.to_lowercase();
@@ -131,14 +131,14 @@ fn by_names(said: &Said) -> Option<FaultKind> {
     {
         Some(FaultKind::Key)
     } else if words.contains("not valid json") && words.contains("unexpected end of data") {
-        // Anthropic says 400 when the request was cut on its way there.
+        // Anthropic answers 400 when the request was cut in transit.
         Some(FaultKind::Passing)
     } else {
         None
     }
 }
 
-/// What follows where no status tells: most of what goes wrong in the middle of a reply passes.
+/// Classifies an error without a status: most errors in the middle of a reply are transient.
 fn by_type(said: &Said) -> FaultKind {
     let lasting = |name: &String| LASTING.contains(&name.as_str());
     if said.names.iter().any(lasting) { FaultKind::Refused } else { FaultKind::Passing }
@@ -167,13 +167,13 @@ fn by_status(status: u16, said: &Said) -> FaultKind {
         401 => FaultKind::Key,
         402 => FaultKind::Exhausted,
         403 if said.words.to_lowercase().contains("api key") => FaultKind::Key,
-        // Below 200 nothing came that could be a reply.
+        // A status below 200 cannot carry a reply.
         ..200 | 408 | 409 | 425 | 429 | 500.. => FaultKind::Passing,
         _ => FaultKind::Refused,
     }
 }
 
-/// Who it is, where a sentence begins.
+/// Returns the service name with an upper-case first letter, for the beginning of a sentence.
 pub(super) fn at_the_beginning(who: Who) -> String {
     let mut name = who.to_string();
     if let Some(first) = name.get_mut(..1) {
@@ -201,14 +201,14 @@ fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
     format!("{name} {what}, status {status}{names}: {words}{end}")
 }
 
-/// Foreign words as they may stand in a sentence: one line, no key, no markup, and not more than is
-/// read.
+/// Makes text from a provider safe to quote: one line, without keys or markup, and at most
+/// [`WORDS`] bytes long.
 pub(super) fn quoted(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let text = if text.trim_start().starts_with('<') { title(text) } else { text };
     let line = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
     let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    // Without the shapes nothing can be told from a key, so nothing is shown.
+    // Without the patterns keys cannot be recognized, and the whole text is dropped.
     let Some(keys) = KEYS.as_ref() else { return String::new() };
     let line = keys.replace_all(&line, "[key]");
     if line.len() <= WORDS {
@@ -217,7 +217,7 @@ pub(super) fn quoted(text: &str) -> String {
     format!("{}…", &line[..line.floor_char_boundary(WORDS)])
 }
 
-/// The title of a page for people.
+/// Returns the title of an HTML page.
 fn title(page: &str) -> &str {
     let lower = page.to_ascii_lowercase();
     let inside = lower.find("<title>").map(|at| at + "<title>".len()).and_then(|from| {

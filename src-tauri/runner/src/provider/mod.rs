@@ -1,5 +1,5 @@
-//! **Pure.** What is asked of a model and what comes back, and the codecs between that and HTTP.
-//! Owns no connection, no clock and no key: a request says where a key belongs, never what it is.
+//! **Pure.** Requests to models, their replies, and the codecs between these and HTTP. Owns no
+//! connection, no clock and no key: a request states where a key belongs, never its value.
 pub mod anthropic;
 mod fault;
 pub mod openai;
@@ -17,42 +17,42 @@ pub use touchstone_formats::offered::Offer;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
-/// One question to a model: everything that its reply depends on.
+/// A request to a model: everything that its reply depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
-    /// Which model.
+    /// The model to call.
     pub model: &'a Model,
-    /// Instructions.
+    /// System prompt.
     pub system: &'a str,
-    /// What was said so far; ends in a user turn, or in an assistant turn whose calls all have
+    /// Conversation until now. Ends in a user turn, or in an assistant turn whose calls all have
     /// outcomes.
     pub turns: &'a [Turn],
-    /// Tools it may call.
+    /// Tools that the model may call.
     pub tools: &'a [Offer],
 }
 
-/// A request, ready to be sent but for the key.
+/// An HTTP request, complete except for the key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HttpRequest {
-    /// Whole address.
+    /// Full URL.
     pub url: String,
-    /// Headers, in order, without the one that holds the key.
+    /// Headers, in order, without the one that carries the key.
     pub headers: Vec<(String, String)>,
-    /// Where the key goes.
+    /// Header that carries the key.
     pub auth: Auth,
-    /// The body. The same question always gives the same bytes: replies are found again by their
-    /// hash.
+    /// Body. Equal requests always encode to equal bytes, because replies are looked up by the
+    /// request hash.
     pub body: Vec<u8>,
-    /// True when the reply comes as a stream of events.
+    /// True if the reply comes as a stream of events.
     pub stream: bool,
-    /// How long it may take in all, in seconds.
+    /// Timeout for the whole exchange, in seconds.
     pub patience: u64,
 }
 
-/// Where the key goes.
+/// The header that carries the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Auth {
-    /// Nowhere.
+    /// No key is sent.
     None,
     /// `Authorization: Bearer …`.
     Bearer,
@@ -62,74 +62,75 @@ pub enum Auth {
     ToolBench,
 }
 
-/// What came back over the wire, whole.
+/// A complete HTTP response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HttpReply {
-    /// Status.
+    /// HTTP status.
     pub status: u16,
     /// Headers, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// Body, inflated; a stream as the text of its events.
+    /// Decompressed body; for a stream, the text of its events.
     pub body: Vec<u8>,
 }
 
 impl HttpReply {
-    /// The value of a header.
+    /// Returns the value of a header, by its lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// A reply of a model.
+/// A model's reply.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reply {
     /// Text; never empty.
     pub text: Option<String>,
-    /// Blocks to be sent back as they are.
+    /// Blocks that have to be sent back unchanged.
     pub kept: Vec<Value>,
-    /// Calls, without outcomes.
+    /// Tool calls, without outcomes.
     pub calls: Vec<Call>,
-    /// Why it ended.
+    /// Reason that the reply ended.
     pub stop: Stop,
-    /// What it used.
+    /// Tokens used.
     pub usage: Usage,
-    /// The model that answered, as the provider names it.
+    /// Model that answered, as the provider names it.
     pub model_id: Option<String>,
 }
 
-/// Why a reply ended.
+/// Reason that a reply ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Stop {
-    /// It was said.
+    /// The reply is complete.
     #[default]
     Done,
-    /// Tools are to be called.
+    /// The model calls tools.
     Calls,
-    /// It was cut at the most tokens: no answer.
+    /// The reply was cut at the token limit, and is no answer.
     Length,
-    /// The model would not; with its words when it said any.
+    /// The model refused; with its text, if there was any.
     Refused(Option<String>),
-    /// Anything else, as the provider names it: an error too, for nobody knows what it means.
+    /// Any other reason, as the provider names it. Treated as an error, because its meaning is
+    /// unknown.
     Other(String),
 }
 
-/// Tokens of a reply. None is not 0: some providers do not say.
+/// Tokens of a reply. `None` is not 0: some providers do not report all counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// Sent, and neither read from nor written to a cache.
+    /// Input tokens neither read from nor written to a cache.
     pub input: Option<u64>,
-    /// Came back, thinking included.
+    /// Output tokens, thinking included.
     pub output: Option<u64>,
-    /// Sent and read from the provider's cache.
+    /// Input tokens read from the provider's cache.
     pub cache_read: Option<u64>,
-    /// Sent and written to the provider's cache.
+    /// Input tokens written to the provider's cache.
     pub cache_write: Option<u64>,
-    /// Of `output`, spent on thinking.
+    /// Part of `output` spent on thinking.
     pub reasoning: Option<u64>,
 }
 
 impl Usage {
-    /// In and out, whatever was cached; what nobody says stays unknown.
+    /// Returns input plus output tokens, cached or not. `None` if no count is known.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
         let sum = |a: Option<u64>, b: Option<u64>| {
@@ -138,7 +139,7 @@ impl Usage {
         [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, sum)
     }
 
-    /// Both together; what neither says stays unknown.
+    /// Adds two usages. A count that is unknown in both stays unknown.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let sum = |a: Option<u64>, b: Option<u64>| {
@@ -154,43 +155,43 @@ impl Usage {
     }
 }
 
-/// Why a reply is none.
+/// Error of a model request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What follows from it.
+    /// Class of the error, which decides how the run continues.
     pub kind: FaultKind,
-    /// One sentence for people.
+    /// Message for the user, one sentence.
     pub message: String,
-    /// Status of the reply, when there was one.
+    /// HTTP status, if there was a response.
     pub status: Option<u16>,
 }
 
-/// What follows from a fault.
+/// Class of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
-    /// Asked again, as often as the rules allow: overloaded, too many requests, broken connection,
+    /// Transient: retried as often as the rules allow. Overload, rate limit, broken connection,
     /// 5xx.
     Passing,
-    /// The stream or body ended too early; counted, then asked again from the start.
+    /// The stream or body ended too early; counted, then retried from the start.
     Truncated,
-    /// The request is wrong: asking again gives the same.
+    /// The request is wrong; a retry would fail as well.
     Refused,
     /// Money or quota is used up: the whole launch stops.
     Exhausted,
-    /// The key is missing or wrong: whoever asks there with this key stops.
+    /// The key is missing or wrong: all requests to this service with this key stop.
     Key,
 }
 
 impl FaultKind {
-    /// True when every other question would fail the same; with `Key`, those that are asked there
+    /// Returns true if every other request would fail too; for `Key`, those to the same service
     /// with the same key.
     pub fn concerns_all(self) -> bool {
         matches!(self, Self::Exhausted | Self::Key)
     }
 }
 
-/// The request of a question. What recordings answer is never sent, but it is hashed, so it is a
-/// request too, to nowhere.
+/// Encodes a request for the model's provider. Requests to [`Provider::Replay`] are never sent, but
+/// they are hashed, and get the address `replay:MODEL` for that.
 pub fn encode(ask: &Ask) -> HttpRequest {
     match ask.model.provider {
         Provider::Anthropic => anthropic::encode(ask),
@@ -202,7 +203,7 @@ pub fn encode(ask: &Ask) -> HttpRequest {
     }
 }
 
-/// What a reply says, or why it is none.
+/// Decodes a response of this provider. Fails if it is an error or holds no reply.
 pub fn decode(provider: Provider, reply: &HttpReply) -> Result<Reply, Fault> {
     match provider {
         Provider::Anthropic => anthropic::decode(reply),
@@ -215,8 +216,8 @@ pub fn decode(provider: Provider, reply: &HttpReply) -> Result<Reply, Fault> {
     }
 }
 
-/// What the body of a success says that it used, though it may be no reply: a stream that was cut,
-/// a reply of an odd shape. None when it does not say.
+/// Returns the token usage in a successful response, even if it holds no valid reply, such as a cut
+/// stream or an odd shape. `None` if it reports none.
 pub fn usage_of(provider: Provider, reply: &HttpReply) -> Option<Usage> {
     let bodies: Vec<Value> = if wire::is_stream(reply) {
         sse::events(&reply.body).iter().filter_map(|event| json::read(&event.data).ok()).collect()
@@ -230,8 +231,8 @@ pub fn usage_of(provider: Provider, reply: &HttpReply) -> Option<Usage> {
     said.filter(|usage| *usage != Usage::default())
 }
 
-/// The same with a guess where it does not say: a token for every three bytes that were sent, and
-/// that the model said. What it thought without a word is not in it.
+/// Fills in unknown token counts with an estimate: one token per three bytes sent or received.
+/// Thinking that is not in the response is not counted.
 pub fn guessed(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
     const BYTES: usize = 3;
     let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES)).ok();
@@ -253,8 +254,8 @@ pub fn guessed(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
     }
 }
 
-/// True when a success that is no reply shows that no model was at work: a page for people, or an
-/// error in place of everything.
+/// Returns true if a successful response without a reply shows that no model did any work: an HTML
+/// page, or an error in place of the whole reply.
 pub fn is_free(reply: &HttpReply) -> bool {
     let first = if wire::is_stream(reply) {
         sse::events(&reply.body).into_iter().next().map(|event| event.data)
@@ -268,11 +269,11 @@ pub fn is_free(reply: &HttpReply) -> bool {
     text.starts_with('<') || json::read(text).is_ok_and(|body| says(&body))
 }
 
-/// What the reply of a request is found again by: its address and its body, not its headers.
+/// Returns the cache key of a request: a hash of its URL and body, without its headers.
 pub fn hash(request: &HttpRequest) -> String {
     let mut hash = Xxh3::new();
     hash.update(request.url.as_bytes());
-    // No address has this byte, so none can run into a body.
+    // No URL contains this byte, which separates it from the body unambiguously.
     hash.update(&[0]);
     hash.update(&request.body);
     format!("{:032x}", hash.digest128())

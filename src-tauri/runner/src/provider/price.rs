@@ -1,15 +1,15 @@
-//! **Pure.** What a reply cost. Owns the list prices of the models that are built in, as they were
-//! published; a workspace file says it better.
+//! **Pure.** Cost of a reply. Owns the published list prices of the built-in models; a workspace
+//! file can override them.
 use super::Usage;
 use crate::spec::Price;
 
 const MILLION: f64 = 1_000_000.0;
 
-/// Dollars; none when the price is not known or the provider did not say what was used. Never 0 for
-/// want of knowledge.
+/// Returns the cost in dollars. `None`, never 0, if the price is unknown or the provider did not
+/// report input and output tokens.
 pub fn cost(usage: &Usage, price: Option<&Price>) -> Option<f64> {
     let price = price?;
-    // A provider that does not speak of a cache counts all that was sent as input.
+    // A provider that reports no cache tokens counts everything sent as input.
     let parts = [
         (usage.input?, price.input),
         (usage.output?, price.output),
@@ -24,14 +24,14 @@ fn tokens_as_number(tokens: u64) -> f64 {
     tokens as f64
 }
 
-/// The list price of a model by its id at the provider, with or without the date in it; none when
-/// we do not know it.
+/// Returns the list price of a model by its provider id, with or without a date suffix. `None` for
+/// an unknown model.
 pub fn known(model_id: &str) -> Option<Price> {
     let is = |name: &str| model_id == name || model_id.strip_prefix(name).is_some_and(is_version);
     LIST.iter().find(|(name, _)| is(name)).map(|(_, price)| *price)
 }
 
-/// What may follow the name of a model without making it another: `-latest` or a date.
+/// Returns true for a suffix that does not make it a different model: `-latest` or a date.
 fn is_version(rest: &str) -> bool {
     let Some(rest) = rest.strip_prefix('-') else { return false };
     let digits: Vec<char> = rest.chars().filter(|letter| *letter != '-').collect();
@@ -49,13 +49,13 @@ const LIST: [(&str, Price); 8] = [
     ("gpt-4o-mini", openai(0.15, 0.6, 0.075)),
 ];
 
-/// Anthropic: a tenth for what is read from the cache, a quarter more for what is written to it for
-/// five minutes.
+/// Returns an Anthropic price: cache reads cost a tenth of input, writes to the five-minute cache a
+/// quarter more.
 const fn claude(input: f64, output: f64) -> Price {
     Price { input, output, cache_read: Some(input / 10.0), cache_write: Some(input * 1.25) }
 }
 
-/// `OpenAI`: writing to the cache costs nothing extra.
+/// Returns an `OpenAI` price: cache writes cost nothing extra.
 const fn openai(input: f64, output: f64, cached: f64) -> Price {
     Price { input, output, cache_read: Some(cached), cache_write: None }
 }

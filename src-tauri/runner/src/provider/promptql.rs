@@ -1,6 +1,6 @@
-//! **Pure.** The query API of PromptQL, both versions. Owns the settings of `systems.promptql`, its
-//! bodies, and where the answer is in a reply. Values that belong into no file stand in the
-//! settings as `{ env: NAME }` and stay so in the body until whoever sends it knows better.
+//! **Pure.** Codec for the PromptQL query API, versions 1 and 2. Owns the settings in
+//! `systems.promptql`, the request bodies, and the shape of a reply. Secrets are written as `{ env:
+//! NAME }` in the settings, and stay that way in the body until the sender fills them in.
 use super::fault::{self, Who};
 use super::wire::{self, count, map, put, words};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
@@ -8,11 +8,11 @@ use crate::spec::{Model, Provider};
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::schema::PROMPTQL;
 
-/// Where PromptQL is when the settings do not say.
+/// Default base URL.
 pub const BASE_URL: &str = "https://api.promptql.pro.hasura.io";
-/// Where its key is when the settings do not say.
+/// Default name of the key.
 pub const KEY: &str = "PROMPTQL_API_KEY";
-/// Keys of the settings, for advice.
+/// Returns the keys of the settings, for error messages.
 fn keys() -> String {
     PROMPTQL.names().collect::<Vec<_>>().join(", ")
 }
@@ -20,73 +20,73 @@ fn keys() -> String {
 /// Settings of the system `promptql`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptQl {
-    /// Where it is, without a slash at the end.
+    /// Base URL, without a trailing slash.
     pub base_url: String,
-    /// Which project, and how its models are chosen.
+    /// API version, with the project or build to query.
     pub version: Version,
     /// Headers for the project, as a map. Values may be `{ env: NAME }`.
     pub headers: Value,
-    /// For questions that depend on time.
+    /// Time zone for questions that depend on time.
     pub timezone: String,
-    /// Environment variable or keyring entry of its key.
+    /// Environment variable or keyring entry of the key.
     pub key: String,
-    /// How often a reply that only proposes a plan is answered with "go ahead".
+    /// Number of times that a reply with only a plan is answered with "go ahead".
     pub confirm_plans: u32,
 }
 
-/// Which API.
+/// API version.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Version {
-    /// The request says which models.
+    /// The request names the models.
     V1 {
-        /// SQL address of the project.
+        /// SQL URL of the project.
         url: String,
-        /// The model that plans: one for all (it has a `provider`) or a map of names of models;
-        /// else by the name of the model.
+        /// Planning model: one for all (a map with a `provider`), or a map from model names to such
+        /// maps; otherwise derived from the run's model.
         llm: Option<Value>,
-        /// The model inside programs; like `llm` when there is none.
+        /// Model used inside programs; defaults to `llm`.
         ai_primitives_llm: Option<Value>,
-        /// Further instructions.
+        /// Additional instructions.
         system_instructions: Option<String>,
     },
-    /// The build says which models; requests carry none.
+    /// The build determines the models; requests name none.
     V2(Builds),
 }
 
-/// Which build is asked.
+/// Build to query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Builds {
-    /// The same for runs of all models.
+    /// One build for the runs of all models.
     One(Build),
-    /// One for the runs of each model, by its name.
+    /// A build for each model, by the model's name.
     ByModel(Vec<(String, Build)>),
 }
 
 /// A build of a project.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Build {
-    /// By its id.
+    /// By id.
     Id(String),
-    /// By its version.
+    /// By version.
     Version(String),
 }
 
-/// One question to PromptQL.
+/// A request to PromptQL.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
-    /// Settings.
+    /// Settings of the system.
     pub spec: &'a PromptQl,
-    /// Which model, for version 1.
+    /// Model of the run; selects the models or the build.
     pub model: &'a Model,
-    /// What is asked now.
+    /// Message to send now.
     pub prompt: &'a str,
-    /// Artifacts there are already.
+    /// Existing artifacts.
     pub artifacts: &'a [Value],
-    /// What was said before, oldest first.
+    /// Earlier exchanges, oldest first.
     pub earlier: &'a [Interaction],
 }
 
-/// What was asked and what came back.
+/// One message and its reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interaction {
     /// The message.
@@ -95,7 +95,8 @@ pub struct Interaction {
     pub output: Value,
 }
 
-/// Reads what the workspace file says of the system. The error is a sentence.
+/// Parses the settings from the workspace file. Fails, with a sentence for the user, on an unknown
+/// key or an invalid value.
 pub fn read(settings: &Value) -> Result<PromptQl, String> {
     let settings = match settings {
         Value::Map(_) => settings,
@@ -153,7 +154,7 @@ fn version(settings: &Value, ddn: &Value) -> Result<Version, String> {
     }
 }
 
-/// One build, or a map of names of models to builds.
+/// Parses a build, or a map of model names to builds.
 fn builds(
     settings: &Value,
     key: &str,
@@ -214,7 +215,7 @@ fn model_choice(settings: &Value, key: &str) -> Result<Option<Value>, String> {
     }
 }
 
-/// The name in `{ env: NAME }`.
+/// Returns the name in `{ env: NAME }`.
 fn env(value: &Value) -> Option<&str> {
     match value {
         Value::Map(entries) if entries.len() == 1 => value.get("env").and_then(Value::text),
@@ -223,8 +224,8 @@ fn env(value: &Value) -> Option<&str> {
 }
 
 impl PromptQl {
-    /// The build that runs of a model ask; none for version 1, and where the settings name none for
-    /// this model.
+    /// Returns the build for the runs of a model. `None` for version 1, and if the settings name no
+    /// build for this model.
     pub fn build(&self, model: &Model) -> Option<&Build> {
         match &self.version {
             Version::V1 { .. } => None,
@@ -235,7 +236,7 @@ impl PromptQl {
         }
     }
 
-    /// Why runs of a model cannot be asked for, when the settings name builds for other models
+    /// Returns the reason that a model cannot be run, if the settings name builds for other models
     /// only.
     pub fn no_build(&self, model: &Model) -> Option<String> {
         let name = &model.name;
@@ -245,7 +246,8 @@ impl PromptQl {
         })
     }
 
-    /// Names of the environment variables that a request for this model needs, beside the key.
+    /// Returns the environment variables that a request for this model needs, in addition to the
+    /// key.
     pub fn names(&self, model: &Model) -> Vec<String> {
         let mut names = Vec::new();
         collect(&self.headers, &mut names);
@@ -267,9 +269,9 @@ fn collect(value: &Value, names: &mut Vec<String>) {
     value.items().iter().for_each(|value| collect(value, names));
 }
 
-/// The request of a question. `look` gives the value of an environment variable; with none, its
-/// name stays in the body: that is the form to hash and to show, for it holds no secret and does
-/// not change with one.
+/// Encodes a request. `look` returns the value of an environment variable; if it returns `None`,
+/// the `{ env: NAME }` stays in the body. That form is used for hashing and display: it holds no
+/// secret, and does not change with one.
 pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> HttpRequest {
     let spec = question.spec;
     let own = map([("user_message", map([("text", Value::from(question.prompt))]))]);
@@ -305,7 +307,7 @@ pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> Htt
     }
     put(&mut body, "interactions", Value::List(interactions));
     put(&mut body, "stream", Value::Bool(false));
-    // A program runs for as long as it needs, and nothing is heard until it has.
+    // A program runs for as long as it needs, and the response only comes when it has ended.
     let request = wire::request(format!("{}/query", spec.base_url), &[], Auth::Bearer, &body);
     HttpRequest { patience: wire::patience(true), ..request }
 }
@@ -319,7 +321,7 @@ fn said(interaction: &Interaction) -> Value {
     ])
 }
 
-/// The model as PromptQL names it: as the settings say, else by who makes it.
+/// Returns the model parameter: from the settings, otherwise derived from the model's provider.
 fn chosen(given: Option<&Value>, model: &Model) -> Value {
     if let Some(given) = given {
         if given.get("provider").is_some() {
@@ -337,7 +339,7 @@ fn chosen(given: Option<&Value>, model: &Model) -> Value {
     map([("provider", Value::from(provider)), ("model", Value::from(model.model_id.as_str()))])
 }
 
-/// The same with what `look` knows in place of `{ env: NAME }`.
+/// Replaces each `{ env: NAME }` with the value that `look` returns for it, if any.
 fn filled(value: &Value, look: &dyn Fn(&str) -> Option<String>) -> Value {
     if let Some(found) = env(value).and_then(look) {
         return Value::Text(found);
@@ -350,7 +352,8 @@ fn filled(value: &Value, look: &dyn Fn(&str) -> Option<String>) -> Value {
     }
 }
 
-/// The JSON body of a reply, with numbers as they came, or why there is none.
+/// Returns the JSON body of a response, with numbers as they were written. Fails if the response is
+/// an error or has no `assistant_actions`.
 pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
     if !(200..300).contains(&reply.status) {
         return Err(fault::of(Who::PromptQl, reply));
@@ -364,7 +367,7 @@ pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
     Ok(body)
 }
 
-/// True when a reply only proposes a plan: nothing was run and nothing was made.
+/// Returns true if a reply only proposes a plan: it ran no code and modified no artifact.
 pub fn proposes(output: &Value) -> bool {
     let actions = output.get("assistant_actions").map(Value::items).unwrap_or_default();
     let made = output.get("modified_artifacts").map(Value::items).unwrap_or_default();

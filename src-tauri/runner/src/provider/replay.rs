@@ -1,6 +1,6 @@
-//! **Pure.** The model that replays: what a recorded transcript says is said again, and the tools
-//! really run. Owns which reply of a recording comes next and where recordings lie; reads no file,
-//! and makes nothing up.
+//! **Pure.** The replay model: it repeats the replies of a recorded transcript, while the tools
+//! really run. Owns the choice of the next reply and the paths of recordings; reads no file and
+//! invents nothing.
 use super::{Reply, Stop, Usage};
 use crate::talk::{Call, Turn};
 use std::collections::BTreeSet;
@@ -9,14 +9,14 @@ use touchstone_formats::run::StepKind;
 use touchstone_formats::transcript::{Document, Said};
 use touchstone_formats::value::Value;
 
-/// What the model is, wherever its name is shown.
+/// Description of the replay model for the user.
 pub const SAYS: &str = "Replays recorded transcripts: no model is asked, and the tools really run.";
 
-/// What is said when a recording has nothing more to say.
+/// Reply when the recording has no more replies.
 pub const ENDS: &str =
     "The recording ends here. A replay says only what was recorded, so this run goes no further.";
 
-/// What a model once said in a run.
+/// A model's recorded replies in a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Recording {
     replies: Vec<Reply>,
@@ -26,8 +26,9 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Reads a recording. Errors in its conversation are left out, so that a run that was continued
-    /// after one is whole.
+    /// Reads a recording from a transcript. Errors in the conversation are skipped, so that a run
+    /// that was resumed after an error is complete. Fails if the transcript has no conversation,
+    /// output or error.
     pub fn read(document: &Document) -> Result<Recording, String> {
         let given = |key: &str| document.get(key).filter(|value| **value != Value::Null).cloned();
         let (output, error) = (given("output"), given("error"));
@@ -39,7 +40,7 @@ impl Recording {
         let model_id =
             recorded.map_or_else(|| "replay".to_owned(), |model| format!("replay of {model}"));
         let mut replies = replies(&document.said());
-        // With one reply, what the whole run used is what that reply used.
+        // A single reply accounts for the usage of the whole run.
         if let ([only], Some(usage)) = (&mut replies[..], run("usage"))
             && only.usage == Usage::default()
         {
@@ -51,8 +52,8 @@ impl Recording {
         Ok(Recording { replies, output, error, model_id })
     }
 
-    /// The reply to a conversation: the one with the same place in the recording, whatever the
-    /// tools have said this time.
+    /// Returns the reply to a conversation: the recorded reply at the same position, whatever the
+    /// tools returned this time. Past the last one, it is a text stating that the recording ends.
     pub fn reply(&self, turns: &[Turn]) -> Reply {
         let said = turns.iter().filter(|turn| matches!(turn, Turn::Assistant(_))).count();
         let Some(recorded) = self.replies.get(said) else {
@@ -63,7 +64,8 @@ impl Recording {
         let taken: BTreeSet<&str> = turns.iter().flat_map(ids).collect();
         for call in &mut reply.calls {
             if taken.contains(call.id.as_str()) {
-                // The conversation is another one than the recorded one: the id has to be, too.
+                // The conversation differs from the recorded one, therefore the id has to differ as
+                // well.
                 let mut ids = (2_u32..).map(|count| format!("{}_{count}", call.id));
                 call.id = ids.find(|id| !taken.contains(id.as_str())).unwrap_or_default();
             }
@@ -71,34 +73,34 @@ impl Recording {
         reply
     }
 
-    /// How many replies were recorded.
+    /// Number of recorded replies.
     pub fn len(&self) -> usize {
         self.replies.len()
     }
 
-    /// True when no reply was recorded.
+    /// Returns true if no reply was recorded.
     pub fn is_empty(&self) -> bool {
         self.replies.is_empty()
     }
 
-    /// The body that was returned, for a system that answers as a whole.
+    /// Recorded output, for a system that returns a single result instead of a conversation.
     pub fn output(&self) -> Option<&Value> {
         self.output.as_ref()
     }
 
-    /// The error that was returned instead.
+    /// Recorded error, if the system returned one instead.
     pub fn error(&self) -> Option<&Value> {
         self.error.as_ref()
     }
 }
 
-/// Path of the recording that a run plays, below the folder of recordings.
+/// Returns the path of the recording for a run, relative to the recordings folder.
 pub fn recording_path(coordinates: &Coordinates, recorded_model: &str) -> String {
     names::write(&Coordinates { model: recorded_model.to_owned(), ..coordinates.clone() })
 }
 
-/// Where to look for the recording of a run, best first: the same fork, the same repeat, else the
-/// first.
+/// Returns the paths where the recording of a run may be, best first: same fork and repeat, then
+/// the original of the fork, then the first repeat.
 pub fn recording_paths(coordinates: &Coordinates, recorded_model: &str) -> Vec<String> {
     let mut paths = vec![recording_path(coordinates, recorded_model)];
     if coordinates.fork > 0 {
@@ -121,7 +123,7 @@ fn ids(turn: &Turn) -> impl Iterator<Item = &str> {
     calls.iter().map(|call| call.id.as_str())
 }
 
-/// One reply for each turn in which the model said or called something.
+/// Returns one reply per turn in which the model wrote text or called a tool.
 fn replies(said: &[Said<'_>]) -> Vec<Reply> {
     let mut replies: Vec<(u32, Reply)> = Vec::new();
     let mut ids = BTreeSet::new();
@@ -142,7 +144,7 @@ fn replies(said: &[Said<'_>]) -> Vec<Reply> {
             reply.usage = used(usage);
         }
     }
-    // A turn that says nothing is none: whoever plays it would wait for it forever.
+    // A turn without text and calls is dropped: a run replaying it would wait forever.
     let says = |reply: &Reply| reply.text.is_some() || !reply.calls.is_empty();
     replies.into_iter().map(|(_, reply)| reply).filter(says).collect()
 }
@@ -156,7 +158,7 @@ fn text(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A recorded call, without what came of it. One without an id of its own gets one.
+/// Converts a recorded call, without its outcome. A call without a unique id gets one.
 fn call(value: &Value, ids: &mut BTreeSet<String>) -> Call {
     let own = value.get("id").and_then(text).filter(|id| !ids.contains(id));
     let id = own.unwrap_or_else(|| {
@@ -173,7 +175,7 @@ fn call(value: &Value, ids: &mut BTreeSet<String>) -> Call {
     }
 }
 
-/// Tokens under the names that providers and transcripts give them.
+/// Reads token counts, under the names used by providers and by transcripts.
 fn used(usage: &Value) -> Usage {
     let of = |names: &[&str]| {
         names.iter().find_map(|name| match usage.get(name)? {

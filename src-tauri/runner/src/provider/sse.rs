@@ -1,29 +1,29 @@
-//! **Pure.** Server-sent events: bytes in pieces of any size to events. Owns lines, fields and
-//! nothing of what they mean.
+//! **Pure.** Parser of server-sent events, from byte chunks of any size. Owns the line and field
+//! syntax, not the meaning of the events.
 
-/// An event that has ended with its blank line.
+/// A complete event, ended by a blank line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its name; `message` when the stream does not say.
+    /// Event name; `message` if the stream gives none.
     pub name: String,
-    /// Its lines, joined.
+    /// Data lines, joined by line feeds.
     pub data: String,
 }
 
-/// The state between two pieces.
+/// Parser state between two chunks.
 #[derive(Debug, Default)]
 pub struct Events {
     line: Vec<u8>,
     name: String,
     data: Option<String>,
-    /// The last byte was a carriage return, so a line feed after it ends nothing.
+    /// The last byte was a carriage return; a line feed after it ends no further line.
     returned: bool,
-    /// A byte order mark can no longer come.
+    /// The first line is over; a byte order mark can no longer occur.
     begun: bool,
 }
 
 impl Events {
-    /// Takes the next piece, and gives the events that ended in it.
+    /// Parses the next chunk, and returns the events that end in it.
     pub fn push(&mut self, piece: &[u8]) -> Vec<Event> {
         let mut ended = Vec::new();
         for &byte in piece {
@@ -42,7 +42,7 @@ impl Events {
         ended
     }
 
-    /// Takes a whole line; a blank one ends the event.
+    /// Parses a line; a blank one ends the event.
     fn take(&mut self, line: &[u8]) -> Option<Event> {
         let marked = if self.begun { None } else { line.strip_prefix(b"\xEF\xBB\xBF") };
         self.begun = true;
@@ -63,15 +63,16 @@ impl Events {
                 }
                 None => self.data = Some(value.to_owned()),
             },
-            // An empty field is a comment, which keeps the connection alive; ids and waits are for
-            // clients that come back.
+            // A line with an empty field name is a comment that keeps the connection alive; `id`
+            // and `retry` are for clients that reconnect.
             _ => {}
         }
         None
     }
 }
 
-/// The events of a whole body. What stands after the last blank line has not ended and is none.
+/// Returns the events of a whole body. Text after the last blank line is an incomplete event and is
+/// dropped.
 pub fn events(body: &[u8]) -> Vec<Event> {
     Events::default().push(body)
 }

@@ -1,12 +1,12 @@
-//! Tests of what the codecs share: faults, hashes, and that no bytes are too strange. Also builds
-//! what their own tests ask with.
+//! Tests of the code shared by the codecs: faults, hashes, and robustness against arbitrary bytes.
+//! Also owns helpers for the tests of each codec.
 use super::*;
 use crate::spec::Model;
 use crate::talk::{Outcome, Said};
 use proptest::prelude::*;
 use touchstone_formats::json;
 
-/// A model of this wire with these settings, as JSON.
+/// Returns a model of this provider with these settings, given as JSON.
 pub(super) fn model(provider: Provider, settings: &str) -> Model {
     let base_url = match provider {
         Provider::Anthropic => "https://api.anthropic.com/v1",
@@ -51,7 +51,8 @@ pub(super) fn offers() -> Vec<Offer> {
     vec![offer("query"), offer("look")]
 }
 
-/// A question, two calls of one turn of which one fails, a nudge, broken arguments.
+/// A conversation with a question, two calls in one turn of which one fails, a nudge, and broken
+/// arguments.
 pub(super) fn talk() -> Vec<Turn> {
     let fine = call(
         "c1",
@@ -82,7 +83,7 @@ pub(super) fn body(request: &HttpRequest) -> Value {
     value(std::str::from_utf8(&request.body).unwrap())
 }
 
-/// A body, a line for each of its parts.
+/// Formats a body, one line per part.
 pub(super) fn pretty(request: &HttpRequest) -> String {
     let keys = body(request);
     let told = keys.entries().iter().map(|(key, value)| match value {
@@ -94,7 +95,7 @@ pub(super) fn pretty(request: &HttpRequest) -> String {
     told.collect::<Vec<_>>().join("\n")
 }
 
-/// JSON, a line for each.
+/// Formats values as JSON, one per line.
 pub(super) fn lines(values: &[Value]) -> String {
     values
         .iter()
@@ -300,7 +301,7 @@ fn outcome() -> impl Strategy<Value = Option<Outcome>> {
     ]
 }
 
-/// Turns in any order, with ids that repeat or that no provider takes.
+/// Turns in any order, with ids that are duplicates or that no provider accepts.
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
     let call = (prop::sample::select(vec!["a", "b", "", "ü x", "a_2"]), params(), outcome());
     let call = call.prop_map(|(id, params, outcome)| Call {
@@ -392,7 +393,7 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
     let chunk = "data: {\"choices\":[],\"usage\":null}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":9}}\n\n";
     let cases = [
         (Anthropic, format!("{start}{delta}data: {{\"type"), Some((Some(7), Some(9)))),
-        // The count at the beginning of a stream is not what came back.
+        // The count at the beginning of a stream is not the number of output tokens.
         (Anthropic, start.to_owned(), Some((Some(7), None))),
         (
             Anthropic,
@@ -416,7 +417,7 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
         assert_eq!(used, expected, "{provider:?} {body}");
         assert!(!is_free(&reply), "{body}");
     }
-    // A guess fills in what is not said, by what was said and sent, not by how a stream packs it.
+    // Estimates depend on the text sent and received, not on the framing of a stream.
     let text = "x".repeat(299);
     let deltas = format!(
         r#"data: {{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}"#

@@ -1,5 +1,5 @@
-//! **Pure.** What the codecs have in common: building JSON, reading a body, and ids that are unique
-//! on the wire. Owns the rule of what a body is that cannot be read; knows no provider.
+//! **Pure.** Helpers shared by the codecs: building JSON, parsing bodies, and ids that are unique
+//! in a request. Owns the classification of bodies that cannot be parsed; knows no provider.
 use super::fault::{self, Who};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::spec::Model;
@@ -9,25 +9,25 @@ use touchstone_formats::ReadErrorKind;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// A map of these keys, in this order.
+/// Builds a map with these keys, in this order.
 pub(super) fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
 }
 
-/// Adds a key to a map; nothing happens to anything else.
+/// Appends a key to a map; does nothing to other values.
 pub(super) fn put(map: &mut Value, key: &str, value: Value) {
     if let Value::Map(entries) = map {
         entries.push((Value::from(key), value));
     }
 }
 
-/// A whole number.
+/// Converts a whole number to a value.
 pub(super) fn whole(number: u64) -> Value {
     Value::Number(number.to_string())
 }
 
-/// The highest count that is believed. No reply takes a trillion tokens, and sums of what is
-/// believed never overflow.
+/// Highest token count that is accepted. No reply has a trillion tokens, and sums of accepted
+/// counts never overflow.
 const HIGHEST_COUNT: u64 = 1_000_000_000_000;
 
 /// Returns a whole number from 0 to [`HIGHEST_COUNT`]; any other value counts as not stated.
@@ -38,13 +38,13 @@ pub(super) fn count(value: Option<&Value>) -> Option<u64> {
     }
 }
 
-/// The text of a key, unless it is blank.
+/// Returns the text of a key, unless it is blank.
 pub(super) fn words<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::text).filter(|text| !text.trim().is_empty())
 }
 
-/// How many bytes of text an event of a stream adds: what lies in a `delta` and is no sign of the
-/// wire.
+/// Returns the number of bytes of text in the `delta` fields of a stream event, without those of
+/// protocol fields such as ids.
 pub(super) fn said(event: &Value) -> usize {
     fn texts(value: &Value) -> usize {
         match value {
@@ -74,17 +74,17 @@ pub(super) fn said(event: &Value) -> usize {
     }
 }
 
-/// A setting that is `true` or `false`.
+/// Returns true if a boolean setting is `true`.
 pub(super) fn switched(model: &Model, name: &str) -> bool {
     matches!(model.setting(name), Some(Value::Bool(true)))
 }
 
-/// Minutes are enough for most models; those that think take up to an hour.
+/// Returns the timeout in seconds: ten minutes for most models, an hour for those that think.
 pub(super) fn patience(slow: bool) -> u64 {
     if slow { 3600 } else { 600 }
 }
 
-/// A request with a JSON body.
+/// Builds a request with a JSON body.
 pub(super) fn request(
     url: String,
     extra: &[(&str, &str)],
@@ -109,8 +109,8 @@ pub(super) fn request(
     }
 }
 
-/// Ids of the calls of every turn as they go over the wire: unique in the conversation, and of
-/// letters that the provider takes. The same conversation always gives the same ids.
+/// Returns the call ids of every turn for the request: unique in the conversation, and of the form
+/// that the provider accepts. The same conversation always gives the same ids.
 pub(super) fn ids(turns: &[Turn], fits: fn(&str) -> bool) -> Vec<Vec<String>> {
     let mut seen = HashSet::new();
     turns
@@ -124,7 +124,7 @@ pub(super) fn ids(turns: &[Turn], fits: fn(&str) -> bool) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// This id, or one like it that was not seen before.
+/// Returns this id, or a numbered variant if it was used before or is not accepted.
 pub(super) fn fresh(seen: &mut HashSet<String>, id: &str, fits: fn(&str) -> bool) -> String {
     let stem = if fits(id) { id } else { "call" };
     let later = (2..).map(|number| format!("{stem}_{number}"));
@@ -136,7 +136,7 @@ pub(super) fn fresh(seen: &mut HashSet<String>, id: &str, fits: fn(&str) -> bool
     unused
 }
 
-/// True when a body is a stream of events, whatever its headers say.
+/// Returns true if a body is an event stream, whatever its headers say.
 pub(super) fn is_stream(reply: &HttpReply) -> bool {
     let body = reply.body.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&reply.body).trim_ascii_start();
     let starts = ["data:", "event:", ":", "id:", "retry:"];
@@ -147,9 +147,9 @@ pub(super) fn is_stream(reply: &HttpReply) -> bool {
         || starts.iter().any(|start| body.starts_with(start.as_bytes()))
 }
 
-/// The JSON object that a body of status 2xx holds. A body that ends in the middle is truncated;
-/// one that is no JSON at all may be a hiccup of whatever stands between, and is asked for again; a
-/// page for people means that the address is wrong.
+/// Parses the JSON object in a body of status 2xx. A body that ends early is truncated. A body that
+/// is not JSON may be a glitch of a proxy and is retried. An HTML page means that the address is
+/// wrong.
 pub(super) fn object(who: Who, reply: &HttpReply) -> Result<Value, Fault> {
     let value = value(who, reply.status, &reply.body)?;
     if value.get("error").is_some_and(|error| *error != Value::Null) {
@@ -158,13 +158,13 @@ pub(super) fn object(who: Who, reply: &HttpReply) -> Result<Value, Fault> {
     Ok(value)
 }
 
-/// The JSON object that this text holds.
+/// Parses the JSON object in this text.
 pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> {
     let fault = |kind, message: String| Fault { kind, message, status: Some(status) };
     let cut = || fault(FaultKind::Truncated, format!("The reply of {who} ends in the middle."));
     let text = match std::str::from_utf8(body) {
         Ok(text) => text.trim_start_matches('\u{feff}').trim(),
-        // Only a last letter that is cut has no length of its error.
+        // Only an incomplete last character gives an error without a length.
         Err(error) if error.error_len().is_none() => return Err(cut()),
         Err(_) => {
             return Err(fault(
@@ -182,7 +182,7 @@ pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> 
         return Err(fault(FaultKind::Refused, message));
     }
     let read = json::read(text).or_else(|error| match error.kind {
-        // What stands twice is read as its first, for the reply was paid for.
+        // For duplicate keys the first value is used, because the reply has been paid for.
         ReadErrorKind::Duplicate => json::embedded(text).ok_or(error),
         _ => Err(error),
     });
@@ -192,8 +192,8 @@ pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> 
             Err(fault(FaultKind::Passing, format!("The reply of {who} is JSON, but no object.")))
         }
         Err(error) if error.kind == ReadErrorKind::Truncated => Err(cut()),
-        // An object that was cut inside `null` or an escape is no JSON, but it does not end as one
-        // does either.
+        // An object that was cut inside `null` or an escape is a syntax error rather than
+        // truncated, but does not end in `}`.
         Err(_) if text.starts_with('{') && !text.ends_with('}') => Err(cut()),
         Err(error) => Err(match error.kind {
             ReadErrorKind::TooDeep | ReadErrorKind::TooLarge => fault(

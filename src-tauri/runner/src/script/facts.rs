@@ -1,49 +1,48 @@
-//! **Pure.** What a transcript says about its run, under `run:`. A fact that is not known has no
-//! key.
+//! **Pure.** Run facts of a transcript, under its `run:` key. A fact that is not known has no key.
 use super::walk::{whole, word};
 use crate::provider::Usage;
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-/// Facts of a run. None leaves what the file says.
+/// Facts of a run. A fact that is `None` leaves the file's value unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Facts {
-    /// System.
+    /// System name.
     pub system: Option<String>,
-    /// Model, by our name.
+    /// Model name in this workspace.
     pub model: Option<String>,
-    /// Model, as the provider names it.
+    /// Model id, as the provider names it.
     pub model_id: Option<String>,
-    /// When it began, as `2025-02-21T00:12:07Z`.
+    /// Start time, such as `2025-02-21T00:12:07Z`.
     pub started: Option<String>,
-    /// When it ended.
+    /// End time.
     pub finished: Option<String>,
-    /// Seconds that were spent on it, without those in which nobody was at it.
+    /// Active seconds, excluding pauses between interruption and resume.
     pub seconds: Option<f64>,
-    /// Assistant turns.
+    /// Number of assistant turns.
     pub turns: Option<u64>,
-    /// Tokens, of all its requests.
+    /// Tokens of all requests.
     pub usage: Option<Usage>,
-    /// Dollars, of all its requests.
+    /// Dollars of all requests.
     pub cost: Option<f64>,
-    /// Messages that were added by themselves.
+    /// Number of messages that were added automatically.
     pub nudges: Option<u64>,
-    /// Version of the program.
+    /// Version of the program that wrote the file.
     pub version: Option<String>,
-    /// Which transcript it was copied from.
+    /// Transcript that this one was forked from.
     pub forked_from: Option<ForkedFrom>,
-    /// Lines of the journal when it ended: what led there is not taken from it again.
+    /// Number of journal lines when the run ended. These lines are not replayed when it is resumed.
     pub journal: Option<u64>,
 }
 
-/// Which transcript another one was copied from.
+/// Origin of a forked transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ForkedFrom {
-    /// Its path below the output directory.
+    /// Path relative to the output directory.
     pub file: String,
-    /// The step that was continued from, from 0.
+    /// Step at which the transcript was forked, from 0.
     pub step: u64,
-    /// True when the first message is another, so that it need not be the task's any more.
+    /// True if the first message was edited and may no longer be the task's prompt.
     pub edited: bool,
 }
 
@@ -55,7 +54,7 @@ const USAGE: [&str; 5] = [
     "reasoning_tokens",
 ];
 
-/// Writes the facts that are known; the others stay as they are.
+/// Writes the known facts; others stay unchanged.
 pub(crate) fn set(document: &mut Document, facts: &Facts) {
     let number = |number: u64| Value::Number(number.to_string());
     let texts = [
@@ -84,7 +83,7 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
         document.set_run("usage", Value::Map(known.collect()));
     }
     if let Some(cost) = facts.cost.filter(|cost| cost.is_finite()) {
-        // A millionth of a dollar is the least that prices know.
+        // Prices are accurate to a millionth of a dollar.
         document.set_run("cost", Value::Number(format!("{}", (cost * 1e6).round() / 1e6)));
     }
     if let Some(nudges) = facts.nudges {
@@ -106,7 +105,7 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
     }
 }
 
-/// Reads them.
+/// Reads the facts.
 pub(crate) fn get(document: &Document) -> Facts {
     let run = document.get("run");
     let fact = |key: &str| run.and_then(|run| run.get(key));

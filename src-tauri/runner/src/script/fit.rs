@@ -1,21 +1,21 @@
-//! **Pure.** Makes foreign values fit for a transcript: what models and tools send may be too deep,
-//! too large or too odd for a file that every reader can read again. What does not fit is written
-//! as the text of its JSON, which is shown just the same.
+//! **Pure.** Makes values from models and tools safe for a transcript. They may be too deep, too
+//! large or too odd for a file that every reader has to be able to parse. A value that does not fit
+//! is stored as the text of its JSON, which is displayed identically.
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, yaml};
 
-/// Levels of a foreign value; the file adds some of its own.
+/// Maximum number of levels of a foreign value; the file adds some of its own.
 const DEPTH: usize = yaml::DEPTH - 16;
-/// Values inside a foreign value: many of them share a file.
+/// Maximum number of nodes in a foreign value: many such values share a file.
 const NODES: usize = yaml::NODES / 50;
-/// Bytes of one text. A longer one is cut.
+/// Maximum number of bytes of one text. Longer texts are cut.
 const TEXT: usize = yaml::SCALAR / 2;
-/// Levels of a reply that are looked at part by part, and how many parts each may have.
+/// Levels of a reply that are fitted part by part, and most parts per level.
 const PARTS: usize = 5;
 const WIDTH: usize = 12;
 
-/// The value as it may stand in a file.
+/// Returns the value in a form that may be stored in a file.
 pub(crate) fn value(value: &Value) -> Value {
     let mut nodes = NODES;
     match value {
@@ -25,7 +25,7 @@ pub(crate) fn value(value: &Value) -> Value {
     }
 }
 
-/// The reply of a program, which has a file for itself: only the parts that do not fit are written
+/// Fits the reply of a program, which has its own file: only the parts that do not fit are stored
 /// as text.
 pub(crate) fn parts(value: &Value) -> Value {
     let mut nodes = yaml::NODES / 3;
@@ -46,7 +46,7 @@ fn each_part(value: &Value, depth: usize) -> Value {
     }
 }
 
-/// The text as it may stand in a file.
+/// Returns the text, cut if it is too long for a file.
 pub(super) fn text(text: &str) -> String {
     if text.len() <= TEXT {
         return text.to_owned();
@@ -55,7 +55,7 @@ pub(super) fn text(text: &str) -> String {
     format!("{}\n(cut here: it was {} bytes long)", &text[..end], text.len())
 }
 
-/// True for a value that may stand in a file as it is.
+/// Returns true if a value may be stored unchanged.
 pub(super) fn is_fit(value: &Value) -> bool {
     fits(value, DEPTH, &mut NODES.clone())
 }
@@ -76,7 +76,7 @@ fn fits(value: &Value, depth: usize, nodes: &mut usize) -> bool {
     }
 }
 
-/// Keys are text, and none is there twice: that could not be read again.
+/// Returns true if all keys are text and unique; others could not be read back.
 fn has_plain_keys(entries: &[(Value, Value)]) -> bool {
     let mut keys = HashSet::new();
     entries

@@ -1,6 +1,5 @@
-//! **Pure.** A tool-calling transcript while it is written: read into turns, gone on with, closed.
-//! Everything that the file says and we do not know stays where it is. Owns no file and no
-//! provider.
+//! **Pure.** A tool-calling transcript that is being written: parsed into turns, extended, and
+//! finished. Unknown content of the file is preserved in place. Owns no file and no provider.
 mod facts;
 mod fit;
 mod told;
@@ -20,38 +19,38 @@ pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};
 pub(super) use told::{fitted, fitted_outcome};
 
-/// A transcript that is written.
+/// A transcript that is being written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
     document: Document,
 }
 
-/// What a conversation ends in: it decides what is owed.
+/// Last element of a conversation; it determines the next step of the run.
 #[derive(Debug, Clone, PartialEq)]
 pub enum End {
-    /// Nobody has said anything yet.
+    /// The conversation has no messages.
     AbsentFirstMessage,
-    /// A message of the person, or a nudge.
+    /// A user message or a nudge.
     User,
-    /// An assistant turn with calls that were not run yet.
+    /// An assistant turn with calls that have not been run.
     OpenCalls,
-    /// An assistant turn whose calls all came back.
+    /// An assistant turn whose calls all have outcomes.
     CallsDone,
     /// A message of the model.
     Assistant,
     /// A system error.
     Error {
-        /// What the file says about it.
+        /// The error in the file.
         error: Value,
     },
 }
 
-/// A call that was not run yet.
+/// A tool call that has not been run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenCall {
-    /// Which item of the conversation it is.
+    /// Index of its item in the conversation.
     pub index: usize,
-    /// The assistant turn it belongs to, from 1.
+    /// Number of its assistant turn, from 1.
     pub turn: u32,
     /// The call.
     pub call: Call,
@@ -64,25 +63,25 @@ impl From<Document> for Script {
 }
 
 impl Script {
-    /// A conversation that begins with this message.
+    /// Creates a conversation that starts with this message.
     pub fn new(first_user_message: &str) -> Self {
         let mut script = Self { document: Document::conversation() };
         script.nudge(first_user_message);
         script
     }
 
-    /// The file.
+    /// Returns the document.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// The file's text.
+    /// Formats the document as the text of the file.
     pub fn write(&self) -> String {
         self.document.write()
     }
 
-    /// What was said and called, in order. Before a model is asked every call in it needs an
-    /// outcome: [`Script::open_calls`].
+    /// Returns the turns in order. Before the next model request every call needs an outcome; see
+    /// [`Script::open_calls`].
     pub fn turns(&self) -> Vec<Turn> {
         let pieces = walk::pieces(self.document.items());
         let mut ids = Ids::default();
@@ -99,20 +98,20 @@ impl Script {
                 Turn::Assistant(Said { text, kept: self.thinking(spoken.number), calls })
             }
         });
-        // A reply without a word and a call is in the file, but no provider takes it back.
+        // A reply without text and calls is in the file, but providers do not accept it.
         turns
             .filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default()))
             .collect()
     }
 
-    /// The number of the next assistant turn.
+    /// Returns the number of the next assistant turn.
     pub fn next_turn(&self) -> u32 {
         let (_, last) = walk::group(&walk::pieces(self.document.items()));
         u32::try_from(last).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// Appends what a model said; returns the number of its turn. A reply of nothing is an empty
-    /// message, so that it is seen.
+    /// Appends a reply, and returns the number of its turn. An empty reply is stored as an empty
+    /// message, which makes it visible.
     pub fn say(&mut self, reply: &Reply) -> u32 {
         let turn = self.next_turn();
         let number = || Value::Number(turn.to_string());
@@ -132,7 +131,7 @@ impl Script {
                 Value::Map(entries.map(|(key, value)| (key.into(), value)).into()),
             );
         }
-        // They are signed: changed ones are worth nothing.
+        // The blocks are signed, and useless if they are changed.
         if !reply.kept.is_empty() && reply.kept.iter().all(fit::is_fit) {
             let mut all =
                 self.run("thinking").map_or_else(Vec::new, |thinking| thinking.items().to_vec());
@@ -143,7 +142,8 @@ impl Script {
         turn
     }
 
-    /// Every call that was not run yet, in order, also those that somebody left open in the middle.
+    /// Returns every call without an outcome, in order, including those in the middle that were
+    /// left open by an edit.
     pub fn open_calls(&self) -> Vec<OpenCall> {
         let pieces = walk::pieces(self.document.items());
         let mut ids = Ids::default();
@@ -161,7 +161,7 @@ impl Script {
         open
     }
 
-    /// Writes what came of a call into its item.
+    /// Writes the outcome of a call into its item.
     pub fn close_call(&mut self, index: usize, outcome: &Outcome, seconds: Option<f64>) {
         let Some(Value::Map(entries)) = self.document.item_mut(index) else { return };
         let Some((_, call)) = entries.iter_mut().find(|(key, _)| key.text() == Some("tool_call"))
@@ -169,7 +169,7 @@ impl Script {
             return;
         };
         if !matches!(call, Value::Map(_)) {
-            // A call that was written by hand as nothing but its name.
+            // A hand-written call may consist of only its name.
             *call = Value::Map(vec![("name".into(), call.clone())]);
         }
         let Value::Map(entries) = call else { return };
@@ -184,17 +184,17 @@ impl Script {
         }
     }
 
-    /// Appends a message of the person, or one that drives the run on.
+    /// Appends a message of the user, or an automatic nudge.
     pub fn nudge(&mut self, text: &str) {
         self.document.push("user_message", Value::Text(fit::text(text)));
     }
 
-    /// Ends the run in a system error.
+    /// Ends the run with a system error.
     pub fn fail(&mut self, error: &Value) {
         self.document.push("error", fit::value(error));
     }
 
-    /// Takes the error at the end away. What stands beside it and is unknown to us stays.
+    /// Removes the error at the end. Other, unknown content beside it is preserved.
     pub fn drop_error(&mut self) {
         if self.document.get("error").is_some() {
             self.document.remove("error");
@@ -214,7 +214,7 @@ impl Script {
         }
     }
 
-    /// What it ends in.
+    /// Returns the last element of the conversation.
     pub fn end(&self) -> End {
         if let Some(error) = self.document.get("error").filter(|error| **error != Value::Null) {
             return End::Error { error: error.clone() };
@@ -238,21 +238,21 @@ impl Script {
         }
     }
 
-    /// True when anybody has said or called anything.
+    /// Returns true if the conversation has any message or call.
     pub fn is_spoken(&self) -> bool {
         let pieces = walk::pieces(self.document.items());
         pieces.iter().any(|piece| matches!(piece.kind, Kind::User | Kind::Assistant | Kind::Call))
     }
 
-    /// The first message of the person.
+    /// Returns the first user message.
     pub fn first_message(&self) -> Option<String> {
         let pieces = walk::pieces(self.document.items());
         pieces.iter().find(|piece| piece.kind == Kind::User).map(|piece| shown(piece.value))
     }
 
-    /// How many messages a person sent after the first one. Those that were added automatically are
-    /// told by their number in the file; in a file that does not say when it began, by their words
-    /// as well.
+    /// Returns the number of user messages after the first. Nudges are subtracted, using their
+    /// count in the file; if the file has no start time, also the number of messages with a nudge's
+    /// wording.
     pub fn follow_ups(&self) -> usize {
         let pieces = walk::pieces(self.document.items());
         let later: Vec<&Piece<'_>> =
@@ -263,19 +263,19 @@ impl Script {
         later.len().saturating_sub(seen.max(told))
     }
 
-    /// How many messages after the first one are in the words of an automatic nudge.
+    /// Returns the number of messages after the first that have the wording of an automatic nudge.
     pub fn nudges_by_words(&self) -> usize {
         let pieces = walk::pieces(self.document.items());
         let later = pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1);
         later.filter(|piece| is_automatic(&shown(piece.value))).count()
     }
 
-    /// How many steps it has, as they are numbered where they are shown.
+    /// Returns the number of steps, counted the way the page numbers them.
     pub fn steps(&self) -> usize {
         walk::pieces(self.document.items()).len()
     }
 
-    /// Names of all tools that were called, in order. A call that failed did happen.
+    /// Returns the names of all called tools, in order, including failed calls.
     pub fn called(&self) -> Vec<String> {
         let pieces = walk::pieces(self.document.items());
         pieces
@@ -285,20 +285,20 @@ impl Script {
             .collect()
     }
 
-    /// What the file says about the run.
+    /// Returns the run facts in the file.
     pub fn facts(&self) -> Facts {
         facts::get(&self.document)
     }
 
-    /// Writes what is known about the run; what is none stays as it is.
+    /// Writes the known facts; a fact that is `None` stays unchanged.
     pub fn set_facts(&mut self, facts: &Facts) {
         facts::set(&mut self.document, facts);
     }
 
-    /// Adds what a request used to what the file says of the run.
+    /// Adds the usage and cost of a request to the run facts.
     pub fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
         let mut facts = self.facts();
-        // Once something was counted, a cost that is not there is not known.
+        // Once a request was counted, a missing cost means an unknown cost.
         let first = facts.turns.is_none() && self.next_turn() == 1;
         facts.turns = Some(facts.turns.unwrap_or(0));
         let used = facts.usage.map_or(*usage, |before| before.plus(usage));
@@ -314,14 +314,14 @@ impl Script {
         self.set_facts(&facts);
     }
 
-    /// Removes a fact: a cost that is not known any more, an end that is none.
+    /// Removes a fact, such as a cost that is no longer known or the end time of a resumed run.
     pub fn forget(&mut self, fact: &str) {
         facts::forget(&mut self.document, fact);
     }
 
-    /// Writes the answer that the model gave, when the conversation has come to its end; else there
-    /// is none, and no key. Of a query (`result_tag` is [`answer::WHOLE_MESSAGE`]) it is what a run
-    /// that was read has for its answer.
+    /// Writes the model's answer if the conversation is complete, and removes the key otherwise.
+    /// For a query (`result_tag` is [`answer::WHOLE_MESSAGE`]) it is the answer that a reader would
+    /// find in the transcript.
     pub fn finish(&mut self, result_tag: Option<&str>) {
         let found = match self.end() {
             End::Assistant if result_tag == Some(answer::WHOLE_MESSAGE) => {
@@ -349,7 +349,7 @@ impl Script {
         }
     }
 
-    /// True when the file has an answer.
+    /// Returns true if the file has an answer.
     pub fn has_answer(&self) -> bool {
         self.document.get("answer").is_some()
     }
@@ -358,7 +358,7 @@ impl Script {
         self.document.get("run")?.get(key)
     }
 
-    /// The blocks that belong to an assistant turn.
+    /// Returns the thinking blocks of an assistant turn.
     fn thinking(&self, turn: u64) -> Vec<Value> {
         let all = self.run("thinking").map_or(&[][..], Value::items);
         let of_turn = all.iter().find(|entry| entry.get("turn").and_then(whole) == Some(turn));
@@ -368,8 +368,8 @@ impl Script {
     }
 }
 
-/// Sets a key in place, or before `turn:`, so that what a call returned stands beside what it was
-/// asked.
+/// Sets a key in place, or inserts it before `turn:`, which keeps the outcome of a call beside its
+/// parameters.
 fn put(entries: &mut Vec<(Value, Value)>, key: &str, value: Value) {
     if let Some((_, old)) = entries.iter_mut().find(|(known, _)| known.text() == Some(key)) {
         *old = value;
@@ -380,7 +380,7 @@ fn put(entries: &mut Vec<(Value, Value)>, key: &str, value: Value) {
     entries.insert(end, (key.into(), value));
 }
 
-/// What is left of an item that was an error; nothing when that was all.
+/// Returns an item without its error, or `None` if nothing else is left.
 fn without_error(item: &Value) -> Option<Value> {
     let ours = |key: &Value| {
         key.text().is_some_and(|key| {
@@ -398,7 +398,7 @@ fn without_error(item: &Value) -> Option<Value> {
         .then_some(Value::Map(left))
 }
 
-/// A message as text; one that somebody wrote as something else is shown as JSON.
+/// Returns a message as text; other values are formatted as JSON.
 fn shown(message: &Value) -> String {
     match message {
         Value::Null => String::new(),
@@ -410,7 +410,7 @@ fn name_of(call: &Value) -> String {
     word(call).or_else(|| call.get("name").and_then(word)).unwrap_or_default()
 }
 
-/// What came of a call, as its item says.
+/// Returns the outcome of a call, from its item.
 pub(super) fn outcome(call: &Value) -> Option<Outcome> {
     match call.get("error").filter(|error| **error != Value::Null) {
         Some(error) => Some(Outcome::Error(error.clone())),
@@ -418,8 +418,7 @@ pub(super) fn outcome(call: &Value) -> Option<Outcome> {
     }
 }
 
-/// Gives every call an id of its own: files may have none, and some models say the same one again
-/// and again.
+/// Gives every call a unique id: files may have none, and some models repeat the same one.
 #[derive(Default)]
 struct Ids {
     seen: HashSet<String>,
@@ -432,7 +431,8 @@ impl Ids {
             .and_then(word)
             .filter(|id| !id.is_empty())
             .unwrap_or_else(|| format!("call_{item}"));
-        // What stands before decides alone, so that going on does not change what was sent before.
+        // Only earlier calls matter, so that resuming does not change requests that were sent
+        // before.
         while !self.seen.insert(id.clone()) {
             id = format!("{id}_{item}");
         }

@@ -1,4 +1,5 @@
-//! A transcript says the same before and after it is written, wherever writing it was interrupted.
+//! A transcript has the same content before and after it is written, wherever writing was
+//! interrupted.
 use super::*;
 use crate::provider::Stop;
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ fn again(script: &Script) -> Script {
     read(&script.write())
 }
 
-/// A run with two turns of calls and an answer.
+/// Returns a run with two turns of calls and an answer.
 fn whole_run() -> Script {
     let mut script = Script::new("which tickets are open?\n");
     assert_eq!((script.end(), script.next_turn()), (End::User, 1));
@@ -50,7 +51,7 @@ fn whole_run() -> Script {
     script
 }
 
-/// Takes away what says that the run has ended, as whoever goes on with it does.
+/// Removes the end of the run, like resuming does.
 fn go_on(script: &mut Script) {
     script.drop_error();
     script.forget("finished");
@@ -269,7 +270,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     prop::collection::vec(act, 0..14)
 }
 
-/// Does what a run does; keeps beside it what the turns have to be.
+/// Applies an action to the script, and to the turns expected from it.
 fn act(script: &mut Script, turns: &mut Vec<Turn>, act: &Act) {
     match act {
         Act::Say(text, calls, kept) => {
@@ -315,7 +316,7 @@ proptest! {
     #[test]
     fn whatever_is_said_is_read_back_and_a_crash_after_any_step_changes_nothing(acts in acts()) {
         let (mut straight, mut turns) = (Script::new("first"), vec![Turn::User("first".into())]);
-        // The other one is written, killed and read again after every step.
+        // The second script is written and parsed again after every step, as if killed.
         let (mut killed, mut same) = (straight.clone(), turns.clone());
         for next in &acts {
             go_on(&mut straight);

@@ -1,5 +1,5 @@
-//! **Pure.** A search for an answer as a transcript tells it: the way that counts as an ordinary
-//! conversation, everything that was tried beside it, and how the run goes about it.
+//! **Pure.** Search trees in transcripts: the chosen path as an ordinary conversation, the whole
+//! tree beside it, and the strategy of the run.
 use super::{Script, fit, put};
 use crate::provider::Reply;
 use crate::search::{Bounds, Kind, Search};
@@ -8,13 +8,13 @@ use crate::way::Way;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Under `run:`.
+/// Key under `run:`.
 const OFFERS: &str = "tool_definitions";
-/// Longer ones, in bytes, are not written: a transcript is written anew with each turn.
+/// Maximum number of bytes of tool definitions to store: a transcript is rewritten with each turn.
 const MOST_OFFERS: usize = 512 << 10;
 
 impl Script {
-    /// Tells a search in place of what was told of it before. The first message stays.
+    /// Writes a search in place of the previously written one. The first message stays.
     pub fn tell(&mut self, search: &Search) {
         self.document.keep(1);
         let (mut turn, mut reply) = (0_u32, 0);
@@ -33,21 +33,21 @@ impl Script {
         self.document.set_run("tree", search.written());
     }
 
-    /// The search that was told; a new one when there is none, none when somebody changed what was
-    /// told.
+    /// Reads the search from the file. Returns a new one if there is none, and `None` if the file
+    /// was edited so that it is no longer a valid search.
     pub fn search(&self, bounds: Bounds) -> Option<Search> {
         self.run("tree")
             .map_or_else(|| Some(Search::new(bounds)), |tree| Search::read(tree, bounds))
     }
 
-    /// Writes the answer of a search, or that there is none.
+    /// Writes the answer of a search, or removes it.
     pub fn answer(&mut self, answer: Option<&Value>) {
         self.document.set_answer(answer.map(fit::value));
         self.forget("answer_lenient");
     }
 
-    /// Writes the tools that the model is offered, so that its calls can be held against what they
-    /// take. What was offered before, and is not any more, stays: earlier calls are of it.
+    /// Writes the offered tools, for checking calls against their parameters. Tools that are no
+    /// longer offered stay, because earlier calls refer to them.
     pub fn set_offers(&mut self, offers: &[Value]) {
         let name = |offer: &Value| offer.get("name").and_then(Value::text).map(str::to_owned);
         let now: Vec<Option<String>> = offers.iter().map(name).collect();
@@ -62,7 +62,7 @@ impl Script {
         }
     }
 
-    /// Writes how the run goes about its task.
+    /// Writes the strategy of the run.
     pub fn set_way(&mut self, way: &Way, offered: Option<&str>) {
         for (key, value) in way.facts() {
             self.document.set_run(key, value);
@@ -73,7 +73,8 @@ impl Script {
     }
 }
 
-/// What a model said, as it may stand in a file: what is sent on is what is in the file.
+/// Fits a reply for the file. Later requests use the fitted reply, which keeps them consistent with
+/// the file.
 pub(crate) fn fitted(reply: Reply) -> Reply {
     let calls = reply.calls.into_iter().map(|call| Call {
         name: fit::text(&call.name),
@@ -84,7 +85,7 @@ pub(crate) fn fitted(reply: Reply) -> Reply {
     Reply { text: reply.text.map(|text| fit::text(&text)), calls: calls.collect(), kept, ..reply }
 }
 
-/// What came of a call, likewise.
+/// Fits the outcome of a call for the file.
 pub(crate) fn fitted_outcome(outcome: Outcome) -> Outcome {
     match outcome {
         Outcome::Result(value) => Outcome::Result(fit::value(&value)),

@@ -1,11 +1,11 @@
-//! **Pure.** Items of a conversation as steps and turns, by the same rules as whoever shows them
-//! reads them.
+//! **Pure.** Groups the items of a conversation into steps and turns, by the rules that the
+//! transcript reader uses for display.
 use touchstone_formats::value::Value;
 
-/// What an item says; an item may say several things.
+/// One part of an item; an item may have several.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Piece<'d> {
-    /// Which item.
+    /// Index of the item.
     pub(crate) item: usize,
     pub(crate) kind: Kind,
     pub(crate) value: &'d Value,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Unknown,
 }
 
-/// The kinds by their keys.
+/// Kinds by key.
 pub(crate) const KINDS: [(&str, Kind); 5] = [
     ("user_message", Kind::User),
     ("assistant_message", Kind::Assistant),
@@ -30,7 +30,7 @@ pub(crate) const KINDS: [(&str, Kind); 5] = [
     ("error", Kind::Error),
 ];
 
-/// The key of a kind.
+/// Returns the key of a kind.
 pub(crate) fn key_of(kind: Kind) -> Option<&'static str> {
     KINDS.iter().find(|(_, known)| *known == kind).map(|(key, _)| *key)
 }
@@ -39,12 +39,13 @@ fn kind(key: &Value) -> Option<Kind> {
     KINDS.iter().find(|(known, _)| key.text() == Some(known)).map(|(_, kind)| *kind)
 }
 
-/// The pieces of all items, in order. The n-th is the n-th step of the run as it is shown.
+/// Returns the pieces of all items, in order. The n-th piece is the n-th step of the run in the
+/// display.
 pub(crate) fn pieces(items: &[Value]) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     for (item, value) in items.iter().enumerate() {
         let known = || value.entries().iter().filter_map(|(key, value)| Some((kind(key)?, value)));
-        // A null beside another kind says nothing.
+        // A null beside another kind is ignored.
         let set = known().any(|(_, value)| *value != Value::Null);
         let before = pieces.len();
         pieces.extend(
@@ -59,7 +60,7 @@ pub(crate) fn pieces(items: &[Value]) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// A turn with the pieces it is made of.
+/// A turn with its pieces.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Group<'d> {
     User(Piece<'d>),
@@ -69,13 +70,13 @@ pub(crate) enum Group<'d> {
 /// An assistant turn: a message, calls, or both.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Spoken<'d> {
-    /// Its number among the assistant turns, as `turn:` counts them.
+    /// Number of the assistant turn, in the numbering of `turn:`.
     pub(crate) number: u64,
     pub(crate) message: Option<Piece<'d>>,
     pub(crate) calls: Vec<Piece<'d>>,
 }
 
-/// Turns of a conversation, and the number of its last assistant turn.
+/// Returns the turns of a conversation, and the number of its last assistant turn.
 pub(crate) fn group<'d>(pieces: &[Piece<'d>]) -> (Vec<Group<'d>>, u64) {
     let mut walk = Walk { groups: Vec::new(), assistants: 0, call_turn: None, open: false };
     for piece in pieces {
@@ -112,7 +113,8 @@ impl<'d> Walk<'d> {
         }));
     }
 
-    /// A call with a later turn than the one we are in begins a turn without a message.
+    /// Adds a call. A call with a later `turn:` than the current one begins a turn without a
+    /// message.
     fn call(&mut self, call: Piece<'d>) {
         let turn = call.value.get("turn").and_then(whole);
         let later = match (turn, self.call_turn) {
@@ -134,12 +136,12 @@ impl<'d> Walk<'d> {
     }
 }
 
-/// A number without sign and fraction.
+/// Parses a number without sign and fraction.
 pub(crate) fn whole(value: &Value) -> Option<u64> {
     word(value)?.parse().ok()
 }
 
-/// The words of a scalar.
+/// Returns the text of a scalar.
 pub(crate) fn word(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) | Value::Number(text) => Some(text.clone()),

@@ -1,5 +1,5 @@
-//! **Pure.** What was tried as it stands under `run.tree` of a transcript, and back: a search that
-//! is read goes on as if it had never been interrupted.
+//! **Pure.** Serialization of the search tree under `run.tree` of a transcript. A search that is
+//! read continues as if it had not been interrupted.
 use super::{Bounds, Code, Kind, Node, Search};
 use crate::provider::Reply;
 use crate::script::walk::word;
@@ -7,12 +7,12 @@ use crate::talk::{Call, Outcome};
 use touchstone_formats::value::Value;
 
 impl Search {
-    /// As it is written: each node with the place of its parent, from 1, where 0 is the root. On
-    /// the way that counts, a node says which item of the conversation it is.
+    /// Serializes the tree. Each node has the index of its parent, from 1, where 0 is the root.
+    /// Nodes on the chosen path also have the index of their conversation item.
     pub fn written(&self) -> Value {
         let (way, why) = self.chosen();
         let number = |number: usize| Value::Number(number.to_string());
-        // The first item is the message of the person.
+        // Item 0 is the user message.
         let item = |at: usize| way.iter().position(|node| *node == at).map(|place| place + 1);
         let node = |(at, node): (usize, &Node)| {
             let mut entries: Vec<(Value, Value)> = Vec::new();
@@ -65,8 +65,8 @@ impl Search {
         Value::Map(tree)
     }
 
-    /// Reads what was written; none when that is not what such a search leads to, because somebody
-    /// edited it or has other bounds.
+    /// Parses a serialized tree. Returns `None` if the tree cannot result from a search with these
+    /// bounds, because it was edited or the bounds have changed.
     pub fn read(tree: &Value, bounds: Bounds) -> Option<Self> {
         let mut search = Self::new(bounds);
         let nodes = tree.get("nodes").map_or(&[][..], Value::items);
@@ -75,7 +75,7 @@ impl Search {
                 return None;
             }
             let first = search.nodes.len();
-            // What was known then is known by its code.
+            // Names that were unknown then are recognized by their status code.
             let mut unknown =
                 reply.iter().filter_map(|node| Some((node.get("call")?.text()?, code(node)?)));
             let unknown: Vec<&str> = unknown

@@ -1,24 +1,25 @@
-//! **Pure.** The call that ends a search: what its arguments mean, also when they are no JSON.
+//! **Pure.** Interprets the arguments of the `Finish` call that ends a search, even if they are not
+//! valid JSON.
 use touchstone_formats::json;
 pub use touchstone_formats::stabletoolbench::functions::FINISH;
 use touchstone_formats::stabletoolbench::functions::{GIVE_ANSWER, GIVE_UP};
 use touchstone_formats::value::Value;
 
-/// What a call of `Finish` means.
+/// Meaning of a `Finish` call.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Finish {
-    /// An answer.
+    /// The final answer.
     Answer(Value),
-    /// This way leads nowhere.
+    /// This path is given up.
     GiveUp,
-    /// Neither, and what the model is told.
+    /// Neither; with the error message for the model.
     Unusable(&'static str),
 }
 
 const NO_TYPE: &str = "`return_type` is missing or is neither `give_answer` nor `give_up_and_restart`, so nothing was finished.";
 const NO_ANSWER: &str = "`final_answer` is missing, so nothing was finished.";
 
-/// Reads the arguments of the call: a map, or the text the model wrote when that is none.
+/// Interprets the arguments: a map, or the model's raw text if they could not be parsed.
 pub fn read(params: &Value) -> Finish {
     let read = match params {
         Value::Text(text) => json::embedded(&without_controls(text)),
@@ -37,7 +38,8 @@ pub fn read(params: &Value) -> Finish {
     }
 }
 
-/// JSON allows no line breaks inside texts; models write them all the same.
+/// Escapes control characters in strings. JSON forbids line breaks inside strings, but models write
+/// them.
 fn without_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut inside, mut escaped) = (false, false);
@@ -57,8 +59,8 @@ fn without_controls(text: &str) -> String {
     out
 }
 
-/// What stands in a text that is no JSON: a known type, and the answer up to the quote that closes
-/// it, or to the end.
+/// Searches text that is not valid JSON for a known type, and for the answer up to its closing
+/// quote or the end.
 fn searched(text: &str) -> (Option<Value>, Option<Value>) {
     let has = |kind: &str| text.contains(&format!("\"return_type\": \"{kind}\""));
     let kind = [GIVE_ANSWER, GIVE_UP].into_iter().find(|kind| has(kind)).map(Value::from);

@@ -1,27 +1,26 @@
-//! **Pure.** Ways to look for an answer, as people write them: `CoT@2`, `DFS_woFilter_w2`.
+//! **Pure.** Search methods in the original's notation: `CoT@2`, `DFS_woFilter_w2`.
 use std::fmt;
 
-/// A way to look for an answer.
+/// A search method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// One chain of steps; from the start again, at most so often in all, while none has ended with
-    /// an answer.
+    /// A single chain of steps, restarted until one ends with an answer, at most `tries` times.
     Chain {
-        /// Tries.
+        /// Maximum number of attempts.
         tries: u32,
     },
-    /// A tree of steps, deepest first: from each point at most so many ways are tried.
+    /// A depth-first tree of steps, with at most `width` branches per node.
     Tree {
-        /// Ways from each point.
+        /// Maximum number of branches per node.
         width: u32,
     },
 }
 
-/// More tries or ways are a slip of the keyboard.
+/// Upper limit of tries and branches; higher numbers are taken for typing errors.
 const MOST: u32 = 100;
 
 impl Method {
-    /// Reads a method.
+    /// Parses a method. Fails, with a sentence for the user, if the method or number is unknown.
     pub fn read(text: &str) -> Result<Self, String> {
         let number =
             |digits: &str| digits.parse().ok().filter(|number| (1..=MOST).contains(number));

@@ -1,6 +1,5 @@
-//! **Pure.** Looking for an answer in more than one way: what was tried as a tree, and what comes
-//! next. The same replies and outcomes always lead to the same tree. Owns no request, no tool and
-//! no file.
+//! **Pure.** Search for an answer along several paths: the tree of steps, and the next step. The
+//! same replies and outcomes always lead to the same tree. Owns no request, no tool and no file.
 mod file;
 pub mod finish;
 mod method;
@@ -18,72 +17,72 @@ use finish::{FINISH, Finish};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 
-/// A method with its bounds.
+/// A method with its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// How it goes on.
+    /// Search method.
     pub method: Method,
-    /// How deep a way may be: a thought counts one, a call counts two.
+    /// Maximum depth of a path: a thought counts one, a call counts two.
     pub steps: u32,
-    /// Replies of one run.
+    /// Maximum number of model replies in one run.
     pub queries: u32,
 }
 
-/// Something that was tried.
+/// A node of the search tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Place of its parent; the root is its own.
+    /// Index of the parent; the root is its own parent.
     pub parent: usize,
-    /// Number of the reply it came with, from 1; 0 for the root.
+    /// Number of the reply that contained it, from 1; 0 for the root.
     pub reply: u32,
-    /// What it is.
+    /// Content of the node.
     pub kind: Kind,
-    /// How many steps lead to it.
+    /// Depth below the root, in steps.
     pub depth: u32,
-    /// How the call ended; none for anything else and while it has not.
+    /// Status of the call; `None` for other nodes and while the call is running.
     pub code: Option<Code>,
-    /// Seconds the call took.
+    /// Duration of the call in seconds.
     pub seconds: Option<f64>,
-    /// Nothing follows.
+    /// True if the path ends here.
     pub pruned: bool,
-    /// Blocks that the provider wants back with the reply that begins here.
+    /// Provider blocks to send back with the reply that begins at this node.
     pub kept: Vec<Value>,
 }
 
-/// What a node is.
+/// Content of a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// Where everything begins.
+    /// The root.
     Root,
-    /// What the model said.
+    /// Text of the model.
     Thought(String),
     /// A call.
     Call(Call),
 }
 
-/// What comes next.
+/// The next step of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// The model is asked.
+    /// Request a reply from the model.
     Ask,
-    /// These calls are run.
+    /// Run the calls at these nodes.
     Run(Vec<usize>),
-    /// It is over.
+    /// Stop: the search has ended.
     Done(End),
 }
 
-/// How it ended.
+/// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// With an answer, at this node.
+    /// An answer was given at this node.
     Answered(usize),
-    /// Every way was gone to its end.
+    /// All paths were followed to their end.
     Exhausted,
-    /// So many replies were not enough.
+    /// The limit of replies was reached.
     Spent,
 }
 
-/// How far a way that found an answer or gave up backs up.
+/// Levels to go back after a path that was given up.
 const BACK: u32 = 2;
 
 /// A search.
@@ -91,15 +90,15 @@ const BACK: u32 = 2;
 pub struct Search {
     bounds: Bounds,
     nodes: Vec<Node>,
-    /// Replies so far.
+    /// Number of replies received.
     asked: u32,
-    /// The node the next reply follows.
+    /// Node that the next reply follows.
     at: usize,
-    /// The nodes of the last reply, while not all of its calls have come back.
+    /// First and last node of the last reply, while some of its calls have no outcome.
     under_way: Option<(usize, usize)>,
-    /// Nodes from which ways are being tried, and how many were: the deepest last.
+    /// Nodes with untried branches, deepest last, and their number of tried branches.
     open: Vec<(usize, u32)>,
-    /// Tries that led nowhere.
+    /// Number of failed attempts.
     tries: u32,
     gave_up: Vec<usize>,
     end: Option<End>,
@@ -107,7 +106,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search that has not begun.
+    /// Creates a search without any replies.
     pub fn new(bounds: Bounds) -> Self {
         let root = Node {
             parent: 0,
@@ -133,17 +132,17 @@ impl Search {
         }
     }
 
-    /// Everything that was tried; parents stand before their children.
+    /// Returns all nodes; parents come before their children.
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    /// Replies so far.
+    /// Returns the number of replies received.
     pub fn asked(&self) -> u32 {
         self.asked
     }
 
-    /// What comes next.
+    /// Returns the next step.
     pub fn next(&self) -> Next {
         if let Some(end) = self.end {
             return Next::Done(end);
@@ -157,17 +156,17 @@ impl Search {
         }
     }
 
-    /// Takes a reply in. `knows` says whether there is a function of that name.
+    /// Adds a reply. `knows` returns true if a function of that name exists.
     pub fn said(&mut self, reply: &Reply, knows: impl Fn(&str) -> bool) {
         self.asked = self.asked.saturating_add(1);
         let is_tree = matches!(self.bounds.method, Method::Tree { .. });
         if is_tree && self.asked >= self.bounds.queries {
-            // The original counts the reply that reaches the bound and looks at none of it.
+            // The original counts the reply that reaches the limit, but ignores its content.
             self.end = Some(End::Spent);
             return;
         }
         let (mut parent, first) = (self.at, self.nodes.len());
-        // A reply of nothing is a thought of nothing, so that every reply leads one step on.
+        // An empty reply is stored as an empty thought, which makes every reply advance the depth.
         if reply.text.is_some() || reply.calls.is_empty() {
             let text = reply.text.clone().unwrap_or_default();
             parent = self.add(parent, Kind::Thought(text), 1);
@@ -178,7 +177,7 @@ impl Search {
             call.outcome = outcome;
             parent = self.add(parent, Kind::Call(call), 2);
             self.nodes[parent].code = code;
-            // What stands after the end of a way is not run.
+            // Calls after the end of a path are not run.
             if matches!(code, Some(Code::ANSWERED | Code::GAVE_UP)) {
                 break;
             }
@@ -188,7 +187,7 @@ impl Search {
         self.settle();
     }
 
-    /// Takes in what came of a call.
+    /// Records the outcome of a call. Does nothing if it has one already.
     pub fn called(&mut self, at: usize, outcome: Outcome, code: Code, seconds: Option<f64>) {
         let Some(node) = self.nodes.get_mut(at) else { return };
         let Kind::Call(call) = &mut node.kind else { return };
@@ -216,7 +215,7 @@ impl Search {
         self.nodes.len() - 1
     }
 
-    /// An id that no other call has: some models say the same one again and again.
+    /// Returns a unique call id: some models repeat the same one.
     fn fresh(&mut self, id: &str) -> String {
         let base = if id.is_empty() { "call" } else { id };
         let mut fresh =
@@ -230,7 +229,7 @@ impl Search {
         fresh
     }
 
-    /// Goes on once every call of the last reply has come back.
+    /// Determines the next node once every call of the last reply has an outcome.
     fn settle(&mut self) {
         let Some((_, last)) = self.under_way else { return };
         if !matches!(self.next(), Next::Run(open) if open.is_empty()) {
@@ -268,8 +267,8 @@ impl Search {
         }
     }
 
-    /// Goes back to the last point from which another way is to be tried. More than one step back
-    /// skips points.
+    /// Returns to the last node with an untried branch, and ends the search if there is none. More
+    /// than one step back skips nodes.
     fn back_up(&mut self, mut steps: u32, width: u32) {
         while let Some((node, tried)) = self.open.last_mut() {
             if steps > 1 {
@@ -287,7 +286,7 @@ impl Search {
     }
 }
 
-/// How a call ended that needs no tool.
+/// Returns the status and outcome of a call that needs no tool: `Finish`, and unknown functions.
 fn settled(call: &Call, knows: impl Fn(&str) -> bool) -> (Option<Code>, Option<Outcome>) {
     if call.name == FINISH {
         let (code, outcome) = match finish::read(&call.params) {

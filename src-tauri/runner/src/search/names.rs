@@ -1,8 +1,8 @@
-//! **Pure.** Which function a model means.
+//! **Pure.** Resolves the function name that a model wrote.
 
-/// The place of the function of a name: of the first that is called exactly so, else of the first
-/// whose name ends so. The original only looks at how names end, so that a name can reach a longer
-/// one that stands before it, and no name at all the first.
+/// Returns the index of the function with exactly this name, otherwise of the first whose name ends
+/// with it. The original (`as_original`) only compares the ends: a name may match a longer one that
+/// comes earlier, and an empty name matches the first.
 pub fn find<'n>(
     mut names: impl Iterator<Item = &'n str> + Clone,
     wanted: &str,

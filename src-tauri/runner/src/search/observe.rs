@@ -1,26 +1,26 @@
-//! **Pure.** What a model is shown of a reply of an API, and how the call ended.
+//! **Pure.** API responses as the model sees them, and the status of calls.
 
-/// How a call ended. The numbers are those of the original.
+/// Status of a call, with the numbers of the original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Code(pub u8);
 
 impl Code {
-    /// It worked.
+    /// Success.
     pub const FINE: Self = Self(0);
-    /// There is no such function.
+    /// Unknown function.
     pub const UNKNOWN: Self = Self(1);
-    /// A `Finish` that finished nothing.
+    /// A `Finish` call that could not be used.
     pub const UNUSABLE: Self = Self(2);
-    /// A `Finish` with an answer.
+    /// A `Finish` call with an answer.
     pub const ANSWERED: Self = Self(3);
-    /// A `Finish` that gives up.
+    /// A `Finish` call that gives up.
     pub const GAVE_UP: Self = Self(4);
-    /// No reply in time.
+    /// No response in time.
     pub const TIMED_OUT: Self = Self(5);
-    /// What came is no reply.
+    /// Invalid response.
     pub const INVALID: Self = Self(12);
 
-    /// What went wrong, as a few words; none when nothing did.
+    /// Returns a short description of the error; `None` on success.
     pub fn trouble(self) -> Option<&'static str> {
         Some(match self.0 {
             1 => "Unknown function",
@@ -38,7 +38,7 @@ impl Code {
         })
     }
 
-    /// How a call ended, by the `error` of its reply.
+    /// Returns the status for the `error` field of a response.
     pub fn of_error(error: &str) -> Self {
         Self(match error {
             "Timeout error..." => 5,
@@ -53,14 +53,14 @@ impl Code {
         })
     }
 
-    /// The same, out of what the model is shown: it may be cut.
+    /// Returns the status for the text that the model sees, which may be cut.
     pub fn of_text(text: &str) -> Self {
         let error = text.strip_prefix("{\"error\": \"").and_then(|rest| rest.split_once('"'));
         error.map_or(Self::FINE, |(error, _)| Self::of_error(error))
     }
 }
 
-/// A reply as the model is shown it: cut after so many characters.
+/// Cuts a response for the model after `most` characters.
 pub fn cut(mut reply: String, most: usize) -> String {
     if let Some((end, _)) = reply.char_indices().nth(most) {
         reply.truncate(end);

@@ -1,4 +1,5 @@
-//! Searches by hand and by chance, and the scripted runs of the original.
+//! Tests of searches with hand-written and random replies, and with the scripted runs of the
+//! original.
 use super::names;
 use super::observe;
 use super::*;
@@ -24,8 +25,8 @@ fn reply(text: Option<&str>, calls: Vec<Call>) -> Reply {
 const ANSWER: &str = r#"{"return_type":"give_answer","final_answer":"x"}"#;
 const GIVE_UP: &str = r#"{"return_type":"give_up_and_restart"}"#;
 
-/// Goes on with what a word stands for: `t` a thought, `c` a call, `a` an answer, `g` giving up,
-/// `n` nothing, `u` an unknown name.
+/// Plays a script, one character per call or thought: `t` a thought, `c` a call, `a` an answer, `g`
+/// giving up, `n` nothing, `u` an unknown name.
 fn play(search: &mut Search, script: &str) {
     for word in script.chars() {
         assert_eq!(search.next(), Next::Ask, "{script} at {word}");
@@ -41,7 +42,7 @@ fn play(search: &mut Search, script: &str) {
             _ => reply(None, Vec::new()),
         };
         search.said(&reply, |name| name == "f");
-        // Calls come back in any order.
+        // Outcomes arrive in any order.
         while let Next::Run(open) = search.next() {
             let last = *open.last().unwrap();
             search.called(last, Outcome::Result("r".into()), Code::FINE, None);
@@ -191,7 +192,8 @@ proptest! {
             let text = touchstone_formats::yaml::write(&Value::Map(vec![("a".into(), written.clone())]));
             let back = touchstone_formats::yaml::read(&text).unwrap();
             let again = Search::read(back.get("a").unwrap(), bounds).unwrap();
-            // A reply at the bound is in no tree, so it is asked for again, and the journal has it.
+            // A reply at the limit is not in the tree; it is requested again and found in the
+            // journal.
             if search.next() != Next::Done(End::Spent) || !tree {
                 prop_assert_eq!(again.written(), written);
                 prop_assert_eq!((again.next(), again.turns(), again.answer()), (search.next(), search.turns(), search.answer()));
@@ -200,7 +202,7 @@ proptest! {
         prop_assert!(matches!(search.next(), Next::Done(_)));
         prop_assert!(search.asked() <= queries);
         for node in search.nodes() {
-            // A reply begins above the bound, whatever it adds then.
+            // A reply begins above the depth limit, however many steps it then adds.
             prop_assert!(search.nodes()[node.parent].depth < steps || search.nodes()[node.parent].reply == node.reply);
         }
     }
@@ -222,7 +224,7 @@ fn golden() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench")
 }
 
-/// The APIs of a query.
+/// Returns the APIs of a query.
 fn apis(id: &str) -> Vec<Api> {
     let find = |set: &str| {
         let file = golden().join(format!("solvable_queries/test_instruction/{set}.json"));
@@ -238,7 +240,7 @@ fn apis(id: &str) -> Vec<Api> {
     query.get("api_list").unwrap().items().iter().map(Api::read).collect()
 }
 
-/// A message of the original's model.
+/// Converts a message of the original's model.
 fn message(message: &Value) -> Reply {
     let calls = message.get("tool_calls").map_or(&[][..], Value::items).iter().map(|entry| {
         let function = entry.get("function").unwrap();
@@ -249,7 +251,7 @@ fn message(message: &Value) -> Reply {
     reply(message.get("content").and_then(Value::text), calls.collect())
 }
 
-/// What a server returned, as the model sees it.
+/// Converts a server's response to the form that the model sees.
 fn returned(server: Option<&Value>, most: usize) -> (Outcome, Code) {
     let error = |text: &str| {
         Value::Map(vec![("error".into(), text.into()), ("response".into(), "".into())])
@@ -270,8 +272,8 @@ fn returned(server: Option<&Value>, most: usize) -> (Outcome, Code) {
     (Outcome::Result(Value::Text(shown)), code)
 }
 
-/// Makes a scripted run of the original: its requests, and what the model saw last before each of
-/// its replies.
+/// Replays a scripted run of the original. Returns its requests, and the last text that the model
+/// saw before each of its replies.
 fn replay(case: &Value, as_original: bool) -> (Search, Vec<Value>, Vec<Option<String>>) {
     let number = |key: &str| python::text(case.get(key).unwrap()).parse::<u32>().unwrap();
     let method = case.get("method").and_then(Value::text).unwrap();
@@ -318,7 +320,7 @@ fn replay(case: &Value, as_original: bool) -> (Search, Vec<Value>, Vec<Option<St
     }
 }
 
-/// The nodes of the original: a call is two of them.
+/// Collects the nodes of the original, where a call is two nodes.
 fn original(node: &Value, out: &mut Vec<(String, String, Option<String>, bool)>) {
     let text = |key: &str| node.get(key).map(python::text);
     if text("depth").as_deref() != Some("0") {
@@ -336,7 +338,7 @@ fn original(node: &Value, out: &mut Vec<(String, String, Option<String>, bool)>)
         .for_each(|child| original(child, out));
 }
 
-/// What was sent, and what the model saw last before each of its replies.
+/// Compares the requests, and the last text that the model saw before each of its replies.
 fn same_calls(case: &Value, requests: &[Value], seen: &[Option<String>]) {
     let name = case.get("case").and_then(Value::text).unwrap();
     let sent = case.get("requests_sent").unwrap().items();
@@ -351,7 +353,7 @@ fn same_calls(case: &Value, requests: &[Value], seen: &[Option<String>]) {
     for (ours, original) in
         seen.iter().zip(case.get("last_message_of_each_llm_call").unwrap().items())
     {
-        // What `Finish` and unknown names bring is in our own words.
+        // The wording for `Finish` and unknown names differs from the original's.
         if let (Some(ours), [role, Value::Text(text)]) = (ours, original.items())
             && role.text() == Some("tool")
             && ours.starts_with("{\"error\"")
@@ -361,7 +363,7 @@ fn same_calls(case: &Value, requests: &[Value], seen: &[Option<String>]) {
     }
 }
 
-/// Everything that was tried.
+/// Compares all nodes of the tree.
 fn same_nodes(name: &str, raw: &Value, search: &Search) {
     let mut theirs = Vec::new();
     if let Some(tree) = raw.get("tree") {
@@ -418,8 +420,8 @@ fn scripted_runs_are_those_of_the_original() {
         let case = json::embedded(line).unwrap();
         let name = case.get("case").and_then(Value::text).unwrap();
         let raw = case.get("raw_answer").unwrap();
-        // The original breaks down, or stops for what ends a run of ours in an error that can be
-        // gone on from.
+        // In these cases the original crashes, or stops where this implementation ends in a system
+        // error that can be resumed.
         if *raw == Value::Null || matches!(name, "llm error code" | "dfs with filter (ranking)") {
             differ.push(name.to_owned());
             continue;

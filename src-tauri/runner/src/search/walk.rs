@@ -1,16 +1,16 @@
-//! **Pure.** Ways through what was tried: as the model is asked along one, and the one that counts
+//! **Pure.** Paths through the search tree: the conversation along a path, and the path that counts
 //! in the end.
 use super::finish::{self, Finish};
 use super::{Code, End, Kind, Method, Next, Node, Search, words};
 use crate::talk::{Said, Turn};
 use touchstone_formats::value::Value;
 
-/// What providers are told a function is called that there is not: some refuse a conversation with
-/// the name the model made up.
+/// Name sent to providers in place of an unknown function: some reject a conversation with the name
+/// that the model made up.
 const UNKNOWN: &str = "invalid_hallucination_function_name";
 
 impl Search {
-    /// The nodes from the root, which is left out, to a node.
+    /// Returns the nodes from the root, exclusive, to a node.
     pub fn way_to(&self, node: usize) -> Vec<usize> {
         let mut way = Vec::new();
         let mut at = node;
@@ -22,12 +22,12 @@ impl Search {
         way
     }
 
-    /// The conversation the next reply follows, after the first message of the person.
+    /// Returns the conversation for the next request, after the first user message.
     pub fn turns(&self) -> Vec<Turn> {
         let mut turns = self.said_on_the_way(self.at);
         let another = self.another().or_else(|| {
-            // Providers take a conversation that ends with the model's own words for words it is to
-            // finish.
+            // Providers treat a conversation that ends with an assistant message as text to be
+            // completed.
             let waits =
                 matches!(turns.last(), Some(Turn::Assistant(said)) if said.calls.is_empty());
             waits.then(|| words::GO_ON.to_owned())
@@ -58,12 +58,13 @@ impl Search {
             }
             Turn::Assistant(said)
         });
-        // A reply without a word and a call is in the tree, but no provider takes it back.
+        // A reply without text and calls is in the tree, but providers do not accept it.
         said.filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default()))
             .collect()
     }
 
-    /// What the model is told where other ways were tried already; it is part of no way.
+    /// Returns the hint for a node where other branches were tried already; it is not stored in the
+    /// tree.
     fn another(&self) -> Option<String> {
         let children =
             self.nodes.iter().enumerate().skip(1).filter(|(_, node)| node.parent == self.at);
@@ -74,7 +75,7 @@ impl Search {
         (!tried.is_empty()).then(|| words::another(&tried))
     }
 
-    /// The first call on the way that begins with a node.
+    /// Returns the first call on the path that begins with a node.
     fn first_call(&self, from: usize) -> Option<&Node> {
         let mut at = from;
         loop {
@@ -86,8 +87,8 @@ impl Search {
         }
     }
 
-    /// The way that counts: to the answer, or where the search is; when it ended without an answer,
-    /// one that a rule chooses.
+    /// Returns the path that counts: the path to the answer, or to the current node. If the search
+    /// ended without an answer, a rule chooses a path, and the second value explains it.
     pub fn chosen(&self) -> (Vec<usize>, Option<&'static str>) {
         let (node, why) = match self.next() {
             Next::Done(End::Answered(node)) => (node, None),
@@ -115,7 +116,7 @@ impl Search {
         self.nodes.iter().position(|node| node.depth == most).unwrap_or(0)
     }
 
-    /// The answer; a way that was given up has none.
+    /// Returns the answer; a path that was given up has none.
     pub fn answer(&self) -> Option<Value> {
         let Next::Done(End::Answered(node)) = self.next() else { return None };
         let Kind::Call(call) = &self.nodes[node].kind else { return None };

@@ -1,8 +1,8 @@
-//! **Pure.** What models are told when they search for an answer.
+//! **Pure.** Prompts for models in a search.
 use super::{Kind, Node};
 use touchstone_formats::json;
 
-/// The instructions, before what every system prompt has.
+/// Instructions that precede every system prompt.
 pub const SYSTEM: &str = "\
 You carry out what a person asks for by calling functions. Work in small steps: say in one or two sentences what you know and what \
 you need next, call a function, read what it returns. A function may really change something, and nothing can be undone. When a \
@@ -12,17 +12,17 @@ call fails, think about why and mend it or take another function. When you know 
 
 The time is {now}.";
 
-/// Said where the functions are too many to be listed.
+/// Added if there are too many functions to list.
 pub const MANY: &str = "\n\nThere are {count} functions, too many to be listed. Find the ones you need with `search_apis` and \
 call them with `call_api`, by exactly the name you found.";
 
-/// Told when a reply called nothing.
+/// Message after a reply without a call.
 pub(super) const GO_ON: &str = "Go on: call the next function, or `Finish`.";
 
-/// Most of what was tried that is told again.
+/// Maximum number of bytes of earlier attempts to repeat to the model.
 const MOST: usize = 8_000;
 
-/// Told where other ways were tried from the same point.
+/// Returns the message for a node where other branches were tried already.
 pub(super) fn another(tried: &[&Node]) -> String {
     let mut text =
         "You were at this point before, and what you did next led to no answer:\n".to_owned();

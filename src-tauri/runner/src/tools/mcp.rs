@@ -1,6 +1,6 @@
-//! Tools of a Model Context Protocol server: which there are, and calling them. Owns one connection
-//! and makes it anew when the server has gone; what a settings entry means, what tools are called
-//! and what a reply says is decided in the rooms below.
+//! Tools of a Model Context Protocol server: listing and calling them. Owns one connection, and
+//! reconnects when the server has gone away. The submodules interpret the settings, name the tools,
+//! and parse the results.
 mod child;
 mod family;
 mod link;
@@ -19,28 +19,29 @@ use std::sync::{Arc, PoisonError};
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::value::Value;
 
-/// A server that is connected, and its tools.
+/// A connected server and its tools.
 pub struct McpTool {
     name: String,
     settings: Settings,
     tools: Vec<(Named, Offer)>,
-    /// The connection. None after it was lost, until the next call makes it anew; calls under way
-    /// keep theirs alive.
+    /// The connection. `None` after it was lost, until the next call reconnects; calls in progress
+    /// keep their own reference.
     link: std::sync::Mutex<Option<Arc<Link>>>,
-    /// Held while a connection is made, so that calls at the same time share one.
+    /// Held while connecting, so that concurrent calls share one connection.
     joining: tokio::sync::Mutex<()>,
 }
 
 impl McpTool {
-    /// Starts or reaches the server and asks for its tools. `settings` is the tool's entry in the
-    /// workspace file; `secret` gives the value of a `${NAME}` in it; commands are run in `base`.
+    /// Starts or connects to the server and lists its tools. `settings` is the tool's entry in the
+    /// workspace file; `secret` returns the value for a `${NAME}` in it; commands run in `base`.
+    /// Fails if the settings are wrong or the server cannot be used.
     pub fn open(
         name: &str,
         settings: &Value,
         base: &Path,
         secret: &dyn Fn(&str) -> Option<String>,
     ) -> impl Future<Output = Result<McpTool, Unusable>> + Send + use<> {
-        // The secrets are looked up before anything waits.
+        // Secrets are resolved before the first await.
         let settings = Settings::read(name, settings, base, secret);
         let name = name.to_owned();
         async move {
@@ -53,13 +54,13 @@ impl McpTool {
         }
     }
 
-    /// Its tools, in the server's order.
+    /// Returns its tools, in the server's order.
     pub fn offers(&self) -> Vec<Offer> {
         self.tools.iter().map(|(_, offer)| offer.clone()).collect()
     }
 
-    /// Calls a tool by the name that it is offered by. Ends early when `stop` is cancelled; the
-    /// server is told.
+    /// Calls a tool by its offered name. Returns early if `stop` is cancelled; the server is then
+    /// notified.
     pub async fn call(&self, tool: &str, params: &Value, stop: &CancellationToken) -> Called {
         let named = self.tools.iter().map(|(named, _)| named).find(|named| named.offered == tool);
         let named = named.ok_or_else(|| ToolFailure::new(format!("There is no tool `{tool}`.")))?;
@@ -72,8 +73,7 @@ impl McpTool {
         }
     }
 
-    /// Ends the connection. A server that was started gets a moment to end by itself, and is killed
-    /// then.
+    /// Closes the connection. A started server gets a moment to exit by itself, and is then killed.
     pub async fn close(self) {
         let link = self.link.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(link) = link.and_then(Arc::into_inner) {
@@ -98,7 +98,7 @@ impl McpTool {
         }
     }
 
-    /// The connection; when it was lost it is made anew, once for each call.
+    /// Returns the connection. If it was lost, reconnects once per call.
     async fn joined(&self) -> Result<Arc<Link>, ToolFailure> {
         let _turn = self.joining.lock().await;
         if let Some(link) = self.slot().as_ref().filter(|link| link.is_up()) {
@@ -115,7 +115,7 @@ impl McpTool {
         Ok(link)
     }
 
-    /// Gives up a connection, unless it was made anew already.
+    /// Drops a lost connection, unless it was replaced already.
     fn leave(&self, lost: &Arc<Link>) {
         let mut slot = self.slot();
         if slot.as_ref().is_some_and(|link| Arc::ptr_eq(link, lost)) {
@@ -135,7 +135,8 @@ fn unusable(name: &str, lost: &Lost) -> Unusable {
     }
 }
 
-/// Bytes of what a tool may say of its parameters: all of it is sent to the model with each turn.
+/// Maximum number of bytes of a tool's parameter schema: the whole schema is sent to the model with
+/// each turn.
 const LARGEST_SCHEMA: usize = 256 << 10;
 
 fn too_large(name: &str, tool: &str) -> Unusable {
@@ -150,7 +151,8 @@ fn too_large(name: &str, tool: &str) -> Unusable {
     }
 }
 
-/// The tools that are wanted, under names that every provider takes.
+/// Selects the configured tools, under names that every provider accepts. Fails if a configured
+/// tool does not exist or a schema is too large.
 fn choose(
     name: &str,
     settings: &Settings,

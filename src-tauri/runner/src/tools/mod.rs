@@ -1,4 +1,5 @@
-//! Tools that a model may call. Owns what every kind has in common; each kind has its own room.
+//! Tools that a model may call. Owns the types that all kinds of tools share; each kind has a
+//! submodule.
 
 pub mod mcp;
 mod names;
@@ -10,31 +11,31 @@ pub mod virtual_api;
 
 use touchstone_formats::value::Value;
 
-/// What came of a call that worked, or why it failed: both go to the model.
+/// Result of a tool call; the model sees both the value and the error.
 pub type Called = Result<Value, ToolFailure>;
 
-/// Why a tool call failed. The run goes on.
+/// Error of a tool call. The run continues.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolFailure {
-    /// What the model is told, as a sentence. Never a key, a password or a path outside the
+    /// Message for the model, one sentence. Never contains a key, a password, or a path outside the
     /// workspace.
     pub message: String,
 }
 
 impl ToolFailure {
-    /// A failure with its sentence.
+    /// Creates an error with this message.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 }
 
-/// Why a tool cannot be used at all: said before anything is sent.
+/// Error of a tool that cannot be used at all; reported before any request is sent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Unusable {
-    /// One sentence.
+    /// Message for the user, one sentence.
     pub message: String,
-    /// How to mend it.
+    /// Advice for fixing the problem.
     pub fix: Option<String>,
 }

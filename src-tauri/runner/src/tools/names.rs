@@ -1,21 +1,22 @@
-//! **Pure.** Names of tools as providers take them: letters, digits, `_` and `-`, at most 64. Two
-//! tools never get the same.
+//! **Pure.** Unique tool names in the form that providers accept: letters, digits, `_` and `-`, at
+//! most 64 characters.
 use std::collections::{BTreeSet, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
 const LONGEST: usize = 64;
 
-/// A tool and the name that models see.
+/// A tool's original name, and the name offered to models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Named {
-    /// What the server calls it.
+    /// Name on the server.
     pub own: String,
-    /// What models call it.
+    /// Name offered to models.
     pub offered: String,
 }
 
-/// Names for tools, in their order. A name that can stay as it is does; another one gets a mark of
-/// its own, so that the same tool has the same name in every run whatever else the server offers.
+/// Returns names for tools, in the same order. Valid names are unchanged. Other names are made
+/// valid and get a suffix computed from the name, which is the same in every run, whatever other
+/// tools the server offers.
 pub(super) fn offered(own: &[&str], prefix: &str) -> Vec<Named> {
     let whole = |name: &str| format!("{prefix}{name}");
     let mut taken: BTreeSet<String> =
@@ -43,8 +44,7 @@ fn is_fine(letter: u8) -> bool {
 fn marked(name: &str, taken: &mut BTreeSet<String>) -> String {
     let plain = name.chars().map(|c| if u8::try_from(c).is_ok_and(is_fine) { c } else { '_' });
     let plain: String = plain.take(LONGEST - 9).collect();
-    // The mark depends on the name alone; a second try is only needed when two marks are the same
-    // by chance.
+    // The suffix depends only on the name; a further attempt is needed only for a hash collision.
     let mut tries = (0_u32..).map(|turn| {
         let mark = if turn == 0 {
             xxh3_64(name.as_bytes())

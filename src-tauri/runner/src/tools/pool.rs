@@ -1,39 +1,39 @@
-//! Reads a folder of tools, in whichever layout it is. Owns the walk and its bounds: no link is
-//! followed, nothing outside is read, and a file that cannot be read is left out with a note. What
-//! a file means is decided in `formats`.
+//! Loads a folder of tools, in any supported layout. Owns the traversal and its limits: links are
+//! not followed, nothing outside is read, and an unreadable file is skipped with a note. The crate
+//! `formats` parses the files.
 use super::Unusable;
 use crate::disk::{DiskError, Folder};
 use std::path::Path;
 use touchstone_formats::stabletoolbench::Pool;
 
-/// Folders inside each other that are looked into: category, tool, and one above.
+/// Maximum number of levels of folders: category, tool, and one above.
 const DEPTH: usize = 3;
-/// Files that are read at most; the largest collection has 16,000.
+/// Maximum number of files to read; the largest known collection has 16,000.
 const FILES: usize = 50_000;
-/// Larger files are none of a tool.
+/// Maximum number of bytes of one file; larger files are no tools.
 const FILE_BYTES: u64 = 8 << 20;
-/// What is read of a folder at most.
+/// Maximum number of bytes to read in all.
 const ALL_BYTES: u64 = 512 << 20;
-/// Notes that are kept; more say nothing new.
+/// Maximum number of notes to keep.
 const NOTES: usize = 20;
 
-/// A folder of tools that was read.
+/// A loaded folder of tools.
 #[derive(Debug, Default)]
 pub struct Loaded {
     /// The tools.
     pub pool: Pool,
-    /// Why files were left out; the first ones of them.
+    /// Reasons that files were skipped; only the first ones.
     pub notes: Vec<String>,
-    /// How many files were left out.
+    /// Number of skipped files.
     pub left_out: usize,
 }
 
-/// Reads the tools of a folder.
+/// Loads the tools of a folder. Fails if it cannot be read, is too large or holds no tools.
 pub fn load(dir: &Path) -> Result<Pool, Unusable> {
     read(dir).map(|loaded| loaded.pool)
 }
 
-/// The same, with what was left out.
+/// Like [`load`], and also returns notes on skipped files.
 pub fn read(dir: &Path) -> Result<Loaded, Unusable> {
     let unusable = |message: String, fix: &str| Unusable { message, fix: Some(fix.to_owned()) };
     let root = match Folder::find(dir, &[]) {
@@ -66,7 +66,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Files before folders, both by name, so that the same folder always gives the same pool.
+    /// Reads files before folders, both sorted by name; the same folder always gives the same pool.
     fn folder(&mut self, folder: &Folder, dirs: &mut Vec<String>) -> Result<(), String> {
         let mut names = folder.names("");
         names.retain(|name| !name.starts_with('.'));
@@ -77,7 +77,7 @@ impl Walk {
             self.file(folder, dirs, &name)?;
         }
         for name in if dirs.len() < DEPTH { others } else { Vec::new() } {
-            // Whatever is no folder of tools (code, notes, a link) does not matter here.
+            // Other entries, such as code, notes or links, are ignored.
             let Ok(Some(inner)) = folder.inside(&name) else { continue };
             dirs.push(name);
             self.folder(&inner, dirs)?;

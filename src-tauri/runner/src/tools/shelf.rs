@@ -1,5 +1,5 @@
-//! All APIs of a pool as functions: found by the name models use, and searched by what they do.
-//! Owns an index in memory; what an API returns is none of its business.
+//! Index of the functions of all APIs in a pool: lookup by offered name, and full-text search. Owns
+//! an in-memory index; calling the APIs is done elsewhere.
 use super::names;
 use rusqlite::{Connection, params};
 use std::collections::{BTreeSet, HashMap};
@@ -8,31 +8,31 @@ use touchstone_formats::stabletoolbench::functions::{self, Function};
 use touchstone_formats::stabletoolbench::names::function_name;
 use touchstone_formats::stabletoolbench::{Api, Pool, Query, Tool};
 
-/// Different words of a question that are looked for.
+/// Maximum number of distinct words of a search query to use.
 const WORDS: usize = 64;
 
-/// The APIs of a pool.
+/// Index of the APIs of a pool.
 pub struct Shelf {
     entries: Vec<Entry>,
     by_name: HashMap<String, usize>,
     index: Mutex<Connection>,
 }
 
-/// A function and the API it calls.
+/// A function and the API that it calls.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The function, by the name that providers take.
+    /// The function, under the name offered to models.
     pub function: Function,
     /// Category of the tool.
     pub category: String,
-    /// The tool.
+    /// Name of the tool.
     pub tool: String,
-    /// The API.
+    /// Name of the API.
     pub api: String,
 }
 
 impl Shelf {
-    /// Puts a pool on a shelf. Of APIs whose functions bear one name there is the first.
+    /// Indexes a pool. If several APIs have the same function name, only the first is kept.
     pub fn of(pool: &Pool) -> rusqlite::Result<Self> {
         let all = pool.tools().iter().flat_map(|tool| tool.apis.iter().map(move |api| (tool, api)));
         let entries =
@@ -73,23 +73,23 @@ impl Shelf {
         Ok(Self { entries, by_name, index: Mutex::new(index) })
     }
 
-    /// How many functions there are.
+    /// Number of functions.
     pub fn count(&self) -> usize {
         self.entries.len()
     }
 
-    /// All of them, in the order of the pool.
+    /// Returns all entries, in the order of the pool.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The function of a name.
+    /// Returns the function with this name.
     pub fn named(&self, name: &str) -> Option<&Entry> {
         self.by_name.get(name).and_then(|at| self.entries.get(*at))
     }
 
-    /// The functions that fit a question best, the best first. Any of its words will do; rare ones
-    /// say more, and names more than descriptions.
+    /// Returns the functions that match a query, best first. Any of its words may match; rare words
+    /// weigh more, and names weigh more than descriptions.
     pub fn search(&self, question: &str, most: usize) -> rusqlite::Result<Vec<&Entry>> {
         let words: BTreeSet<String> = plain(question)
             .split(' ')
@@ -115,7 +115,7 @@ impl Shelf {
     }
 }
 
-/// The functions of the APIs that a query names, described by the pool where it has them.
+/// Returns the functions of the APIs that a query names, with the pool's description if it has one.
 pub fn of_query(query: &Query, pool: &Pool) -> Vec<Entry> {
     distinct(query.apis.iter().map(|own| {
         if let Some((tool, api)) = pool.find(Some(&own.category), &own.tool, &own.name) {
@@ -127,7 +127,7 @@ pub fn of_query(query: &Query, pool: &Pool) -> Vec<Entry> {
     }))
 }
 
-/// Names of functions that several APIs of a query share: a call reaches the first of them.
+/// Returns the function names that several APIs of a query share; a call reaches the first of them.
 pub fn shared(query: &Query) -> Vec<String> {
     let names: Vec<String> =
         query.apis.iter().map(|api| function_name(&api.tool, &api.name)).collect();
@@ -149,7 +149,7 @@ fn entry(tool: &Tool, api: &Api, function: Function) -> Entry {
     }
 }
 
-/// Each name once, as providers take it.
+/// Keeps the first entry of each name, and converts names to the form that providers accept.
 fn distinct(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     let mut seen = BTreeSet::new();
     let mut entries: Vec<Entry> =
@@ -163,7 +163,7 @@ fn distinct(entries: impl Iterator<Item = Entry>) -> Vec<Entry> {
     entries
 }
 
-/// Words alone, with a blank between each two.
+/// Replaces everything but letters and digits with spaces.
 fn plain(text: &str) -> String {
     let word = |c: char| if c.is_alphanumeric() { c } else { ' ' };
     text.chars().map(word).collect()

@@ -1,4 +1,4 @@
-//! **Pure.** A reply of the Messages API, whole or streamed, as what the model said.
+//! **Pure.** Decodes a response of the Messages API, whole or streamed, into a [`Reply`].
 use super::stream;
 use crate::provider::fault::{self, Who};
 use crate::provider::wire::{self, count, words};
@@ -7,7 +7,8 @@ use crate::talk::Call;
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
 
-/// What a reply says, or why it is none.
+/// Decodes a response into a reply. Fails if the status is not 2xx, or if the body is an error,
+/// truncated, or not a message.
 pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
     if !(200..300).contains(&reply.status) {
         return Err(fault::of(Who::Anthropic, reply));
@@ -35,7 +36,7 @@ fn read(message: &Value) -> Reply {
             Some("text") => texts.extend(words(block, "text")),
             Some("thinking" | "redacted_thinking") => kept.push(block.clone()),
             Some("tool_use") => calls.push(call(block, &mut seen)),
-            // We offer nothing that is answered with other blocks.
+            // No offered tool is answered with other kinds of blocks.
             _ => {}
         }
     }
@@ -67,8 +68,9 @@ fn stop(message: &Value, text: Option<&String>, calls: bool) -> Stop {
     }
 }
 
-/// What a body, or the events of a stream as far as they came, say was used. What came back is
-/// counted only at the end of a stream: the number at its beginning is none.
+/// Returns the token usage in a body, or in the events of a stream received until now. Output
+/// tokens are taken from the end of a stream only; the number in `message_start` is not the final
+/// count.
 pub(in crate::provider) fn used(bodies: &[Value]) -> Option<Usage> {
     let last = bodies
         .iter()

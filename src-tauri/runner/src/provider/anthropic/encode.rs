@@ -1,4 +1,4 @@
-//! **Pure.** A question as a request to the Messages API.
+//! **Pure.** Encodes a model request for the Messages API.
 use crate::provider::wire::{self, count, map, put, switched, whole};
 use crate::provider::{Ask, Auth, HttpRequest, Offer};
 use crate::spec::Model;
@@ -6,12 +6,12 @@ use crate::talk::{Call, Outcome, Said, Turn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Of a reply, when the model does not say: the API wants a number.
+/// Default limit of reply tokens when the model sets none: the API requires a number.
 const MAX_TOKENS: u64 = 8192;
-/// The least that the API takes for thinking.
+/// Smallest thinking budget that the API accepts.
 const LEAST_THINKING: u64 = 1024;
 
-/// The request of a question.
+/// Encodes a question as an HTTP request.
 pub fn encode(ask: &Ask) -> HttpRequest {
     let model = ask.model;
     let thinking = thinking(model);
@@ -20,7 +20,8 @@ pub fn encode(ask: &Ask) -> HttpRequest {
         thinking.as_ref().and_then(|thinking| count(thinking.get("budget_tokens")))
         && most <= budget
     {
-        // What is thought counts, and the API refuses a reply with no room for anything else.
+        // Thinking tokens count towards `max_tokens`, and the API refuses a request that leaves no
+        // room for anything else.
         most = most.saturating_add(budget);
     }
     let mut body =
@@ -51,14 +52,15 @@ pub fn encode(ask: &Ask) -> HttpRequest {
     HttpRequest { patience: wire::patience(slow), ..request }
 }
 
-/// By the provider's own rate, 128,000 tokens an hour, a reply of this length may need more than
-/// ten minutes. A connection that is silent for that long is cut by whatever stands between, so
+/// Returns true if a reply of this length may take more than ten minutes, by the provider's own
+/// rate of 128,000 tokens per hour. Proxies cut a connection that is silent for that long, hence
 /// such a reply is streamed.
 fn takes_long(max_tokens: u64) -> bool {
     max_tokens.saturating_mul(3600) > 600 * 128_000
 }
 
-/// The setting `thinking`: a number of tokens, `true`, or the map that the API takes.
+/// Returns the `thinking` parameter from the setting of that name: a number of tokens, `true`, or
+/// the map that the API takes.
 fn thinking(model: &Model) -> Option<Value> {
     let budget = match model.setting("thinking")? {
         Value::Bool(true) => (model.max_tokens.unwrap_or(MAX_TOKENS) / 2).max(LEAST_THINKING),
@@ -78,7 +80,7 @@ fn text(words: &str) -> Value {
     map([("type", Value::from("text")), ("text", Value::from(words))])
 }
 
-/// The same with a mark: everything up to here is kept in the provider's cache.
+/// Adds a cache mark to a block; the provider caches everything up to it.
 fn marked(mut block: Value) -> Value {
     put(&mut block, "cache_control", map([("type", Value::from("ephemeral"))]));
     block
@@ -100,7 +102,7 @@ fn tool(offer: &Offer) -> Value {
     ])
 }
 
-/// Messages in turns: what one side says in a row is one message.
+/// Converts turns to messages. Consecutive blocks of the same role are merged into one message.
 fn messages(turns: &[Turn]) -> Value {
     let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
     let mut add = |role: &'static str, blocks: Vec<Value>| match messages.last_mut() {
@@ -110,7 +112,7 @@ fn messages(turns: &[Turn]) -> Value {
     };
     for (turn, ids) in turns.iter().zip(wire::ids(turns, fits)) {
         match turn {
-            // The API refuses blank text, and there is nothing in it.
+            // The API refuses blank text.
             Turn::User(words) if words.trim().is_empty() => {}
             Turn::User(words) => add("user", vec![text(words)]),
             Turn::Assistant(said) => {
@@ -132,7 +134,7 @@ fn messages(turns: &[Turn]) -> Value {
     Value::List(messages.into_iter().map(message).collect())
 }
 
-/// What the API takes for the id of a call.
+/// Returns true if the API accepts this id for a tool call.
 fn fits(id: &str) -> bool {
     !id.is_empty()
         && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
@@ -151,7 +153,7 @@ fn assistant(said: &Said, ids: &[String]) -> Vec<Value> {
     said.kept.iter().cloned().chain(words.map(text)).chain(calls).collect()
 }
 
-/// Parameters as an object, for nothing else is taken.
+/// Returns parameters as an object, the only form the API takes.
 fn input(params: &Value) -> Value {
     match params {
         Value::Map(_) => params.clone(),
@@ -171,7 +173,7 @@ fn result(call: &Call, id: &str) -> Value {
     };
     match (shown.is_empty(), failed) {
         (false, _) => put(&mut block, "content", Value::Text(shown)),
-        // A failure without a word is refused; a result without one is not.
+        // The API refuses an empty error, but accepts an empty result.
         (true, true) => put(&mut block, "content", Value::from("The call failed.")),
         (true, false) => {}
     }

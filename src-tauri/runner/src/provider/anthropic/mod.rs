@@ -1,5 +1,5 @@
-//! **Pure.** The Messages API of Anthropic. Owns its shapes; what a reply means to a run is decided
-//! elsewhere.
+//! **Pure.** Codec for Anthropic's Messages API. Owns its JSON shapes; the runner decides what a
+//! reply means for a run.
 mod decode;
 mod encode;
 mod stream;

@@ -1,12 +1,13 @@
-//! **Pure.** The events of a streamed reply put together to the message that would have come whole.
-//! A stream is complete with its `message_stop` and a reason to stop; anything less is no reply.
+//! **Pure.** Assembles the events of a streamed reply into the message that the API would have sent
+//! whole. A stream is complete once it has a `stop_reason` and a `message_stop`; anything less is
+//! an error.
 use crate::provider::fault::{self, Who};
 use crate::provider::{Fault, HttpReply, sse, wire};
 use std::collections::BTreeMap;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// The message of a stream.
+/// Assembles the message of a stream. Fails if the stream contains an error or ends too early.
 pub(super) fn message(reply: &HttpReply) -> Result<Value, Fault> {
     let mut built = Built::default();
     for event in sse::events(&reply.body) {
@@ -22,12 +23,12 @@ pub(super) fn message(reply: &HttpReply) -> Result<Value, Fault> {
 
 #[derive(Debug, Default)]
 struct Built {
-    /// Of `message_start`, changed by `message_delta`.
+    /// Fields of `message_start`, updated by `message_delta`.
     message: Vec<(Value, Value)>,
     blocks: BTreeMap<u64, Block>,
 }
 
-/// A block with what was added to its keys.
+/// A content block, and the text appended to its keys.
 #[derive(Debug)]
 struct Block {
     start: Value,
@@ -35,7 +36,8 @@ struct Block {
 }
 
 impl Built {
-    /// Takes an event; those of a kind we do not know change nothing, as the provider asks for.
+    /// Applies an event. Unknown kinds of events are ignored, as the provider's documentation
+    /// requires.
     fn take(&mut self, event: &Value) {
         let index = wire::count(event.get("index")).unwrap_or_default();
         match event.get("type").and_then(Value::text) {
@@ -64,7 +66,7 @@ impl Built {
         }
     }
 
-    /// Later counts are of the whole reply, so they replace the earlier.
+    /// Updates the usage. Later counts cover the whole reply, therefore they replace earlier ones.
     fn count(&mut self, later: Option<&Value>) {
         let key = Value::from("usage");
         let known = self
@@ -113,7 +115,7 @@ impl Block {
         for (key, text) in self.added {
             let begun = self.start.get(key).and_then(Value::text).unwrap_or_default();
             let value = match key {
-                // A call without parameters streams nothing at all.
+                // A call without parameters streams no input at all.
                 "input" if text.trim().is_empty() => continue,
                 "input" => json::read(&text)
                     .ok()

@@ -1,4 +1,4 @@
-//! Tests of the Messages API: bodies in its shapes, written by us.
+//! Tests of the Messages API codec, with hand-written bodies.
 use crate::provider::tests::{body, call, encoded, lines, model, pretty, reply, talk, value};
 use crate::provider::{Auth, FaultKind, HttpReply, Reply, Stop, Usage, decode};
 use crate::spec::{Model, Provider};
@@ -79,8 +79,8 @@ fn blank_text_is_never_sent() {
 
 #[test]
 fn settings_go_into_the_body_where_they_are_allowed() {
-    // Settings, most tokens, thinks; then what is sent: max_tokens, temperature, budget, stream,
-    // patience.
+    // Settings, max_tokens, reasoning; then the expected request: max_tokens, temperature, budget,
+    // stream, timeout.
     let cases = [
         ("{}", None, false, ("8192", None, None, false, 600)),
         (r#"{"temperature":0.20}"#, Some(10), false, ("10", Some("0.20"), None, false, 600)),

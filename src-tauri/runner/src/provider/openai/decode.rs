@@ -1,4 +1,4 @@
-//! **Pure.** A reply of the Chat Completions API, whole or streamed, as what the model said.
+//! **Pure.** Decodes a response of the Chat Completions API, whole or streamed, into a [`Reply`].
 use super::stream;
 use crate::provider::fault::{self, Who};
 use crate::provider::wire::{self, count, words};
@@ -9,7 +9,8 @@ use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What a reply says, or why it is none.
+/// Decodes a response into a reply. Fails if the status is not 2xx, or if the body is an error,
+/// truncated, or without a message.
 pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
     if !(200..300).contains(&reply.status) {
         return Err(fault::of(Who::OpenAi, reply));
@@ -44,7 +45,7 @@ pub fn decode(reply: &HttpReply) -> Result<Reply, Fault> {
     })
 }
 
-/// Text, or the text of the parts of this kind; none when it is blank.
+/// Returns the text, or the text of the parts of this kind; `None` if it is blank.
 fn content(content: Option<&Value>, kind: &str) -> Option<String> {
     let text = match content? {
         Value::Text(text) if kind == "text" => text.clone(),
@@ -58,8 +59,9 @@ fn content(content: Option<&Value>, kind: &str) -> Option<String> {
     (!text.trim().is_empty()).then_some(text)
 }
 
-/// Calls with ids of their own: some servers give none or the same to all. An id of ours is of the
-/// reply's own bytes, so that it is the same whenever the reply is read, and another in the next.
+/// Returns the tool calls with unique ids, because some servers send no ids or equal ones. A
+/// generated id is a hash of the response body: it is stable when the response is decoded again,
+/// and differs in the next response.
 fn calls(message: &Value, body: &[u8]) -> Vec<Call> {
     let mut seen = HashSet::new();
     let calls = message.get("tool_calls").map(Value::items).unwrap_or_default();
@@ -75,7 +77,7 @@ fn calls(message: &Value, body: &[u8]) -> Vec<Call> {
         .collect()
 }
 
-/// The arguments when they are an object; else the text as the model wrote it.
+/// Returns the arguments if they are an object, otherwise the text as the model wrote it.
 fn params(arguments: Option<&Value>) -> Value {
     let raw = match arguments {
         None | Some(Value::Null) => return Value::Map(Vec::new()),
@@ -104,7 +106,7 @@ fn stop(choice: &Value, refusal: Option<String>, text: Option<&String>, calls: b
     }
 }
 
-/// What a body, or the events of a stream as far as they came, say was used: the last word counts.
+/// Returns the token usage in a body, or the last one in the events of a stream received until now.
 pub(in crate::provider) fn used(bodies: &[Value]) -> Option<Usage> {
     let said = bodies
         .iter()
@@ -113,7 +115,7 @@ pub(in crate::provider) fn used(bodies: &[Value]) -> Option<Usage> {
     said.map(|said| usage(Some(said)))
 }
 
-/// The prompt's count holds what came from the cache; ours does not.
+/// Converts the usage. The API's `prompt_tokens` includes cached tokens; [`Usage::input`] does not.
 fn usage(usage: Option<&Value>) -> Usage {
     let tokens = |key| usage.and_then(|usage| count(usage.get(key)));
     let part = |of, key| usage.and_then(|usage| count(usage.get(of)?.get(key)));

@@ -1,5 +1,4 @@
-//! **Pure.** Texts turned into vectors by the Embeddings API, which servers of Chat Completions
-//! often speak as well.
+//! **Pure.** Codec for the Embeddings API, which many Chat Completions servers offer as well.
 use crate::provider::fault::{self, Who};
 use crate::provider::wire::{self, map};
 use crate::provider::{Auth, Fault, FaultKind, HttpReply, HttpRequest, Usage};
@@ -9,19 +8,19 @@ use base64::prelude::BASE64_STANDARD;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Where vectors stand in a reply as it is kept.
+/// Key of the vectors in a packed response.
 const PACKED: &str = "packed";
 
-/// What came back.
+/// A decoded embeddings response.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Embedded<const N: usize> {
-    /// A vector for each text, in their order.
+    /// One vector per text, in the order of the texts.
     pub vectors: [Vec<f64>; N],
-    /// What it used.
+    /// Tokens used.
     pub usage: Usage,
 }
 
-/// The request for the vectors of these texts.
+/// Encodes a request for the vectors of these texts.
 pub fn encode(model: &Model, texts: &[String]) -> HttpRequest {
     let input = texts.iter().map(|text| Value::from(text.as_str())).collect();
     let body =
@@ -30,7 +29,7 @@ pub fn encode(model: &Model, texts: &[String]) -> HttpRequest {
     wire::request(format!("{}/embeddings", model.base_url.trim_end_matches('/')), &[], auth, &body)
 }
 
-/// What a reply says, or why it is none.
+/// Decodes a response. Fails if it is an error or does not hold exactly `N` vectors.
 pub fn decode<const N: usize>(reply: &HttpReply) -> Result<Embedded<N>, Fault> {
     if !(200..300).contains(&reply.status) {
         return Err(fault::of(Who::OpenAi, reply));
@@ -48,12 +47,13 @@ pub fn decode<const N: usize>(reply: &HttpReply) -> Result<Embedded<N>, Fault> {
         status: Some(reply.status),
     })?;
     let input = body.get("usage").and_then(|usage| wire::count(usage.get("prompt_tokens")));
-    // Nothing is said, so nothing comes back that would be paid for.
+    // The API returns no output tokens, hence none are paid for.
     Ok(Embedded { vectors, usage: Usage { input, output: input.map(|_| 0), ..Usage::default() } })
 }
 
-/// A reply as it is kept: as digits, vectors take several times the room, and a journal of those of
-/// many rows could not be read again. Nothing for what is no reply; that is kept as it came.
+/// Re-encodes a response compactly for the journal. Vectors written as digits take several times
+/// the room, and the journal of a run with many rows could become too large to be read again.
+/// Returns `None` for a response that is not valid; that one is stored unchanged.
 pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
     decode::<N>(reply).ok()?;
     let body = wire::object(Who::OpenAi, reply).ok()?;
@@ -67,7 +67,7 @@ pub fn packed<const N: usize>(reply: &HttpReply) -> Option<Vec<u8>> {
     Some(json::write(&Value::Map(entries), false).into_bytes())
 }
 
-/// The vectors of a reply in the order of their texts, as it came or as it is kept.
+/// Returns the vectors of an original or packed response, in the order of their texts.
 fn said(body: &Value) -> Vec<Vec<f32>> {
     if let Some(packed) = body.get(PACKED) {
         return packed.items().iter().filter_map(unpacked).collect();
@@ -75,15 +75,15 @@ fn said(body: &Value) -> Vec<Vec<f32>> {
     let mut vectors: Vec<(u64, Vec<f32>)> = Vec::new();
     for (at, item) in (0..).zip(body.get("data").map(Value::items).unwrap_or_default()) {
         let vector = item.get("embedding").and_then(vector);
-        // Some servers answer in another order, and say so.
+        // Some servers answer in another order, and give an index.
         vectors.extend(vector.map(|vector| (wire::count(item.get("index")).unwrap_or(at), vector)));
     }
     vectors.sort_by_key(|(at, _)| *at);
     vectors.into_iter().map(|(_, vector)| vector).collect()
 }
 
-/// None unless all of it are numbers. Models give them with single precision, whatever they are
-/// written with.
+/// Returns the vector, or `None` if it is empty or an item is not a number. Models compute
+/// embeddings in single precision, however many digits they are written with.
 fn vector(value: &Value) -> Option<Vec<f32>> {
     let number = |item: &Value| match item {
         Value::Number(text) => text.parse().ok(),

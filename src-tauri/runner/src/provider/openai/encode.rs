@@ -1,11 +1,11 @@
-//! **Pure.** A question as a request to the Chat Completions API.
+//! **Pure.** Encodes a model request for the Chat Completions API.
 use crate::provider::wire::{self, map, put, switched, whole};
 use crate::provider::{Ask, Auth, HttpRequest, Offer};
 use crate::talk::{Call, Said, Turn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// The request of a question.
+/// Encodes a question as an HTTP request.
 pub fn encode(ask: &Ask) -> HttpRequest {
     let model = ask.model;
     let mut body = map([("model", Value::from(model.model_id.as_str()))]);
@@ -96,7 +96,7 @@ fn assistant(said: &Said, ids: &[String]) -> Value {
     message
 }
 
-/// Arguments as text: what could not be read goes back as it came.
+/// Returns arguments as text; arguments that could not be parsed are sent back unchanged.
 fn arguments(params: &Value) -> String {
     match params {
         Value::Text(raw) => raw.clone(),
@@ -105,7 +105,8 @@ fn arguments(params: &Value) -> String {
     }
 }
 
-/// The wire has no mark for a failure, so the text bears it.
+/// Encodes a tool result. The API has no flag for a failed call, so the text is prefixed with
+/// `error:`.
 fn result(call: &Call, id: &str) -> Value {
     let shown = match &call.outcome {
         Some(outcome) if outcome.failed() => format!("error: {}", outcome.shown()),

@@ -1,6 +1,6 @@
-//! **Pure.** The Chat Completions API of `OpenAI`, as it is spoken by many servers. Owns its shapes
-//! and what is forgiven of servers that speak it badly; what a reply means to a run is decided
-//! elsewhere.
+//! **Pure.** Codec for the Chat Completions API of `OpenAI`, which many other servers offer too.
+//! Owns its JSON shapes and the tolerance for servers that deviate from them; the runner decides
+//! what a reply means for a run.
 mod decode;
 pub mod embeddings;
 mod encode;

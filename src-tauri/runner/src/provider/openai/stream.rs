@@ -1,14 +1,14 @@
-//! **Pure.** The chunks of a streamed reply put together to the completion that would have come
-//! whole. A stream is complete with a `finish_reason` and its `[DONE]`. A server that never sends
-//! `[DONE]` cannot be told from a connection that was cut before the usage came, so it has to be
-//! asked without streaming; the fault says so.
+//! **Pure.** Assembles the chunks of a streamed reply into the completion that the API would have
+//! sent whole. A stream is complete with a `finish_reason` and `[DONE]`. A server that never sends
+//! `[DONE]` cannot be told apart from a connection that was cut before the usage arrived, and has
+//! to be called without streaming; the error message says so.
 use crate::provider::fault::{self, Who};
 use crate::provider::wire::{count, map, words};
 use crate::provider::{Fault, HttpReply, sse, wire};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// The completion of a stream.
+/// Assembles the completion of a stream. Fails if the stream contains an error or ends too early.
 pub(super) fn completion(reply: &HttpReply) -> Result<Value, Fault> {
     let mut built = Built::default();
     for event in sse::events(&reply.body) {
@@ -48,7 +48,7 @@ struct Built {
     usage: Value,
 }
 
-/// A call as far as it has come.
+/// A partially received tool call.
 #[derive(Debug, Default)]
 struct Piece {
     index: Option<u64>,
@@ -65,7 +65,7 @@ impl Built {
         if let Some(usage @ Value::Map(_)) = chunk.get("usage") {
             self.usage = usage.clone();
         }
-        // Only one choice is asked for.
+        // Requests ask for only one choice.
         let choices = chunk.get("choices").map(Value::items).unwrap_or_default();
         let Some(choice) =
             choices.iter().find(|choice| count(choice.get("index")).unwrap_or_default() == 0)
@@ -98,7 +98,7 @@ impl Built {
     fn take_call(&mut self, delta: &Value) {
         let index = count(delta.get("index"));
         let id = words(delta, "id").unwrap_or_default();
-        // Some servers give every call the index 0, or none: then another id begins another call.
+        // Some servers give every call the index 0, or none; then another id starts another call.
         let same = |piece: &Piece| {
             piece.index == index && (id.is_empty() || piece.id.is_empty() || piece.id == id)
         };

@@ -1,4 +1,4 @@
-//! Tests of the Chat Completions API: bodies in its shapes, written by us.
+//! Tests of the Chat Completions codec, with hand-written bodies.
 use crate::provider::tests::{body, encoded, model, pretty, reply, talk, value};
 use crate::provider::{Auth, FaultKind, HttpReply, Reply, Stop, Usage, decode};
 use crate::spec::{Model, Provider};

@@ -1,5 +1,5 @@
-//! Tests of PromptQL: bodies in its shapes, written by us, and the real replies in the golden
-//! folder when it is there.
+//! Tests of the PromptQL codec, with hand-written bodies, and with the real replies in the golden
+//! folder if it exists.
 use super::*;
 use crate::provider::tests::{model, pretty, reply, value};
 use crate::reply::last_artifact;
@@ -194,7 +194,7 @@ fn faults_are_told_by_status_and_body() {
     }
 }
 
-/// Real replies, when the folder is there.
+/// Reads real replies, if the folder exists.
 #[test]
 fn real_replies_are_read_and_hold_their_artifact() {
     let models = Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -1,4 +1,4 @@
-//! What a replay says, for recordings of every shape.
+//! Tests of replays, for recordings of every shape.
 use super::*;
 use crate::talk::{Outcome, Said as Spoken};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn recording(text: &str) -> Recording {
     Recording::read(&document(text)).unwrap()
 }
 
-/// The turns of a conversation in which everything was said and every tool answered.
+/// Returns the conversation after these replies, with every tool call answered.
 fn turns(replies: &[Reply]) -> Vec<Turn> {
     let mut turns = vec![Turn::User("go".to_owned())];
     turns.extend(replies.iter().map(|reply| {
@@ -24,7 +24,7 @@ fn turns(replies: &[Reply]) -> Vec<Turn> {
     turns
 }
 
-/// Everything that a recording says, one reply a line.
+/// Plays a recording to its end, one reply per line.
 fn played(text: &str) -> String {
     let recording = recording(text);
     let mut replies: Vec<Reply> = Vec::new();
@@ -173,8 +173,7 @@ fn a_repeat_without_a_recording_of_its_own_plays_the_first() {
     );
 }
 
-/// A reply as it is made up: text, calls with what comes of them, and whether the run is driven on
-/// after it.
+/// A generated reply: text, calls with outcomes, and whether the run continues after it.
 type MadeUp = (Option<String>, Vec<(String, Outcome)>, bool);
 
 fn conversations() -> impl Strategy<Value = Vec<MadeUp>> {
@@ -195,7 +194,7 @@ fn conversations() -> impl Strategy<Value = Vec<MadeUp>> {
     )
 }
 
-/// Writes one reply with what came of its calls, as a run does.
+/// Writes one reply with the outcomes of its calls, like a run does.
 fn record(
     document: &mut Document,
     turn: usize,
@@ -229,8 +228,7 @@ proptest! {
     fn a_replay_with_the_same_tools_is_the_same_conversation(
         said in conversations(), with_turns in any::<bool>(), errors in any::<bool>()
     ) {
-        // Without `turn:`, replies that only call tools cannot be told apart when they follow each
-        // other.
+        // Without `turn:`, consecutive replies that only call tools cannot be told apart.
         let said: Vec<_> = said.into_iter().map(|(text, calls, nudged)| {
             (if with_turns { text } else { text.or(Some("and".to_owned())) }, calls, nudged)
         }).collect();

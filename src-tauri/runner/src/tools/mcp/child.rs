@@ -1,5 +1,5 @@
-//! A server that was started: its process with everything it starts, and the end of what it said on
-//! standard error. Owns its life: when this is dropped, all of it is killed.
+//! A started server process with all its descendants, and the end of its standard error. Owns the
+//! processes: all of them are killed on drop.
 use super::family;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::{Path, PathBuf};
@@ -14,31 +14,32 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-/// Variables that a server gets besides those that the workspace file names. No key is among them.
+/// Environment variables passed to a server in addition to those in the workspace file. None of
+/// them holds a key.
 const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
-/// Bytes of standard error that are remembered.
+/// Maximum number of bytes of standard error to keep.
 const REMEMBERED: usize = 8 << 10;
-/// Lines of it that are told.
+/// Maximum number of lines of standard error to report.
 const TOLD: usize = 6;
-/// How long a server may take to end by itself.
+/// Time for a server to exit by itself.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// A server that was started.
+/// A started server process.
 pub(super) struct Server {
     child: Child,
-    /// Its process group; none once it was killed.
+    /// Process group; `None` once it was killed.
     group: Option<Pid>,
-    /// What its processes are told by.
+    /// Mark in the environment of its processes.
     mark: String,
     errors: Arc<Mutex<Vec<u8>>>,
     listening: JoinHandle<()>,
 }
 
-/// What is spoken over.
+/// Pipes of the connection: the server's output and input.
 pub(super) type Pipes = (LineBound<ChildStdout>, ChildStdin);
 
 impl Server {
-    /// Starts a program in `base`, in a process group of its own.
+    /// Starts a program in `base`, in its own process group.
     pub(super) fn start(
         command: &[String],
         env: &[(String, String)],
@@ -69,7 +70,8 @@ impl Server {
         Ok((Self { child, group, mark, errors, listening }, (LineBound::new(stdout), stdin)))
     }
 
-    /// How it ended and what it said last, after its output has ended: `It ended with exit status 3. It said: …`.
+    /// Describes the end of the process and its last error output, such as `It ended with exit
+    /// status 3. It said: …`.
     pub(super) async fn last_words(&mut self) -> String {
         let ended = match tokio::time::timeout(MOMENT, self.child.wait()).await {
             Ok(Ok(status)) => format!("It ended with {status}."),
@@ -87,18 +89,19 @@ impl Server {
         }
     }
 
-    /// Lets it end, now that its input has ended, and kills what is left.
+    /// Waits for the process to exit after its input was closed, then kills everything that is
+    /// left.
     pub(super) async fn end(mut self) {
         let _ = tokio::time::timeout(MOMENT, self.child.wait()).await;
         self.kill();
         let _ = self.child.wait().await;
     }
 
-    /// Kills it and all that came from it, also what has left its process group.
+    /// Kills the process and all descendants, including those that left its process group.
     fn kill(&mut self) {
         if let Some(group) = self.group.take() {
-            // First, because whoever is dead starts nothing more; its first member is kept so that
-            // its children are known by it.
+            // Descendants are killed first, because dead processes start no new ones; the first
+            // process is kept so that its children can be found.
             family::end(&self.mark, self.child.id());
             let _ = kill_process_group(group, Signal::KILL);
         }
@@ -113,12 +116,14 @@ impl Drop for Server {
     }
 }
 
-/// `./server` is meant below the folder it runs in; a bare name is looked for in PATH.
+/// Resolves a program that contains a slash, such as `./server`, against the working directory; a
+/// bare name is searched for in PATH.
 fn whole(program: &str, base: &Path) -> PathBuf {
     if program.contains('/') { base.join(program) } else { PathBuf::from(program) }
 }
 
-/// Keeps the end of what is said, and reads all of it so that nobody waits to be heard.
+/// Keeps the end of standard error. Reads all of it, so that the server never blocks on a full
+/// pipe.
 async fn remember(mut stderr: ChildStderr, errors: Arc<Mutex<Vec<u8>>>) {
     let mut piece = vec![0; 4 << 10];
     while let Ok(count @ 1..) = stderr.read(&mut piece).await {
@@ -129,15 +134,15 @@ async fn remember(mut stderr: ChildStderr, errors: Arc<Mutex<Vec<u8>>>) {
     }
 }
 
-/// Ends a stream in which a line is longer than a message may be: memory is bounded, and whoever
-/// waits for the line hears of it.
+/// A reader that fails when a line is longer than the message limit. This bounds memory, and the
+/// pending request gets an error.
 pub(super) struct LineBound<R> {
     inner: R,
     line: usize,
     bound: Arc<Bound>,
 }
 
-/// How long a message may be, and whether one was longer.
+/// Message length limit, and a flag set once a message exceeded it.
 pub(super) struct Bound {
     pub(super) most: AtomicUsize,
     pub(super) exceeded: AtomicBool,
@@ -149,7 +154,7 @@ impl<R> LineBound<R> {
         Self { inner, line: 0, bound: Arc::new(bound) }
     }
 
-    /// Its bound, which may be changed.
+    /// Returns the shared limit, which can be changed.
     pub(super) fn bound(&self) -> Arc<Bound> {
         Arc::clone(&self.bound)
     }

@@ -1,5 +1,5 @@
-//! One connection to a server: making it, asking over it, ending it. Owns the bounds of what is
-//! sent to whom and of what comes back.
+//! A connection to a server: connect, request, close. Owns the size and time limits, and the rules
+//! for sending secrets.
 use super::child::{Bound, Server};
 use super::reply;
 use super::settings::{Reach, Settings};
@@ -21,37 +21,37 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Bytes of one message. In memory, what it says takes many times as much.
+/// Maximum number of bytes of one message. Parsed, it takes many times as much memory.
 pub(super) const LARGEST: usize = 16 << 20;
-/// Bytes of the whole list of tools.
+/// Maximum number of bytes of the whole list of tools.
 const LISTED: usize = 4 << 20;
-/// Tools of a server, and pages they come in.
+/// Maximum number of tools of a server, and of pages of their list.
 const TOOLS: usize = 1000;
 const PAGES: usize = 100;
-/// How long reaching an address may take.
+/// Timeout for connecting to a URL.
 const REACHING: Duration = Duration::from_secs(5);
-/// How long ending takes at most before what is left is killed.
+/// Timeout for closing, after which the remaining processes are killed.
 const ENDING: Duration = Duration::from_secs(2);
 
-/// Why there is no connection or no reply. Without secrets.
+/// Error of a connection or request. Contains no secrets.
 pub(super) struct Lost {
     pub(super) message: String,
     pub(super) fix: Option<String>,
-    /// True when the connection is of no use any more.
+    /// True if the connection can no longer be used.
     pub(super) gone: bool,
 }
 
-/// One connection.
+/// A connection.
 pub(super) struct Link {
-    // First, so that it is told of the end before its server is killed.
+    // Declared first, and therefore dropped first: the client closes before its server is killed.
     client: RunningService<RoleClient, ClientConfig>,
     server: Option<Server>,
-    /// Of messages of a server that was started.
+    /// Message length limit of a started server.
     bound: Option<Arc<Bound>>,
 }
 
 impl Link {
-    /// Starts or reaches the server and greets it.
+    /// Starts or connects to the server and performs the handshake.
     pub(super) async fn join(settings: &Settings) -> Result<Self, Lost> {
         match &settings.reach {
             Reach::Command { command, env, base } => {
@@ -88,7 +88,7 @@ impl Link {
         }
     }
 
-    /// All tools, from all pages.
+    /// Lists the tools from all pages. Fails if they exceed the limits or do not arrive in time.
     pub(super) async fn list(&self, settings: &Settings) -> Result<Vec<Tool>, Lost> {
         let refused = |why: String| Lost { fix: Some(FEWER.to_owned()), ..lost(&why, settings) };
         let too_long =
@@ -121,19 +121,20 @@ impl Link {
         listed.unwrap_or_else(|_| Err(lost(&late(settings), settings)))
     }
 
-    /// Sets how long a message of a server that was started may be.
+    /// Sets the message length limit of a started server.
     fn allow(&self, most: usize) {
         if let Some(bound) = &self.bound {
             bound.most.store(most, Ordering::Relaxed);
         }
     }
 
-    /// True when a message was longer than it may be.
+    /// Returns true if a message exceeded the limit.
     fn is_exceeded(&self) -> bool {
         self.bound.as_ref().is_some_and(|bound| bound.exceeded.load(Ordering::Relaxed))
     }
 
-    /// Calls a tool. A server that takes too long is given up: what it is doing cannot be known.
+    /// Calls a tool. After a timeout the connection is given up, because the state of the server is
+    /// unknown.
     pub(super) async fn call(
         &self,
         settings: &Settings,
@@ -148,12 +149,12 @@ impl Link {
         }
     }
 
-    /// False once the other side has gone.
+    /// Returns false once the other side has gone away.
     pub(super) fn is_up(&self) -> bool {
         !self.client.is_closed() && !self.client.is_transport_closed()
     }
 
-    /// Says goodbye, and lets a server that was started end.
+    /// Closes the connection, and lets a started server exit.
     pub(super) async fn close(mut self) {
         let _ = self.client.close_with_timeout(ENDING).await;
         if let Some(server) = self.server.take() {
@@ -176,15 +177,15 @@ impl Link {
     }
 }
 
-/// What to do about a server that lists too much.
+/// Advice for a server that lists too much.
 const FEWER: &str = "Have it offer fewer tools: many servers take a list of those to offer, or of topics, among their arguments.";
 
-/// Bytes of what a server says of a tool.
+/// Returns the size of a tool's description in bytes.
 fn size(tool: &Tool) -> usize {
     serde_json::to_vec(tool).map_or(usize::MAX >> 16, |text| text.len())
 }
 
-/// Says who we are; nothing was answered in time when the error says nothing.
+/// Performs the handshake. The error is `None` after a timeout.
 async fn greet<T, E, A>(
     transport: T,
     patience: Duration,
@@ -216,13 +217,13 @@ fn http(
         value.set_sensitive(true);
         named.insert(key, value);
     }
-    // The whole program uses one provider of cryptography; whoever comes first names it.
+    // The process uses a single crypto provider; an earlier installation is kept.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(REACHING);
     if is_loopback(&url) {
-        // What is meant for this machine is not shown to a proxy.
+        // Requests to this machine do not go through a proxy.
         client = client.no_proxy();
     }
     let client = client.build().map_err(|error| sentence(&error))?;
@@ -235,7 +236,8 @@ fn http(
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// An address that may be asked: a secret is only sent where nobody on the way can read it.
+/// Parses a URL. Fails for plain http to another machine if secrets would be sent, because they
+/// could be read in transit.
 fn address(url: &str, secret: bool) -> Result<Url, String> {
     let url = Url::parse(url).map_err(|_| "`url` is no address.".to_owned())?;
     let secret = secret || !url.username().is_empty() || url.password().is_some();
@@ -261,7 +263,7 @@ fn lost(message: &str, settings: &Settings) -> Lost {
     Lost { message: reply::hide(message, &settings.secrets), fix: None, gone: true }
 }
 
-/// What an error says, and the deepest reason for it.
+/// Returns an error's message with its root cause.
 fn sentence(error: &dyn Error) -> String {
     let mut said: String = error.to_string().chars().take(300).collect();
     let mut deepest = error;

@@ -1,17 +1,18 @@
-//! **Pure.** What goes to a tool and what comes back, as values: JSON is read exactly, pictures are
-//! described, much is cut, and secrets are covered.
+//! **Pure.** Conversion of tool arguments and results: JSON is preserved exactly, images are
+//! described, long results are cut, and secrets are hidden.
 use crate::tools::{Called, ToolFailure};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use std::fmt::Write as _;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Bytes of a reply that a model is shown.
+/// Maximum number of bytes of a result to show to the model.
 const SHOWN: usize = 1 << 20;
-/// Bytes of a failure that a model is shown.
+/// Maximum number of bytes of an error to show to the model.
 const WHY: usize = 16 << 10;
 
-/// Arguments of a call. What is no JSON object is refused: the model sees why and tries again.
+/// Converts the arguments of a call. Fails if they are not a JSON object; the model sees the error
+/// and tries again.
 pub(super) fn arguments(
     params: &Value,
 ) -> Result<serde_json::Map<String, serde_json::Value>, ToolFailure> {
@@ -23,7 +24,7 @@ pub(super) fn arguments(
     }
 }
 
-/// What a reply says, with secrets covered.
+/// Converts a result, with secrets hidden.
 pub(super) fn read(result: &CallToolResult, secrets: &[String]) -> Called {
     if result.is_error == Some(true) {
         let said = cut(hide(&joined(&result.content), secrets), WHY);
@@ -42,7 +43,7 @@ pub(super) fn read(result: &CallToolResult, secrets: &[String]) -> Called {
     })
 }
 
-/// The text of one block; a JSON list or object becomes what it says.
+/// Returns the text of a block; text that is a JSON list or object is parsed.
 fn text(text: &str, secrets: &[String]) -> Value {
     let inside = if text.len() <= SHOWN { json::embedded(text) } else { None };
     match inside {
@@ -51,8 +52,8 @@ fn text(text: &str, secrets: &[String]) -> Value {
     }
 }
 
-/// The structured reply. Servers repeat it as text, in which numbers stand as they were written:
-/// that one is taken when it says the same.
+/// Returns the structured result. Servers repeat it as text, which preserves the notation of
+/// numbers; the text is parsed instead if it is equal.
 fn exact(structured: &serde_json::Value, blocks: &[ContentBlock]) -> Value {
     let same = blocks.iter().find_map(|block| {
         let ContentBlock::Text(block) = block else { return None };
@@ -62,7 +63,7 @@ fn exact(structured: &serde_json::Value, blocks: &[ContentBlock]) -> Value {
     same.unwrap_or_else(|| value(structured))
 }
 
-/// A value as our own kind of it.
+/// Converts a `serde_json` value.
 pub(super) fn value(value: &serde_json::Value) -> Value {
     match value {
         serde_json::Value::Null => Value::Null,
@@ -79,7 +80,7 @@ pub(super) fn value(value: &serde_json::Value) -> Value {
     }
 }
 
-/// A value that is too much to be shown becomes the beginning of its text.
+/// Returns the value, or the beginning of its JSON text if it is too large.
 fn bounded(value: Value) -> Value {
     let written = json::write(&value, false);
     if written.len() <= SHOWN { value } else { Value::Text(cut(written, SHOWN)) }
@@ -89,8 +90,8 @@ fn joined(blocks: &[ContentBlock]) -> String {
     blocks.iter().map(block).collect::<Vec<_>>().join("\n")
 }
 
-/// One block as text. What is no text is described, not shown: it would be of no use to the model
-/// and fill the file.
+/// Formats a block as text. Binary content is only described: it would be useless to the model and
+/// would fill the transcript.
 fn block(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
@@ -115,12 +116,12 @@ fn block(block: &ContentBlock) -> String {
     }
 }
 
-/// Bytes that a base64 text stands for.
+/// Returns the decoded size of base64 text, in bytes.
 fn decoded(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }
 
-/// The beginning of a text, with a note when something is missing.
+/// Cuts a text to its beginning, with a note.
 fn cut(mut text: String, most: usize) -> String {
     let length = text.len();
     if length > most {
@@ -131,12 +132,12 @@ fn cut(mut text: String, most: usize) -> String {
     text
 }
 
-/// A text without secrets.
+/// Replaces the secrets in a text.
 pub(super) fn hide(text: &str, secrets: &[String]) -> String {
     secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.as_str(), "[secret]"))
 }
 
-/// A value without secrets, in keys neither.
+/// Replaces the secrets in a value, including in keys.
 fn covered(value: Value, secrets: &[String]) -> Value {
     if secrets.is_empty() {
         return value;

@@ -1,48 +1,47 @@
-//! **Pure.** What the entry of a server in the workspace file says: how it is reached, which tools,
-//! how long. Owns the resolving of `${NAME}`; what was resolved is secret and is kept out of every
-//! text that leaves.
+//! **Pure.** Settings of a server in the workspace file: transport, tools, timeout. Owns the
+//! resolution of `${NAME}`; resolved values are secret and are kept out of all output.
 use crate::tools::Unusable;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use touchstone_formats::value::Value;
 
-/// Seconds that a reply may take, when nothing is said.
+/// Default timeout in seconds.
 const SECONDS: u64 = 60;
-/// A secret that is shorter is not searched for in texts: it would be found everywhere.
+/// Shorter secrets are not hidden in texts, because they would match everywhere.
 const SHORTEST_SECRET: usize = 6;
 
-/// How a server is used. Holds secrets, so it cannot be printed.
+/// Settings of a server. Not `Debug`, because it holds secrets.
 pub(super) struct Settings {
-    /// How it is reached.
+    /// Transport.
     pub reach: Reach,
-    /// Only these of its tools.
+    /// Names of the tools to use; `None` for all.
     pub only: Option<Vec<String>>,
-    /// What is put before the names of its tools.
+    /// Prefix for the names of its tools.
     pub prefix: String,
-    /// How long starting it, or one call, may take.
+    /// Timeout for starting the server, and for each call.
     pub patience: Duration,
-    /// Values that must not be seen by anybody else.
+    /// Secret values, to be hidden in output.
     pub secrets: Vec<String>,
 }
 
-/// How a server is reached.
+/// Transport to a server.
 pub(super) enum Reach {
-    /// It is started and spoken to over its standard input and output.
+    /// A program to start, with messages over its standard input and output.
     Command {
         /// Program and arguments.
         command: Vec<String>,
-        /// Variables of its environment, besides the usual ones.
+        /// Additional environment variables.
         env: Vec<(String, String)>,
-        /// Where it is run.
+        /// Working directory.
         base: PathBuf,
     },
-    /// It runs already and speaks HTTP.
+    /// A running server to connect to over HTTP.
     Url {
-        /// Where.
+        /// Address.
         url: String,
-        /// Sent with every request.
+        /// Headers sent with every request.
         headers: Vec<(String, String)>,
-        /// True when something of it is secret.
+        /// True if the address or a header contains a secret.
         secret: bool,
     },
 }
@@ -63,8 +62,7 @@ impl Settings {
                 if command.first().is_none_or(String::is_empty) {
                     return Err(reader.wrong("`command` is empty"));
                 }
-                // What a program is started with can be read by every other program of this
-                // machine.
+                // Every process on the machine can read the command line of a program.
                 if let Some(word) = command.iter().find(|word| word.contains("${")) {
                     return Err(in_environment(name, word));
                 }
@@ -113,7 +111,7 @@ impl Reader<'_> {
         wrong(self.name, what)
     }
 
-    /// Names with values: of headers, of variables.
+    /// Reads a map of names to values, for headers and environment variables.
     fn pairs(
         &mut self,
         key: &str,
@@ -135,7 +133,7 @@ impl Reader<'_> {
         Ok(pairs)
     }
 
-    /// A text with every `${NAME}` in it replaced.
+    /// Replaces every `${NAME}` in a text. Fails if a name is not set.
     fn resolve(&mut self, text: &str) -> Result<String, Unusable> {
         let mut resolved = String::new();
         let mut rest = text;
@@ -161,7 +159,7 @@ impl Reader<'_> {
     }
 }
 
-/// Refuses a `${NAME}` where others could read what it stands for.
+/// Returns the error for a `${NAME}` in a command line, which other processes could read.
 fn in_environment(tool: &str, word: &str) -> Unusable {
     let named =
         word.split_once("${").and_then(|(_, after)| after.split_once('}')).map(|(named, _)| named);
@@ -187,7 +185,7 @@ fn wrong(name: &str, what: &str) -> Unusable {
     }
 }
 
-/// One text, or a list of them.
+/// Reads one text or a list of texts.
 fn texts(name: &str, key: &str, value: &Value) -> Result<Vec<String>, Unusable> {
     let items = match value {
         Value::List(items) => items.as_slice(),
@@ -197,7 +195,7 @@ fn texts(name: &str, key: &str, value: &Value) -> Result<Vec<String>, Unusable> 
     words.ok_or_else(|| wrong(name, &format!("`{key}` is no list of texts")))
 }
 
-/// A text, or a number as it was written: `port: 80`.
+/// Returns a text, a number in its original notation, or a boolean as text.
 fn word(value: &Value) -> Option<String> {
     match value {
         Value::Text(text) | Value::Number(text) => Some(text.clone()),
@@ -214,7 +212,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
 }
 
-/// Headers that hold a key even when it was not written as `${NAME}`.
+/// Returns true for a header that usually holds a secret, even if it is not written as `${NAME}`.
 fn is_secret(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
     ["authorization", "cookie", "key", "token", "secret"].iter().any(|word| header.contains(word))

@@ -1,8 +1,8 @@
-//! **Pure.** Why there is no sandbox, and how to get one, in words.
+//! **Pure.** Error messages for a missing sandbox, with advice.
 use crate::tools::Unusable;
 use std::path::Path;
 
-/// The oldest bubblewrap that can limit a folder's size and forbid namespaces within.
+/// Oldest bubblewrap version that can limit the size of a folder and forbid nested namespaces.
 const OLDEST: (u32, u32) = (0, 8);
 
 const INSTALL: &str = "Install it: sudo apt install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora).";
@@ -66,7 +66,7 @@ pub(super) fn python_elsewhere(path: &Path) -> Unusable {
     )
 }
 
-/// What the sandbox lets through, by the names of what was probed.
+/// Returns the error for a sandbox whose probes failed, by name of the probe.
 pub(super) fn leaky(found: &[(String, String)]) -> Unusable {
     let found: Vec<String> = found.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     unusable(
@@ -78,7 +78,7 @@ pub(super) fn leaky(found: &[(String, String)]) -> Unusable {
     )
 }
 
-/// True when bubblewrap can do what the sandbox needs. It says `bubblewrap 0.8.0`.
+/// Returns true if the bubblewrap version is sufficient. The text looks like `bubblewrap 0.8.0`.
 pub(super) fn is_new_enough(version: &str) -> bool {
     let mut numbers =
         version.rsplit(' ').next().unwrap_or_default().split('.').map(str::parse::<u32>);
@@ -88,7 +88,7 @@ pub(super) fn is_new_enough(version: &str) -> bool {
     }
 }
 
-/// Why bubblewrap did not start a program, from what it said.
+/// Returns the error for bubblewrap's message when it did not start a program.
 pub(super) fn refused(said: &str) -> Unusable {
     let said = said.trim();
     let shown = said.lines().next_back().unwrap_or("it said nothing");

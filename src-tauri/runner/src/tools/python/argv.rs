@@ -1,57 +1,57 @@
-//! **Pure.** The command line of the sandbox: what a program sees of the machine, and its limits.
+//! **Pure.** Command line of the sandbox: its view of the machine, and its limits.
 use super::PythonLimits;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// What the sandbox is made of on this machine.
+/// Components of the sandbox on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// `bwrap`.
+    /// Path of `bwrap`.
     pub(super) bwrap: PathBuf,
-    /// `prlimit`, below /usr.
+    /// Path of `prlimit`, below /usr.
     pub(super) prlimit: PathBuf,
-    /// `python3`, below /usr.
+    /// Path of `python3`, below /usr.
     pub(super) python: PathBuf,
-    /// Top folders such as /lib: links into /usr, with where they lead, or folders of their own.
+    /// Top-level folders such as /lib: symbolic links into /usr, or folders of their own.
     pub(super) tops: Vec<(PathBuf, Top)>,
-    /// True when root starts the sandbox, and must become nobody first: the limit of processes does
-    /// not hold for root.
+    /// True if the process runs as root, and has to switch to user `nobody` first: the process
+    /// limit does not apply to root.
     pub(super) as_nobody: bool,
 }
 
-/// What a top folder is.
+/// Kind of a top-level folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Top {
-    /// A link, with what it says.
+    /// A symbolic link, with its target.
     Link(PathBuf),
     /// A folder or a file.
     Real,
 }
 
-/// Top folders that hold programs and libraries, where they exist.
+/// Top-level folders with programs and libraries, if they exist.
 pub(super) const TOPS: [&str; 5] = ["/lib", "/lib32", "/lib64", "/bin", "/sbin"];
-/// Parts of /etc that libraries outside the standard folders are found by: no more of /etc is seen.
+/// Parts of /etc needed to find libraries outside the standard folders. The rest of /etc is hidden.
 pub(super) const ETC: [&str; 2] = ["/etc/ld.so.cache", "/etc/alternatives"];
-/// The whole environment that is asked for. bubblewrap adds PWD.
+/// Complete environment to set. bubblewrap adds PWD.
 pub(super) const ENVIRONMENT: [(&str, &str); 4] = [
     ("PATH", "/usr/local/bin:/usr/bin:/bin"),
     ("HOME", "/work"),
     ("TMPDIR", "/work"),
     ("LANG", "C.UTF-8"),
 ];
-/// What stands before the program: it waits until the sandbox stands, shuts what was left open, and
-/// looks after the program as the first process of the sandbox.
+/// Python code that runs before the program: it waits for the sandbox to be set up, closes leftover
+/// file descriptors, and supervises the program as the first process of the sandbox.
 pub(super) const PRELUDE: &str = include_str!("prelude.py");
-/// What the prelude says on stderr once the sandbox stands. Then it reads the program: its length,
-/// a line end, its bytes.
+/// Marker that the prelude writes to stderr once the sandbox is set up. It then reads the program:
+/// length, line end, bytes.
 pub(super) const READY: &[u8] = b"touchstone: ready for the program\n";
-/// For locks between processes of one program.
+/// Size of /dev/shm in bytes, for locks between the processes of a program.
 pub(super) const SHARED_MEMORY: u64 = 1 << 20;
-/// The user that root becomes before it starts a sandbox.
+/// User id that root switches to before starting a sandbox.
 pub(super) const NOBODY: u32 = 65534;
 
-/// Arguments of bubblewrap, for a program that comes by stdin. With `filter`, a filter of system
-/// calls is read from that descriptor.
+/// Returns the arguments of bubblewrap for a program that is sent through stdin. With `filter`, a
+/// seccomp filter is read from that file descriptor.
 pub(super) fn arguments(
     parts: &Parts,
     limits: &PythonLimits,
@@ -65,8 +65,8 @@ pub(super) fn arguments(
         "--die-with-parent",
         "--new-session",
     ]);
-    // So that the first process of the sandbox has the limits, too: one without could be steered by
-    // all others.
+    // The first process of the sandbox has to have the limits too: a process without them could be
+    // controlled by all others.
     line.all(&["--as-pid-1"]);
     line.all(&[
         "--uid",
@@ -90,9 +90,9 @@ pub(super) fn arguments(
         }
     }
     let work = limits.files.to_string();
-    // bubblewrap makes `/` and `/dev` of memory without a limit; they are shut again once
-    // everything is in its place. What can be written below /proc is the memory of processes, and
-    // who ends first where memory runs out.
+    // bubblewrap puts `/` and `/dev` into memory without a size limit; they are made read-only once
+    // everything is mounted. A writable /proc would expose the memory of processes and their OOM
+    // priority.
     line.all(&[
         "--proc",
         "/proc",
@@ -123,7 +123,7 @@ pub(super) fn arguments(
     line.all(&["--"]);
     line.path(&parts.prlimit);
     let cpu = limits.cpu.as_secs().max(1);
-    // The soft limit ends a program with a signal of its own, so that it can be told from others.
+    // The soft limit ends a program with its own signal, which makes this case recognizable.
     line.all(&[format!("--cpu={cpu}:{}", cpu + 2), format!("--as={}", limits.memory)]);
     line.all(&[format!("--nproc={}", limits.processes), format!("--fsize={}", limits.files)]);
     line.all(&["--nofile=64", "--core=0"]);

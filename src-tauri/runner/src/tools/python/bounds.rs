@@ -1,6 +1,6 @@
-//! Watches what all processes of a sandbox hold together, because limits of processes count each by
-//! itself. Sees the sandbox through the view that its first process has of it, so no process in it
-//! can be missed.
+//! Watches the total memory and files of all processes of a sandbox, because rlimits apply to each
+//! process separately. Looks through the root folder of the sandbox's first process, which shows
+//! every process in it.
 use super::PythonLimits;
 use super::cgroup::ControlGroup;
 use fs_err as fs;
@@ -9,70 +9,70 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// How long at most passes between two looks.
+/// Interval between two checks.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// What was exceeded.
+/// The exceeded limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Excess {
-    /// Its processes held more memory together than they may.
+    /// The processes used too much memory together.
     Memory,
-    /// It made more files and folders than it may.
+    /// The program made too many files and folders.
     Files,
 }
 
-/// The bounds of a whole sandbox.
+/// Limits of a whole sandbox.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
-    /// Bytes of memory that all processes may hold together.
+    /// Maximum number of bytes of memory for all processes together.
     pub(super) memory: u64,
-    /// Files and folders that may exist at a time in its folders.
+    /// Maximum number of files and folders at a time.
     pub(super) files: u64,
 }
 
-/// A sandbox as it is seen from outside.
+/// A running sandbox, seen from outside.
 pub(super) struct Inside {
-    /// The root folder of its first process.
+    /// Root folder of its first process.
     pub(super) root: PathBuf,
-    /// The control group that it is in, where there is one.
+    /// Its control group, if one could be created.
     pub(super) group: Option<ControlGroup>,
 }
 
-/// Memory beyond what programs hold that a control group counts: files, and what the kernel needs
-/// for processes.
+/// Memory that a control group counts in addition to that of programs: files, and the kernel's
+/// memory for processes.
 const BESIDES: u64 = 64 << 20;
-/// Processes of a sandbox besides those that are limited: bubblewrap outside.
+/// Processes of a sandbox that the process limit does not count: bubblewrap outside.
 const OUTSIDE: u64 = 1;
 
-/// The control group of a sandbox with these limits.
+/// Creates a control group for a sandbox with these limits.
 pub(super) fn control_group(limits: &PythonLimits) -> Option<ControlGroup> {
     let memory = limits.total.saturating_add(limits.files).saturating_add(BESIDES);
     ControlGroup::make(memory, limits.processes.saturating_add(OUTSIDE))
 }
 
 impl Inside {
-    /// Finds the sandbox of a bubblewrap whose program has not begun, and lets its processes be the
-    /// first that end when the machine runs out of memory, and puts them into a control group where
-    /// it can; what they start inherits both. None when it has ended.
+    /// Finds the sandbox of a bubblewrap process whose program has not started. Makes its processes
+    /// the first to be killed if the machine runs out of memory, and moves them into a control
+    /// group if possible; child processes inherit both. Returns `None` if it has exited.
     pub(super) fn mark(bubblewrap: u32, limits: &PythonLimits) -> Option<Self> {
         let first = child(bubblewrap)?;
         let group = control_group(limits)
             .filter(|group| group.take(first).and_then(|()| group.take(bubblewrap)).is_ok());
         for process in [bubblewrap, first] {
-            // Where this is refused, the probe says so.
+            // If this is refused, the probe reports it.
             let _ = fs::write(format!("/proc/{process}/oom_score_adj"), "1000");
         }
         Some(Self { root: format!("/proc/{first}/root").into(), group })
     }
 
-    /// Waits until a bound is exceeded.
+    /// Waits until a limit is exceeded.
     pub(super) async fn exceeds(root: PathBuf, bounds: Bounds) -> Excess {
         let root = Arc::new(root);
         loop {
             sleep(GLANCE).await;
             let root = Arc::clone(&root);
-            // Reading may take a while on a busy machine, and others wait on the threads of this
-            // one.
+            // Reading may block for a while on a busy machine, and must not block the async
+            // threads.
             if let Ok(Some(excess)) = tokio::task::spawn_blocking(move || look(&root, bounds)).await
             {
                 return excess;
@@ -81,12 +81,12 @@ impl Inside {
     }
 }
 
-/// The process that another one started, of which there is no more than one.
+/// Returns the only child of a process.
 fn child(parent: u32) -> Option<u32> {
     if let Ok(children) = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")) {
         return children.split_whitespace().next()?.parse().ok();
     }
-    // Some kernels keep no such list.
+    // Some kernels do not provide this list.
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let mut ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     ids.find(|id| {
@@ -116,26 +116,25 @@ fn look(root: &Path, bounds: Bounds) -> Option<Excess> {
         };
         processes.iter().map(held).fold(0, u64::saturating_add)
     };
-    // The first counts pages that processes share once for each, and costs little; the second
-    // counts them once.
+    // `status` is cheap, but counts shared pages once per process; `smaps_rollup` counts them once.
     let is_more =
         sum("status", IN_ALL) > bounds.memory && sum("smaps_rollup", IN_PARTS) > bounds.memory;
     is_more.then_some(Excess::Memory)
 }
 
-/// What a process holds, in memory and where it was moved to when memory ran short.
+/// Resident and swapped memory of a process.
 const IN_ALL: [&str; 2] = ["VmRSS:", "VmSwap:"];
-/// The same, with its part of pages that it shares with others.
+/// Like `IN_ALL`, but with only the process's share of shared pages.
 const IN_PARTS: [&str; 2] = ["Pss:", "SwapPss:"];
 
-/// The bytes behind these names together.
+/// Returns the sum of these fields in bytes.
 fn held(text: &str, names: [&str; 2]) -> u64 {
     let kilobytes =
         names.into_iter().filter_map(|name| number_in(text, name)).fold(0, u64::saturating_add);
     kilobytes.saturating_mul(1 << 10)
 }
 
-/// The number behind a name, in a file with a line for each. None once the process has ended.
+/// Returns the number in a `name value` line of a file. `None` once the process has exited.
 fn number(file: &Path, name: &str) -> Option<u64> {
     number_in(&fs::read_to_string(file).ok()?, name)
 }
@@ -155,7 +154,7 @@ mod tests {
         let parts = "00-ff ---p 00:00 0 [rollup]\nRss:  200 kB\nPss:   40 kB\nPss_Anon:   9 kB\nSwap:  300 kB\nSwapPss:   60 kB\n";
         assert_eq!(held(parts, IN_PARTS), 100 << 10);
         assert_eq!(held("", IN_ALL), 0, "it has ended");
-        // The kernel that tests run on names them so.
+        // Checks the field names of the current kernel.
         let own = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
         assert!(IN_PARTS.iter().all(|name| number_in(&own, name).is_some()), "{own}");
     }

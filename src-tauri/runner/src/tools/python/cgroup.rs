@@ -1,6 +1,6 @@
-//! A control group for a sandbox, where this user may make one: the kernel itself holds all
-//! processes in it to their memory then, and ends them as one. Only version 2 is used, because
-//! ordinary users are given no part of version 1.
+//! A control group for a sandbox, if this user may create one. The kernel then enforces the memory
+//! limit for all its processes, and kills them as a unit. Only cgroup version 2 is used, because
+//! ordinary users have no access to version 1.
 use fs_err as fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const NAME: &str = "touchstone";
 
-/// A control group that is removed when this is dropped.
+/// A control group that is removed on drop.
 #[derive(Debug)]
 pub(super) struct ControlGroup {
     folder: PathBuf,
 }
 
 impl ControlGroup {
-    /// Makes one that holds at most so much memory and so many processes. None where this user may
-    /// not, or where the kernel does not keep count of both.
+    /// Creates a control group with these limits. Returns `None` if this user may not, or if the
+    /// kernel does not account both memory and processes.
     pub(super) fn make(memory: u64, processes: u64) -> Option<Self> {
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -42,17 +42,17 @@ impl ControlGroup {
         group.set("memory.max", &memory.to_string())?;
         group.set("memory.oom.group", "1")?;
         group.set("pids.max", &processes.to_string())?;
-        // Not there where the kernel does not count what is swapped out.
+        // The file does not exist if the kernel does not account swap.
         let _ = group.set("memory.swap.max", "0");
         Ok(group)
     }
 
-    /// Moves a process into it.
+    /// Moves a process into the group.
     pub(super) fn take(&self, process: u32) -> io::Result<()> {
         self.set("cgroup.procs", &process.to_string())
     }
 
-    /// True when the kernel ended its processes because they held too much memory.
+    /// Returns true if the kernel killed its processes for using too much memory.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.folder.join("memory.events")).unwrap_or_default();
         let ended = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
@@ -66,18 +66,18 @@ impl ControlGroup {
 
 impl Drop for ControlGroup {
     fn drop(&mut self) {
-        // Where something in it has not quite ended, the next start of the program removes it.
+        // If a process has not quite exited, the next start of the program removes the group.
         let _ = self.set("cgroup.kill", "1");
         let _ = fs::remove_dir(&self.folder);
     }
 }
 
-/// Where a group may be made: below our own group, or beside it, for one that has processes of its
-/// own passes nothing on.
+/// Returns the folders in which a group may be created: inside this process's own group, or beside
+/// it, since a group that contains processes cannot delegate controllers.
 fn parents(mounts: &str, own: &str) -> Vec<PathBuf> {
     let root = mounts.lines().find_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
-        // The whole of it, not a part that was put elsewhere.
+        // The root of the hierarchy, not a bind mount of a part.
         let mut fields = place.split(' ').skip(3);
         (kind.starts_with("cgroup2 ") && fields.next() == Some("/"))
             .then(|| fields.next())
@@ -90,7 +90,7 @@ fn parents(mounts: &str, own: &str) -> Vec<PathBuf> {
     [Some(own), beside].into_iter().flatten().collect()
 }
 
-/// Removes groups of programs that have ended. One with processes in it cannot be removed.
+/// Removes leftover groups of programs that have exited. A group with processes cannot be removed.
 fn remove_left_over(parent: &Path) {
     let Ok(entries) = fs::read_dir(parent) else { return };
     for entry in entries.flatten() {
@@ -117,7 +117,7 @@ mod tests {
         let at = "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice";
         assert_eq!(parents(MOUNTS, own), [Path::new(at).join("a.scope"), at.into()]);
         assert_eq!(parents(MOUNTS, "0::/\n"), [Path::new("/sys/fs/cgroup")]);
-        // Version 1, a part of a tree, none at all.
+        // Version 1, a mounted subtree, no mount at all.
         assert_eq!(
             parents(
                 "31 24 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",

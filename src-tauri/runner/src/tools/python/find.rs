@@ -1,4 +1,4 @@
-//! Finds what the sandbox is made of on this machine. Starts nothing.
+//! Finds the components of the sandbox on this machine. Starts no process.
 use super::advice;
 use super::argv::{ETC, Parts, TOPS, Top};
 use crate::tools::Unusable;
@@ -6,12 +6,13 @@ use fs_err as fs;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Where programs are looked for.
+/// Search locations for programs.
 #[derive(Debug, Clone)]
 pub struct Places {
-    /// Folders, as in `PATH`: bubblewrap is looked for here.
+    /// Folders to search for bubblewrap, in the format of `PATH`.
     pub path: OsString,
-    /// The python of the sandbox. Below /usr, for nothing else of the machine is seen inside.
+    /// Python of the sandbox. Has to be below /usr, because the sandbox shows nothing else of the
+    /// machine.
     pub python: PathBuf,
 }
 
@@ -26,7 +27,7 @@ impl Default for Places {
     }
 }
 
-/// The parts of a sandbox, or the first that is missing.
+/// Returns the components of a sandbox. Fails at the first missing one.
 pub(super) fn parts(places: &Places) -> Result<Parts, Unusable> {
     if !cfg!(target_os = "linux") {
         return Err(advice::only_linux());
@@ -59,7 +60,7 @@ fn tops() -> Vec<(PathBuf, Top)> {
     known.collect()
 }
 
-/// The path, when a file lies there that can be started.
+/// Returns the path if it is an executable file.
 fn program(path: &Path) -> Option<PathBuf> {
     let startable = rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
     (startable && path.is_file()).then(|| path.to_owned())

@@ -1,6 +1,5 @@
-//! The `python` tool: runs a program that a model wrote, in a sandbox that was seen to hold. Owns
-//! what the model is told of it and what it gets back; how the sandbox is built, started and
-//! verified lies in the files beside this one.
+//! The `python` tool: runs a program written by a model in a verified sandbox. Owns the tool's
+//! description and results; submodules build, start and verify the sandbox.
 mod advice;
 mod argv;
 mod bounds;
@@ -27,26 +26,26 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::offered::{PROGRAM as PARAMETER, PYTHON as NAME, USUAL};
 use touchstone_formats::value::Value;
 
-/// What a program may use.
+/// Resource limits of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonLimits {
-    /// How long it may take in all; then it is asked to end.
+    /// Maximum wall-clock time; then the program is asked to exit.
     pub wall: Duration,
-    /// How long it may take to end.
+    /// Time to exit after that.
     pub grace: Duration,
-    /// Computing time of each of its processes, in whole seconds.
+    /// CPU time of each process, in whole seconds.
     pub cpu: Duration,
-    /// Memory of each of its processes, in bytes.
+    /// Memory of each process, in bytes.
     pub memory: u64,
-    /// Memory of all of its processes together, in bytes.
+    /// Memory of all processes together, in bytes.
     pub total: u64,
-    /// Processes and threads at a time.
+    /// Maximum number of processes and threads at a time.
     pub processes: u64,
-    /// Bytes of all files it writes.
+    /// Maximum number of bytes of all written files.
     pub files: u64,
-    /// Files and folders that may exist at a time.
+    /// Maximum number of files and folders at a time.
     pub names: u64,
-    /// Bytes that are kept of each of its outputs.
+    /// Maximum number of bytes to keep of each output stream.
     pub output: usize,
 }
 
@@ -67,7 +66,7 @@ impl Default for PythonLimits {
 }
 
 impl PythonLimits {
-    /// Says why a program was ended, as the last line of its standard error.
+    /// Returns the reason that a program was ended, as the last line of its standard error.
     fn explain(&self, excess: Excess) -> String {
         match excess {
             Excess::Memory => format!(
@@ -84,23 +83,24 @@ impl PythonLimits {
     }
 }
 
-/// The tool. There is one only when its sandbox was verified.
+/// The tool. It exists only with a verified sandbox.
 #[derive(Debug, Clone)]
 pub struct PythonTool {
     sandbox: Sandbox,
 }
 
-/// Longer programs are not written by models, and would be a burden to keep.
+/// Maximum number of bytes of a program. Models write no longer ones, and storing them would be
+/// costly.
 const LONGEST_PROGRAM: usize = 1 << 20;
 
 impl PythonTool {
-    /// The tool, once its sandbox is verified: found in the cache for this boot and these binaries,
-    /// else probed now. No sandbox, no tool.
+    /// Opens the tool with a verified sandbox: looks up the verification for this boot and these
+    /// binaries in the cache, and otherwise probes now. Fails if there is no working sandbox.
     pub async fn open(cache: &Path, limits: PythonLimits) -> Result<PythonTool, Unusable> {
         Self::open_in(cache, limits, &Places::default()).await
     }
 
-    /// The same, with bubblewrap and python looked for in other places.
+    /// Like [`PythonTool::open`], but searches for bubblewrap and python in other locations.
     pub async fn open_in(
         cache: &Path,
         limits: PythonLimits,
@@ -111,14 +111,14 @@ impl PythonTool {
         Ok(Self { sandbox })
     }
 
-    /// The tool as a model is told of it.
+    /// Returns the tool's definition for the model.
     pub fn offer(&self) -> Offer {
         let limits = &self.sandbox.limits;
         Offer::python((limits.wall.as_secs(), limits.memory >> 20))
     }
 
-    /// Runs a program and says how it ended. When `stop` is cancelled the outcome is `killed`:
-    /// whoever cancelled it knows that this says nothing about the program.
+    /// Runs a program and returns its outcome. If `stop` is cancelled the outcome is `killed`,
+    /// which then says nothing about the program.
     pub async fn call(&self, params: &Value, stop: &CancellationToken) -> Called {
         let program = params.get(PARAMETER).and_then(Value::text);
         let program = program
@@ -132,7 +132,7 @@ impl PythonTool {
         self.run(program, stop).await
     }
 
-    /// The same for a program of any length.
+    /// Like [`PythonTool::call`], for a program of any length.
     pub async fn run(&self, program: &str, stop: &CancellationToken) -> Called {
         let ran = self.sandbox.run(program, stop).await.map_err(|not_run| match not_run {
             NotRun::Refused(said) => ToolFailure::new(advice::refused(&said).message),

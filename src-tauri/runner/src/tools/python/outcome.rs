@@ -1,37 +1,37 @@
-//! **Pure.** How a program ended, told from what was seen of it, and the result that the model
-//! gets.
+//! **Pure.** Determines the outcome of a program from observations, and builds the result for the
+//! model.
 use super::bounds::Excess;
 use touchstone_formats::value::Value;
 
-/// What was seen of the end of a program.
+/// Observations at the end of a program.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
-    /// Exit status of the sandbox, when it ended by itself: 128 + n after signal n.
+    /// Exit status of the sandbox, if it ended by itself: 128 + n after signal n.
     pub(super) code: Option<i32>,
-    /// Who ended it.
+    /// Cause of the end.
     pub(super) by: By,
-    /// True when it took at least as long as it may.
+    /// True if the program took at least its time limit.
     pub(super) late: bool,
-    /// True when output was left out.
+    /// True if output was cut.
     pub(super) cut: bool,
-    /// What it wrote to its stderr.
+    /// Standard error of the program.
     pub(super) stderr: &'a str,
 }
 
-/// Who ended a program.
+/// Cause of a program's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
-    /// Itself, or something inside the sandbox.
+    /// The program itself, or something inside the sandbox.
     Itself,
-    /// We, because its time was over and nothing inside had ended it.
+    /// The timeout outside the sandbox, because nothing inside had ended it in time.
     Clock,
-    /// We, because its processes together took more than they may.
+    /// A limit for all processes together was exceeded.
     Excess(Excess),
-    /// We, because the run was stopped.
+    /// The run was stopped.
     Stop,
 }
 
-/// How a program ended.
+/// Outcome of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     Ok,
@@ -60,8 +60,7 @@ impl Outcome {
 }
 
 const SIGXCPU: i32 = 24;
-/// Signals that end a program and that it cannot mean by an exit status of its own, with their
-/// names.
+/// Signals that end a program, with their names; programs do not use them as exit status.
 const SIGNALS: [(i32, &str); 12] = [
     (2, "SIGINT"),
     (3, "SIGQUIT"),
@@ -76,11 +75,10 @@ const SIGNALS: [(i32, &str); 12] = [
     (SIGXCPU, "SIGXCPU"),
     (31, "SIGSYS"),
 ];
-/// What the sandbox ends with when the time of the program is over: after SIGTERM, and without
-/// waiting for its end.
+/// Exit statuses of the sandbox after a timeout: the program ended after SIGTERM, or did not.
 const OUT_OF_TIME: [i32; 2] = [124, 137];
 
-/// The outcome, and the exit status when the program chose one.
+/// Returns the outcome, and the exit status if the program chose one.
 pub(super) fn judge(seen: Seen<'_>) -> (Outcome, Option<i32>) {
     let code = match (seen.by, seen.code) {
         (By::Stop, _) | (By::Itself, None) => return (Outcome::Killed, None),
@@ -106,13 +104,13 @@ fn signal(code: i32) -> Option<(i32, &'static str)> {
     SIGNALS.iter().copied().find(|(number, _)| code == 128 + number)
 }
 
-/// The last line of a traceback names the error; libraries have kinds of it of their own.
+/// Returns true if the traceback's last line names a `MemoryError`, or a library's variant of it.
 fn ran_out_of_memory(stderr: &str) -> bool {
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     last.split(':').next().unwrap_or_default().trim().ends_with("MemoryError")
 }
 
-/// The result that the model gets.
+/// Builds the result for the model.
 pub(super) fn result(seen: Seen<'_>, stdout: String) -> Value {
     let (outcome, exit_code) = judge(seen);
     let mut entries = vec![

@@ -1,5 +1,5 @@
-//! Verifies the sandbox by what it does, not by what is installed: a program inside tries
-//! everything that must not work, once against the namespaces alone and once against the whole.
+//! Verifies the sandbox by its behavior rather than by installed versions. A program inside tries
+//! everything that must fail, once with the namespaces alone and once with all layers.
 use super::advice;
 use super::argv::{self, Parts};
 use super::bounds::{self, Excess};
@@ -23,20 +23,21 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const CANARY: &str = include_str!("canary.py");
-/// Probed on a machine that is busy: a program may be slow without being a sign of a hole.
+/// Timeout of a probe. Generous, because slowness on a busy machine is no security hole.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What the program inside prints.
+/// Output of the program inside.
 #[derive(Deserialize)]
 struct Told {
     python: String,
     found: BTreeMap<String, Option<String>>,
 }
 
-/// The properties that were probed: name, and what was found when one does not hold.
+/// Probed properties: name, and the finding if a property does not hold.
 type Found = BTreeMap<String, Option<String>>;
 
-/// A sandbox that was verified in this boot with these binaries and limits, or is verified now.
+/// Returns a sandbox that was verified in this boot with these binaries and limits; verifies it now
+/// if necessary. Fails if a property does not hold.
 pub(super) async fn verified(
     cache: &Path,
     parts: Parts,
@@ -60,7 +61,8 @@ pub(super) async fn verified(
     Ok(sandbox)
 }
 
-/// What is needed for Python programs, looked at anew: name, and what was found or how to mend it.
+/// Checks the requirements of Python programs anew. Returns each check's name with its finding, or
+/// an error with advice.
 pub async fn checks(cache: &Path) -> Vec<(String, Result<String, Unusable>)> {
     checks_in(cache, &Places::default()).await
 }
@@ -113,7 +115,7 @@ async fn checks_in(cache: &Path, places: &Places) -> Vec<(String, Result<String,
     checks
 }
 
-/// Tries everything, against the namespaces alone and against the whole.
+/// Runs all probes, with the namespaces alone and with all layers.
 async fn look(sandbox: &Sandbox) -> Result<(Verified, Found), Unusable> {
     let bubblewrap = version(&sandbox.parts.bwrap).await?;
     if !advice::is_new_enough(&bubblewrap) {
@@ -135,8 +137,8 @@ async fn look(sandbox: &Sandbox) -> Result<(Verified, Found), Unusable> {
     Ok((Verified { bubblewrap, python: told.python }, found))
 }
 
-/// What of a sandbox is bounded as a whole is watched from outside: whether that ends a program,
-/// within bounds that are small enough to be exceeded here. None when it does.
+/// Checks that a program is ended when all its processes exceed a limit together, using limits
+/// small enough to be exceeded here. Returns `None` if it is.
 async fn ended_for(sandbox: &Sandbox, excess: Excess) -> Result<Option<String>, Unusable> {
     let limits = PythonLimits { total: 64 << 20, names: 1000, ..sandbox.limits.clone() };
     let program = match excess {
@@ -153,7 +155,7 @@ async fn ended_for(sandbox: &Sandbox, excess: Excess) -> Result<Option<String>, 
         .then(|| format!("a program that took more was not ended ({:?})", ran.code)))
 }
 
-/// Each process holds less than the bound, all of them more.
+/// Each process uses less than the limit, all together use more.
 const HOLDING_MEMORY: &str = "import os, time\nfor _ in range(3):\n    if os.fork() == 0: break\n\
     held = bytearray(b'x') * (32 << 20)\ntime.sleep(20)";
 const MAKING_FOLDERS: &str =
@@ -195,7 +197,7 @@ async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
         let said = said.lines().next_back().unwrap_or("no word");
         return Err(broken(format!("it ended early ({:?}): {said}", ran.by)));
     };
-    // That the call returned says it: it waits for every process that keeps the output open.
+    // Proven by the return of the call, which waits for every process that keeps the output open.
     told.found.insert("nothing lives on".to_owned(), None);
     told.found.insert(
         "UDP to this machine".to_owned(),
@@ -208,8 +210,8 @@ async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
     Ok(told)
 }
 
-/// What must have been looked at: a probe that is skipped proves nothing. `system calls` only where
-/// there is a filter.
+/// Properties that have to be probed: a skipped probe proves nothing. `system calls` is missing,
+/// because it is only probed with a filter.
 const EXPECTED: [&str; 21] = [
     "environment",
     "other processes",
@@ -268,7 +270,7 @@ fn asked(sandbox: &Sandbox, outside: &Outside) -> serde_json::Value {
     })
 }
 
-/// What the program must not reach: sockets of every kind, seen to work from here.
+/// Sockets of every kind outside the sandbox, working from here, which the program must not reach.
 struct Outside {
     tcp_port: u16,
     udp_port: u16,
@@ -295,7 +297,7 @@ impl Outside {
         Ok(Self { tcp_port, udp_port, path, name, udp, _open: (tcp, hidden, named) })
     }
 
-    /// True when a word arrived.
+    /// Returns true if a datagram arrived.
     fn was_heard(&self) -> bool {
         !matches!(self.udp.recv(&mut [0; 16]), Err(error) if error.kind() == ErrorKind::WouldBlock)
     }
@@ -303,7 +305,7 @@ impl Outside {
 
 impl Drop for Outside {
     fn drop(&mut self) {
-        // Left over in the folder of temporary files it harms nobody.
+        // A leftover socket in the temporary folder does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,5 +1,5 @@
-//! Remembers for which boot, binaries and limits the sandbox was verified: in memory, and in one
-//! small file of the cache. Only what holds is remembered; what does not is looked at again.
+//! Cache of sandbox verifications per boot, binaries and limits: in memory, and in a small file of
+//! the cache folder. Only success is cached; failures are probed again.
 use super::argv;
 use super::sandbox::Sandbox;
 use fs_err as fs;
@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
-/// What a sandbox was verified with.
+/// Versions of a verified sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Verified {
-    /// As bubblewrap says it.
+    /// Version of bubblewrap, as it prints it.
     pub(super) bubblewrap: String,
-    /// Of the python inside.
+    /// Version of python inside the sandbox.
     pub(super) python: String,
 }
 
@@ -31,7 +31,7 @@ struct Kept {
 
 static KNOWN: Mutex<BTreeSet<u128>> = Mutex::new(BTreeSet::new());
 
-/// Everything that a verification depends on.
+/// Returns a hash of everything that a verification depends on.
 pub(super) fn key(sandbox: &Sandbox) -> io::Result<u128> {
     let parts = &sandbox.parts;
     let mut hash = Xxh3Default::new();
@@ -49,14 +49,14 @@ pub(super) fn key(sandbox: &Sandbox) -> io::Result<u128> {
     Ok(hash.digest128())
 }
 
-/// True when it was verified.
+/// Returns true if the sandbox was verified.
 pub(super) fn is_known(cache: &Path, key: u128) -> bool {
     let kept = || serde_json::from_str::<Kept>(&fs::read_to_string(file(cache)).ok()?).ok();
     let in_memory = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
     in_memory || kept().is_some_and(|kept| kept.key == hex(key))
 }
 
-/// It was verified. A cache that cannot be written means that the next start looks again.
+/// Caches a successful verification. If the file cannot be written, the next start verifies again.
 pub(super) fn remember(cache: &Path, key: u128, verified: &Verified) {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
     let kept = Kept { key: hex(key), verified: verified.clone() };
@@ -80,10 +80,10 @@ pub(super) fn remember(cache: &Path, key: u128, verified: &Verified) {
     }
 }
 
-/// The next look is a new one.
+/// Clears the cache, so that the sandbox is verified again.
 pub(super) fn forget(cache: &Path) {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    // Not there, or not ours to remove: then it is written anew.
+    // If it cannot be removed, it is overwritten later.
     let _ = fs::remove_file(file(cache));
 }
 

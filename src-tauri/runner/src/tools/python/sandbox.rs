@@ -1,5 +1,5 @@
-//! Starts a program in the sandbox, reads what it writes, and ends it. Owns the process from its
-//! first to its last moment: when a call returns or is dropped, nothing of the program lives on.
+//! Starts a program in the sandbox, reads its output, and ends it. Owns the process for its whole
+//! life: when a call returns or is dropped, no process of the program is left.
 use super::PythonLimits;
 use super::argv::{self, NOBODY, Parts, READY};
 use super::bounds::{Bounds, Excess, Inside};
@@ -26,11 +26,11 @@ use tokio_util::sync::CancellationToken;
 pub(super) struct Sandbox {
     pub(super) parts: Parts,
     pub(super) limits: PythonLimits,
-    /// The filter of system calls. Without it only while the first layer is probed alone.
+    /// Seccomp filter. `None` only while the namespaces are probed alone.
     pub(super) filter: Option<Vec<u8>>,
 }
 
-/// A program that ran.
+/// Result of a program that ran.
 #[derive(Debug)]
 pub(super) struct Ran {
     pub(super) code: Option<i32>,
@@ -40,23 +40,23 @@ pub(super) struct Ran {
     pub(super) stderr: Kept,
 }
 
-/// Why a program did not run, or not as it must: what was said, for people.
+/// Error of a program that did not run properly, with a message for the user.
 #[derive(Debug)]
 pub(super) enum NotRun {
-    /// bubblewrap ended before the program began, with these words.
+    /// bubblewrap exited before the program started, with this output.
     Refused(String),
-    /// Something around it failed.
+    /// Another failure.
     Failed(String),
 }
 
-/// How long the last bytes and the last process may take after the end.
+/// Time for the last output and the last process after the end.
 const LAST_BREATH: Duration = Duration::from_secs(5);
 
 impl Sandbox {
     /// Runs a program to its end.
     pub(super) async fn run(&self, program: &str, stop: &CancellationToken) -> Result<Ran, NotRun> {
-        // Before it is there: on a busy machine the clock inside may run for a while until this is
-        // told of its start.
+        // Taken before the start: on a busy machine the clock inside the sandbox may start well
+        // before this task is notified.
         let began = Instant::now();
         let mut child = start(self.clone()).await?;
         let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
@@ -74,8 +74,8 @@ impl Sandbox {
         };
         let mut reading = std::pin::pin!(reading);
         let mut read = None;
-        // The first process of the sandbox ends the program; this is for one that does not come to
-        // it.
+        // The first process of the sandbox enforces the time limit; this timeout is for the case
+        // that it does not.
         let mut over =
             std::pin::pin!(sleep(self.limits.wall + self.limits.grace + Duration::from_secs(1)));
         let (mut by, status) = loop {
@@ -96,8 +96,8 @@ impl Sandbox {
             }
         };
         let late = began.elapsed() >= self.limits.wall;
-        // bubblewrap that is ended while it starts may leave its child behind. Without the program,
-        // the child ends.
+        // If bubblewrap is killed while it starts, its child may survive. The child exits when it
+        // gets no program.
         drop(feeding);
         if status.is_none() {
             group.end();
@@ -105,8 +105,8 @@ impl Sandbox {
             gone.map_err(|_| NotRun::Failed("The sandbox could not be ended.".to_owned()))??;
         }
         group.0 = None;
-        // The pipes close with the last process that holds them: this waits for all, and notices
-        // one that lives on.
+        // The pipes close with the last process that holds them; this waits for all processes, and
+        // detects one that survives.
         let outlived =
             |_| NotRun::Failed("A process of the program outlived the sandbox.".to_owned());
         let (stdout, mut stderr) = match read {
@@ -131,8 +131,8 @@ impl From<io::Error> for NotRun {
     }
 }
 
-/// Hands the program over once the sandbox stands and is found. Dropped before, it hands nothing
-/// over, and nothing runs.
+/// Sends the program once the sandbox is set up and found. If this is dropped earlier, nothing is
+/// sent, and nothing runs.
 async fn feed(
     stdin: Option<ChildStdin>,
     program: &str,
@@ -140,16 +140,16 @@ async fn feed(
     (bubblewrap, limits): (Option<u32>, &PythonLimits),
 ) -> Option<Inside> {
     let (Some(mut stdin), Ok(())) = (stdin, is_ready.await) else { return None };
-    // Not found means that it has ended, which is noticed where it is waited for. What cannot be
-    // watched is handed nothing.
+    // A sandbox that is not found has exited, which the caller notices. A sandbox that cannot be
+    // watched gets no program.
     let inside = Inside::mark(bubblewrap?, limits)?;
     let framed = format!("{}\n{program}", program.len());
-    // Broken when the sandbox has ended meanwhile.
+    // Fails if the sandbox has exited meanwhile.
     let _ = stdin.write_all(framed.as_bytes()).await;
     Some(inside)
 }
 
-/// Waits for what there is, or for ever.
+/// Waits for the future, or forever if there is none.
 async fn next<F: Future + Unpin>(waiting: &mut Option<F>) -> F::Output {
     match waiting {
         Some(waiting) => waiting.await,
@@ -157,14 +157,14 @@ async fn next<F: Future + Unpin>(waiting: &mut Option<F>) -> F::Output {
     }
 }
 
-/// The processes of a call, as long as one may live. They end when it is dropped.
+/// Process group of a call. It is killed on drop.
 struct Group(Option<Pid>);
 
 impl Group {
     fn end(&mut self) {
         if let Some(pid) = self.0.take() {
-            // bubblewrap leads a group of its own, so that a sandbox that is only half built ends
-            // too. Gone already: fine.
+            // bubblewrap leads its own process group, which also ends a half-built sandbox. The
+            // error for a group that is already gone is ignored.
             let _ = rustix::process::kill_process_group(pid, Signal::KILL);
         }
     }
@@ -184,20 +184,20 @@ async fn drain(
     let mut kept = Kept::new(cap);
     let Some(mut stream) = stream else { return kept };
     let mut chunk = vec![0; 64 * 1024];
-    // An error means that nothing more comes.
+    // An error means that nothing more will arrive.
     while let Ok(read @ 1..) = stream.read(&mut chunk).await {
         kept.push(&chunk[..read]);
         if kept.starts_with(READY)
             && let Some(ready) = ready.take()
         {
-            // Nobody waits for it any more when the call is being ended.
+            // The receiver is gone when the call is being ended.
             let _ = ready.send(());
         }
     }
     kept
 }
 
-/// The filter as a file that has no name and that nobody can change.
+/// Returns the filter as an anonymous, immutable file.
 fn sealed(filter: &[u8]) -> io::Result<OwnedFd> {
     let file = rustix::fs::memfd_create("filter", MemfdFlags::ALLOW_SEALING)?;
     let mut rest = filter;
@@ -214,9 +214,9 @@ fn sealed(filter: &[u8]) -> io::Result<OwnedFd> {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// One thread starts all sandboxes. They end when the thread that started them ends
-/// (`--die-with-parent`), so it must be one that lives as long as this process; threads of tokio do
-/// not.
+/// Returns the queue of the thread that starts all sandboxes. Sandboxes end when the thread that
+/// started them ends (`--die-with-parent`), so it has to live as long as this process, which
+/// tokio's threads do not.
 fn starter() -> io::Result<&'static mpsc::Sender<Job>> {
     static STARTER: OnceLock<mpsc::Sender<Job>> = OnceLock::new();
     if let Some(starter) = STARTER.get() {
@@ -226,7 +226,7 @@ fn starter() -> io::Result<&'static mpsc::Sender<Job>> {
     std::thread::Builder::new()
         .name("sandboxes".to_owned())
         .spawn(move || jobs.into_iter().for_each(|job| job()))?;
-    // Of two that are made at once one is dropped, and its thread ends before it has started
+    // If two are created at once, one is dropped, and its thread ends before it has started
     // anything.
     Ok(STARTER.get_or_init(|| sender))
 }
@@ -236,7 +236,7 @@ async fn start(sandbox: Sandbox) -> io::Result<Child> {
     let runtime = Handle::current();
     let job = move || {
         let _inside = runtime.enter();
-        // Not taken when the call was dropped meanwhile: dropping it ends it.
+        // Fails if the call was dropped meanwhile; dropping the child then kills it.
         let _ = reply.send(spawn(&sandbox));
     };
     starter()?.send(Box::new(job)).map_err(|_| io::Error::other("its thread is gone"))?;
@@ -244,15 +244,15 @@ async fn start(sandbox: Sandbox) -> io::Result<Child> {
 }
 
 fn spawn(sandbox: &Sandbox) -> io::Result<Child> {
-    // bubblewrap must inherit this one. Other processes that are started in this moment inherit it
-    // too, which harms nobody: it says the same in every copy of this program and cannot be
-    // changed.
+    // bubblewrap has to inherit this descriptor. Other processes that are started at this moment
+    // inherit it too, which is harmless: its content is the same in every copy of this program and
+    // cannot be changed.
     let filter = sandbox.filter.as_deref().map(sealed).transpose()?;
     let arguments =
         argv::arguments(&sandbox.parts, &sandbox.limits, filter.as_ref().map(AsRawFd::as_raw_fd));
     let mut command = Command::new(&sandbox.parts.bwrap);
-    // An empty environment: bubblewrap is process 1 of the sandbox, and programs can read its
-    // environment.
+    // The environment is empty, because bubblewrap is process 1 of the sandbox, and programs can
+    // read its environment.
     command.args(arguments).env_clear().current_dir("/").process_group(0).kill_on_drop(true);
     if sandbox.parts.as_nobody {
         command.uid(NOBODY).gid(NOBODY);

@@ -1,6 +1,6 @@
-//! **Pure.** The second layer: which system calls a program may not make, as the bytes that
-//! bubblewrap hands to the kernel. The namespaces are the first layer; each is verified without the
-//! other.
+//! **Pure.** The second layer of the sandbox: a seccomp filter of forbidden system calls, in the
+//! byte format for bubblewrap. The namespaces are the first layer; each layer is verified without
+//! the other.
 use libc::c_long;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -8,19 +8,19 @@ use seccompiler::{
 };
 use std::collections::BTreeMap;
 
-/// Refused whatever their arguments are, with the names that reports use.
+/// System calls that are always refused, with the names used in reports.
 pub(super) const REFUSED: &[(&str, c_long)] = &[
-    // Looking into or steering other processes.
+    // Inspecting or controlling other processes.
     ("ptrace", libc::SYS_ptrace),
     ("process_vm_readv", libc::SYS_process_vm_readv),
     ("process_vm_writev", libc::SYS_process_vm_writev),
     ("kcmp", libc::SYS_kcmp),
     ("pidfd_getfd", libc::SYS_pidfd_getfd),
-    // Keys of the person.
+    // Keys of the user.
     ("keyctl", libc::SYS_keyctl),
     ("add_key", libc::SYS_add_key),
     ("request_key", libc::SYS_request_key),
-    // Parts of the kernel that are large, young, and not needed to compute something.
+    // Large, recent parts of the kernel that computations do not need.
     ("io_uring_setup", libc::SYS_io_uring_setup),
     ("io_uring_enter", libc::SYS_io_uring_enter),
     ("io_uring_register", libc::SYS_io_uring_register),
@@ -31,8 +31,7 @@ pub(super) const REFUSED: &[(&str, c_long)] = &[
     ("fanotify_init", libc::SYS_fanotify_init),
     ("name_to_handle_at", libc::SYS_name_to_handle_at),
     ("open_by_handle_at", libc::SYS_open_by_handle_at),
-    // Anything that reaches another process by a socket; pairs of sockets inside the program still
-    // work.
+    // Reaching other processes through sockets; socket pairs inside the program still work.
     ("connect", libc::SYS_connect),
     ("bind", libc::SYS_bind),
     ("listen", libc::SYS_listen),
@@ -45,7 +44,7 @@ pub(super) const REFUSED: &[(&str, c_long)] = &[
     ("shutdown", libc::SYS_shutdown),
     ("sendmmsg", libc::SYS_sendmmsg),
     ("recvmmsg", libc::SYS_recvmmsg),
-    // Building another view of the files, or another namespace.
+    // Changing the view of the file system or the namespaces.
     ("mount", libc::SYS_mount),
     ("umount2", libc::SYS_umount2),
     ("pivot_root", libc::SYS_pivot_root),
@@ -80,7 +79,7 @@ pub(super) const REFUSED: &[(&str, c_long)] = &[
     ("setdomainname", libc::SYS_setdomainname),
     ("vhangup", libc::SYS_vhangup),
     ("nfsservctl", libc::SYS_nfsservctl),
-    // Memory that no limit of a process counts.
+    // Memory that process limits do not count.
     ("memfd_create", libc::SYS_memfd_create),
     ("memfd_secret", libc::SYS_memfd_secret),
     ("shmget", libc::SYS_shmget),
@@ -96,14 +95,14 @@ pub(super) const REFUSED: &[(&str, c_long)] = &[
 
 const EPERM: u32 = 1;
 const ENOSYS: u32 = 38;
-/// The only family of sockets that may be made: it reaches nothing but this program.
+/// The only permitted socket family: it reaches nothing but this program.
 const AF_UNIX: u64 = 1;
-/// Flags of `clone` that begin namespaces: cgroup, uts, ipc, user, pid, net, mount.
+/// Flags of `clone` that create namespaces: cgroup, uts, ipc, user, pid, net, mount.
 const NAMESPACES: [u64; 7] =
     [0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000, 0x0002_0000];
-/// `TIOCSTI` and `TIOCLINUX` put words into a terminal as if a person had typed them.
+/// `TIOCSTI` and `TIOCLINUX` inject input into a terminal as if it had been typed.
 const TERMINAL: [u64; 2] = [0x5412, 0x541C];
-/// From here on the numbers of the x32 ABI begin: other numbers for the same calls, past every
+/// First number of the x32 ABI, which has other numbers for the same calls and would bypass every
 /// rule.
 const X32: u32 = 0x4000_0000;
 
@@ -114,7 +113,7 @@ const ARCH: Option<TargetArch> = Some(TargetArch::aarch64);
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const ARCH: Option<TargetArch> = None;
 
-/// The filter as `struct sock_filter[]`, or why there is none.
+/// Returns the filter as `struct sock_filter[]`. Fails on an unsupported processor.
 pub(super) fn filter() -> Result<Vec<u8>, String> {
     let program = program()?;
     let bytes = program.iter().flat_map(|step| {
@@ -163,8 +162,9 @@ fn rules() -> Result<BTreeMap<c_long, Vec<SeccompRule>>, seccompiler::BackendErr
     Ok(rules)
 }
 
-/// What a list of rules cannot say: `clone3` hides its flags behind a pointer, so it is "not there"
-/// and the C library asks `clone` instead; and no number of x32 gets through.
+/// Returns the instructions that rules cannot express. `clone3` passes its flags by pointer,
+/// therefore it fails with `ENOSYS`, and the C library falls back to `clone`. All x32 numbers are
+/// refused.
 fn before() -> BpfProgram {
     let step = |code: u16, jt: u8, jf: u8, k: u32| sock_filter { code, jt, jf, k };
     let (load, equal, at_least, give) = (0x20, 0x15, 0x35, 0x06);
@@ -186,7 +186,7 @@ mod tests {
     const ALLOW: u32 = 0x7fff_0000;
     const KILL: u32 = 0x8000_0000;
 
-    /// Runs the filter as the kernel does.
+    /// Evaluates the filter like the kernel does.
     fn verdict(arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
         let mut seen = Vec::new();
         seen.extend(number.to_le_bytes());
@@ -247,7 +247,7 @@ mod tests {
         }
         assert_eq!(call(libc::SYS_sendto, [3, 4, 5, 0, 0, 0]), ALLOW);
         assert_eq!(call(libc::SYS_sendto, [3, 4, 5, 0, 0xffff_0000_0000, 16]), 0x0005_0001);
-        // What a thread and what a process is begun with.
+        // Flags for starting a thread and a process.
         assert_eq!(call(libc::SYS_clone, first(0x003d_0f00)), ALLOW);
         assert_eq!(call(libc::SYS_clone, first(0x0120_0011)), ALLOW);
         for flag in NAMESPACES {

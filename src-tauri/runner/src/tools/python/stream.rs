@@ -1,7 +1,7 @@
-//! **Pure.** What is kept of an output of any length: its beginning and its end, with a mark where
-//! something was left out.
+//! **Pure.** Buffer for an output stream of any length: keeps its beginning and end, with a mark
+//! where bytes were omitted.
 
-/// Bytes of one stream, up to a cap.
+/// Kept bytes of a stream.
 #[derive(Debug)]
 pub(super) struct Kept {
     head: Vec<u8>,
@@ -11,34 +11,35 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Keeps about `cap` bytes: one half from the beginning, the other from the end.
+    /// Creates a buffer that keeps about `cap` bytes: one half from the beginning, the other from
+    /// the end.
     pub(super) fn new(cap: usize) -> Self {
         Self { head: Vec::new(), tail: Vec::new(), half: (cap / 2).max(64), total: 0 }
     }
 
-    /// More of the stream.
+    /// Appends bytes of the stream.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let (first, rest) = bytes.split_at(bytes.len().min(self.half - self.head.len()));
         self.head.extend_from_slice(first);
         self.tail.extend_from_slice(&rest[rest.len().saturating_sub(self.half)..]);
-        // Moved seldom, so that every byte is moved about once however long the stream is.
+        // Drained rarely, so that each byte is moved about once, however long the stream is.
         if self.tail.len() > self.half * 2 {
             self.tail.drain(..self.tail.len() - self.half);
         }
     }
 
-    /// True when something was left out.
+    /// Returns true if bytes were omitted.
     pub(super) fn is_cut(&self) -> bool {
         self.total > (self.half * 2) as u64
     }
 
-    /// True when it begins so.
+    /// Returns true if the stream begins with these bytes.
     pub(super) fn starts_with(&self, mark: &[u8]) -> bool {
         self.head.starts_with(mark)
     }
 
-    /// Takes off what must stand at the beginning; false when it does not.
+    /// Removes a prefix. Returns false if the stream does not begin with it.
     pub(super) fn take_off(&mut self, mark: &[u8]) -> bool {
         let begins = self.starts_with(mark);
         if begins {
@@ -47,7 +48,7 @@ impl Kept {
         begins
     }
 
-    /// As text. Bytes that are no text become `�`, and no character is cut in two.
+    /// Returns the content as text. Invalid bytes become `�`, and no character is split.
     pub(super) fn text(&self) -> String {
         let end = &self.tail[self.tail.len().saturating_sub(self.half)..];
         if !self.is_cut() {
@@ -61,11 +62,10 @@ impl Kept {
     }
 }
 
-/// Without a character that lost its end.
+/// Removes an incomplete character at the end.
 fn whole_to_the_end(bytes: &[u8]) -> &[u8] {
     match bytes.utf8_chunks().last() {
-        // A chunk that is invalid and reaches the end, though more bytes could have made it a
-        // character.
+        // An invalid last chunk that more bytes could have completed to a character.
         Some(chunk) if !chunk.invalid().is_empty() && is_begun(chunk.invalid()) => {
             &bytes[..bytes.len() - chunk.invalid().len()]
         }
@@ -77,7 +77,7 @@ fn is_begun(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_err_and(|error| error.error_len().is_none())
 }
 
-/// Without a character that lost its beginning.
+/// Removes an incomplete character at the beginning.
 fn whole_from_the_start(bytes: &[u8]) -> &[u8] {
     let lost = bytes.iter().take(3).take_while(|byte| (0x80..0xC0).contains(*byte)).count();
     &bytes[lost..]

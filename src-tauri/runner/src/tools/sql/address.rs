@@ -1,5 +1,5 @@
-//! Where a database is: the address of the workspace file with its secrets put in, and what it must
-//! not hold. Touches no file, no net and no environment: whoever knows secrets is asked for them.
+//! Parses database addresses of the workspace file, fills in secrets, and rejects passwords in the
+//! file. Uses no file, network or environment: secrets come from a callback.
 use crate::secrets;
 use crate::tools::Unusable;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 use touchstone_formats::value::Value;
 
-/// Where a database is.
+/// Location of a database.
 #[derive(Debug, Clone)]
 pub(super) enum Address {
     /// A file, relative to the workspace file or absolute.
@@ -17,31 +17,33 @@ pub(super) enum Address {
     Postgres(Box<Server>),
 }
 
-/// A server, and how it is trusted. Its `Debug` does not show the password.
+/// A server with its trust settings. `Debug` output does not contain the password.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pub(super) config: Config,
     pub(super) tls: Tls,
 }
 
-/// Whether the connection is encrypted. There is nothing between: encryption that trusts anyone
-/// protects from nobody.
+/// Encryption of the connection. There is no intermediate level, because encryption without
+/// verification protects from no attacker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tls {
-    /// No.
+    /// No encryption.
     Off,
-    /// Yes, and the server's certificate is verified against those of the system, or of this file.
+    /// Encrypted, with the server's certificate verified against the system's certificates or this
+    /// file.
     Verified(Option<PathBuf>),
 }
 
-/// Reads an address; `${NAME}` in it is asked of `secret`.
+/// Parses an address, with each `${NAME}` replaced by the value from `secret`. Fails if a name is
+/// not set, the address is invalid, or it contains a literal password.
 pub(super) fn read(
     written: &str,
     secret: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Address, Unusable> {
     let written = written.trim();
-    // The whole address may be one secret, as platforms hand it out; then its own parts are written
-    // as addresses are.
+    // The whole address may be one secret, in the form that hosting platforms provide; it is then
+    // already escaped.
     if let Some(name) = whole(written) {
         let address = ask(name, secret)?;
         return if server(&address) { postgres(&address) } else { sqlite(&address) };
@@ -74,7 +76,7 @@ fn sqlite(address: &str) -> Result<Address, Unusable> {
 
 fn postgres(address: &str) -> Result<Address, Unusable> {
     let (address, mode, roots) = without_trust(address);
-    // The reason is not repeated: it may quote the address, and with it the password.
+    // The library's error is not shown: it may quote the address, and with it the password.
     let mut config: Config = address.parse().map_err(|_| {
         unusable(
             "The address of the PostgreSQL server is not understood.",
@@ -111,7 +113,7 @@ fn postgres(address: &str) -> Result<Address, Unusable> {
     Ok(Address::Postgres(Box::new(Server { config, tls })))
 }
 
-/// Takes out what the library does not know: the modes of trust, and the file of certificates.
+/// Extracts the parameters that the library does not support: trust mode and certificate file.
 fn without_trust(address: &str) -> (String, Option<String>, Option<PathBuf>) {
     let Some((before, query)) = address.split_once('?') else {
         return (address.to_owned(), None, None);
@@ -128,7 +130,7 @@ fn without_trust(address: &str) -> (String, Option<String>, Option<PathBuf>) {
     (format!("{before}{query}"), mode, roots)
 }
 
-/// A password that stands in the file is refused: the file is shared, and the password with it.
+/// Rejects a literal password in the address, because the file and thus the password are shared.
 fn refuse_password(written: &str) -> Result<(), Unusable> {
     if places(written).iter().any(|password| whole(password).is_none()) {
         return Err(unusable(
@@ -139,7 +141,7 @@ fn refuse_password(written: &str) -> Result<(), Unusable> {
     Ok(())
 }
 
-/// The passwords in an address, as they stand there.
+/// Returns the passwords in an address, in their escaped form.
 fn places(address: &str) -> Vec<&str> {
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -153,13 +155,13 @@ fn places(address: &str) -> Vec<&str> {
     in_front.into_iter().chain(behind).filter(|password| !password.is_empty()).collect()
 }
 
-/// The passwords in an address with its secrets put in, as they are and as they are written there.
-/// Nothing else in it is secret.
+/// Returns the passwords in an address after filling in secrets, both as written and unescaped. No
+/// other part is secret.
 pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
     let written = written.trim();
     let address = match whole(written) {
         Some(name) => secret(name),
-        // What is not set hides nothing that is.
+        // A name that is not set stands for itself, so that the other secrets are still found.
         None => {
             filled(written, &|name| secret(name).or_else(|| Some(name.to_owned())), escaped).ok()
         }
@@ -167,11 +169,11 @@ pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) 
     let address = address.unwrap_or_default();
     let mut found: Vec<String> =
         places(&address).iter().flat_map(|text| [(*text).to_owned(), unescaped(text)]).collect();
-    // A password that was not escaped may end elsewhere for us than for the library that sends it.
+    // An unescaped password may end at a different position for the library, which sends it.
     let config = address.parse::<Config>().ok().filter(|_| server(&address));
     let sent = config.as_ref().and_then(Config::get_password).map(String::from_utf8_lossy);
     found.extend(sent.map(std::borrow::Cow::into_owned));
-    // The name of a variable that is not set stands for itself above, and has to be told.
+    // The names of unset variables, inserted above, are no passwords, and stay visible.
     let mut names = BTreeSet::new();
     secrets::places(&Value::Text(written.to_owned()), &mut names);
     names.retain(|name| secret(name).is_none());
@@ -181,7 +183,7 @@ pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) 
     found
 }
 
-/// The name, when a text is nothing but `${NAME}`.
+/// Returns the name if the text consists of only `${NAME}`.
 fn whole(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     named(name).then_some(name)
@@ -221,7 +223,7 @@ fn ask(name: &str, secret: &dyn Fn(&str) -> Option<String>) -> Result<String, Un
     })
 }
 
-/// A secret as a part of an address: a password may hold `@` and `/`.
+/// Escapes a secret for use in an address: a password may contain `@` and `/`.
 fn escaped(value: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::new();

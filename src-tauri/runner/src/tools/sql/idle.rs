@@ -1,29 +1,29 @@
-//! Connections to an SQLite file between two questions, so that not each has to open the file and
-//! read its schema. Owns when one may be asked again: it answers as a new one would, and the file
-//! is the one that it was opened on, untouched.
+//! Pool of idle connections to an SQLite file, which saves opening the file and reading its schema
+//! for each query. Owns the conditions for reuse: the connection behaves like a new one, and the
+//! file is unchanged since it was opened.
+use touchstone_clock as clock;
 use rusqlite::Connection;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use touchstone_clock as clock;
 
-/// More are closed: each has pages of the file in memory.
+/// Maximum number of idle connections; each keeps pages of the file in memory.
 const MOST: usize = 4;
 
-/// A connection, and what it was opened on.
+/// A connection with the state of its file.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) connection: Connection,
     path: PathBuf,
-    /// Of the file before it was opened, where another would be known by it.
+    /// State of the file before it was opened; `None` if a later change might not be detected.
     state: Option<State>,
     is_plain: bool,
 }
 
 impl Opened {
-    /// Opens a file by its own path, without links.
+    /// Opens a file by its canonical path.
     pub(super) fn on<E>(
         path: PathBuf,
         open: impl FnOnce(&Path) -> Result<Connection, E>,
@@ -32,8 +32,8 @@ impl Opened {
         Ok(Self { connection: open(&path)?, path, state, is_plain: false })
     }
 
-    /// True when nothing of a question that was answered is left in it, and it is in nobody's way.
-    /// The answer waits for this, so no lock is waited for.
+    /// Returns true if no state of the last query is left and the connection blocks no writer. Does
+    /// not wait for locks, because the answer is delayed by this check.
     fn is_clean(&mut self) -> bool {
         let is_prompt = self.connection.busy_timeout(Duration::ZERO).is_ok();
         self.is_plain = self.is_plain || (is_prompt && has_no_virtual_tables(&self.connection));
@@ -43,8 +43,8 @@ impl Opened {
             && !self.has_log()
     }
 
-    /// True for a file whose writers put what they write into a log beside it. As long as a
-    /// connection stood, nobody could clear that log away.
+    /// Returns true if writers use a write-ahead log. An open connection would keep them from
+    /// removing the log.
     fn has_log(&self) -> bool {
         let mut log = OsString::from(&self.path);
         log.push("-wal");
@@ -52,16 +52,16 @@ impl Opened {
     }
 }
 
-/// Virtual tables keep things of their own in a connection: a full-text table counts the questions
-/// it was asked, and tells. None can be made without the word; who else has it in a schema is only
-/// taken for one.
+/// Returns true if the schema has no virtual tables. These keep state in the connection: a
+/// full-text table counts its queries and reveals the count. Their definition contains the word
+/// `virtual`; other uses of the word only cause a false alarm.
 fn has_no_virtual_tables(connection: &Connection) -> bool {
     let virtuals = "SELECT count(*) FROM sqlite_schema WHERE CAST(sql AS TEXT) LIKE '%virtual%'";
     connection.query_row(virtuals, [], |row| row.get(0)) == Ok(0)
 }
 
-/// What tells one state of a file from another: where it is, its length, its last change and that
-/// of what is said of it.
+/// State of a file, for detecting changes: device and inode, length, and modification and status
+/// change times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
     place: [u64; 2],
@@ -78,8 +78,8 @@ impl State {
         Some(Self { place: [meta.dev(), meta.ino()], length: meta.len(), written, changed })
     }
 
-    /// Whether whoever writes to the file from now on leaves another state. Nobody can set the date
-    /// that says so; one that lies ahead is of another clock than ours.
+    /// Returns true if every later write changes the state. Relies on the status change time, which
+    /// cannot be set by programs; a time in the future comes from another clock and is not trusted.
     fn is_settled(&self) -> bool {
         let (seconds, ns) = self.changed;
         let (changed, now) =
@@ -88,12 +88,12 @@ impl State {
     }
 }
 
-/// Connections that wait.
+/// Pool of idle connections.
 #[derive(Debug, Default)]
 pub(super) struct Idle(Mutex<Vec<Opened>>);
 
 impl Idle {
-    /// A connection to the file that is there now; all to another are closed.
+    /// Takes a connection to the file's current state; connections to other states are closed.
     pub(super) fn take(&self, path: &Path) -> Option<Opened> {
         let now = State::of(path);
         let mut waiting = self.lock();
@@ -104,7 +104,8 @@ impl Idle {
         taken
     }
 
-    /// Takes back a connection that answered, or closes it.
+    /// Returns a connection to the pool after a successful query, or closes it if it cannot be
+    /// reused.
     pub(super) fn give(&self, mut opened: Opened) {
         if opened.state.is_none()
             || !opened.is_clean()

@@ -1,5 +1,5 @@
-//! Read-only SQL for models. Owns the tool as a conductor sees it; the guards of each kind of
-//! database lie beside it.
+//! Read-only SQL for models. Owns the tool's interface; submodules contain the safeguards for each
+//! kind of database.
 mod address;
 mod idle;
 pub mod postgres;
@@ -24,10 +24,10 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::offered::Dialect;
 use touchstone_formats::value::Value;
 
-/// Longest statement, in bytes.
+/// Maximum number of bytes of a statement.
 const LONGEST: usize = 100_000;
 
-/// A database that a model may ask, and never change.
+/// A database that a model may query but not change.
 #[derive(Debug)]
 pub struct SqlTool {
     name: String,
@@ -44,8 +44,9 @@ enum Database {
 
 impl SqlTool {
     /// Reads the settings of a tool: `{kind: sql, database, description, accept_writer,
-    /// accept_functions, rows, bytes, seconds}`. Nothing is connected yet. `base` is the folder of
-    /// the workspace file; `secret` gives the value of `${NAME}` in the address.
+    /// accept_functions, rows, bytes, seconds}`. Does not connect yet. `base` is the folder of the
+    /// workspace file; `secret` returns the value for a `${NAME}` in the address. Fails if a
+    /// setting is invalid.
     pub fn open(
         name: &str,
         settings: &Value,
@@ -116,7 +117,7 @@ impl SqlTool {
         Ok(Self { name: name.to_owned(), description, caps, database })
     }
 
-    /// The tool as a model is told of it.
+    /// Returns the tool's definition for the model.
     pub fn offer(&self) -> Offer {
         let dialect = match self.database {
             Database::Sqlite(_) => Dialect::Sqlite,
@@ -125,8 +126,8 @@ impl SqlTool {
         Offer::sql(&self.name, dialect, self.description.as_deref())
     }
 
-    /// Tables and columns that can be read, as SQL, for the instructions of a model. The same
-    /// database gives the same text.
+    /// Returns the readable tables and columns as SQL, for the model's instructions. The text is
+    /// the same for the same database.
     pub async fn schema(&self) -> Result<String, ToolFailure> {
         match &self.database {
             Database::Sqlite(sqlite) => sqlite.schema(&self.caps).await,
@@ -134,7 +135,7 @@ impl SqlTool {
         }
     }
 
-    /// Looks whether the database can be reached and cannot be written; says what was found.
+    /// Checks that the database can be reached and cannot be written; describes the finding.
     pub async fn check(&self) -> Result<String, Unusable> {
         let found = match &self.database {
             Database::Sqlite(sqlite) => sqlite.check(&self.caps).await,
@@ -146,8 +147,8 @@ impl SqlTool {
         })
     }
 
-    /// Runs what a model asks: a list of rows, or a map `{rows, truncated, note}` when some are
-    /// missing.
+    /// Runs a model's query. Returns a list of rows, or a map `{rows, truncated, note}` if the
+    /// result is incomplete.
     pub async fn call(&self, params: &Value, stop: &CancellationToken) -> Called {
         let sql = statement(params)?;
         match &self.database {
@@ -157,7 +158,7 @@ impl SqlTool {
     }
 }
 
-/// The statement among the arguments.
+/// Returns the statement in the arguments.
 fn statement(params: &Value) -> Result<&str, ToolFailure> {
     let sql = match params.get("sql") {
         Some(Value::Text(sql)) => sql.as_str(),
@@ -179,7 +180,7 @@ fn statement(params: &Value) -> Result<&str, ToolFailure> {
     Ok(sql)
 }
 
-/// What a call that took too long comes to.
+/// Returns the error for a timeout.
 fn too_long(caps: &Caps) -> ToolFailure {
     let limit = caps.time.as_secs();
     let unit = if limit == 1 { "second" } else { "seconds" };
@@ -188,13 +189,13 @@ fn too_long(caps: &Caps) -> ToolFailure {
     ))
 }
 
-/// What a call that a person stopped comes to.
+/// Returns the error for a call that the user stopped.
 fn stopped() -> ToolFailure {
     ToolFailure::new("The query was stopped.")
 }
 
-/// A message of a database with the place it speaks of: `near "FRMO": syntax error (at character
-/// 10: "FRMO t")`.
+/// Adds the position to a database's error message: `near "FRMO": syntax error (at character 10:
+/// "FRMO t")`.
 fn placed(message: &str, sql: &str, character: Option<usize>) -> String {
     let Some(at) = character else { return message.to_owned() };
     let rest: String = sql.chars().skip(at.saturating_sub(1)).take(24).collect();

@@ -1,6 +1,6 @@
-//! Questions to a PostgreSQL server that change nothing. Owns its guards: a role that only reads, a
-//! read-only transaction whose snapshot is taken before anything untrusted runs, one statement of
-//! the extended protocol, and a connection for each call.
+//! Read-only queries to a PostgreSQL server. Owns the safeguards: a role without write permissions,
+//! a read-only transaction whose snapshot is taken before untrusted code runs, a single statement
+//! through the extended protocol, and a connection per call.
 use super::address::Server;
 use super::role;
 use super::schema::{self, Column, Table, quoted};
@@ -23,15 +23,16 @@ use touchstone_formats::value::Value;
 pub struct Postgres {
     server: Server,
     accept_writer: bool,
-    /// Names of functions that the role may run all the same.
+    /// Names of risky functions that the user accepts.
     accepted: Vec<String>,
-    /// Whether the role was judged; a refusal is judged again, for somebody may have mended it.
+    /// Description of the role after a successful check. A failed check is repeated, because the
+    /// role may have been fixed.
     judged: OnceCell<String>,
 }
 
-/// What precedes every untrusted statement: a transaction that cannot write, limits of its own, and
-/// a snapshot, after which the transaction cannot be made one that writes. All of it is ours, so it
-/// may go as one message.
+/// Returns the statements that precede every untrusted statement: they start a read-only
+/// transaction, set limits, and take a snapshot, after which the transaction cannot be made
+/// writable. They contain no untrusted text, therefore they may be sent as one message.
 pub fn opening(time: Duration) -> String {
     let whole = time.as_millis().clamp(1, 86_400_000);
     let lock = whole.min(5000);
@@ -49,7 +50,7 @@ impl Postgres {
     }
 
     pub(super) async fn call(&self, sql: &str, caps: &Caps, stop: &CancellationToken) -> Called {
-        // The futures of a connection are large: they are kept on the heap.
+        // Connection futures are large, and are boxed.
         let judged = Box::pin(async {
             let judged = self.judged.get_or_try_init(|| self.judge(caps)).await;
             judged.map(|_| ()).map_err(|unusable| ToolFailure::new(unusable.message))
@@ -94,7 +95,7 @@ impl Postgres {
         Session::open(&self.server).await.map_err(ToolFailure::new)
     }
 
-    /// Does something unless it takes too long or is stopped.
+    /// Runs a future with timeout and cancellation.
     async fn within<T>(
         &self,
         caps: &Caps,
@@ -108,7 +109,8 @@ impl Postgres {
         }
     }
 
-    /// What was found, or why the role is not to be used.
+    /// Checks the role. Returns a description, or fails if the role can do more than read and
+    /// `accept_writer` is not set.
     async fn judge(&self, caps: &Caps) -> Result<String, Unusable> {
         let never = CancellationToken::new();
         let looked = self.within(caps, &never, async {
@@ -148,7 +150,7 @@ impl Postgres {
     }
 }
 
-/// Runs one untrusted statement and shapes what comes back.
+/// Runs one untrusted statement and builds the result.
 async fn ask(client: &Client, sql: &str, caps: &Caps, cancel: Cancel) -> Called {
     let failed = |error: tokio_postgres::Error| failure(&error, sql, caps);
     client.batch_execute(&opening(caps.time)).await.map_err(failed)?;
@@ -167,8 +169,8 @@ async fn ask(client: &Client, sql: &str, caps: &Caps, cancel: Cancel) -> Called 
         let cells: Result<Vec<Value>, _> =
             readings.iter().enumerate().map(|(at, reading)| reading.cell(&row, at)).collect();
         if !shaped.push(cells.map_err(failed)?) {
-            // The rest is not wanted; the connection ends with the call, and with it the
-            // transaction.
+            // The rest is not needed; the connection ends with the call, and the transaction with
+            // it.
             cancel.now().await;
             return Ok(shaped.finish());
         }
@@ -182,10 +184,10 @@ async fn ask(client: &Client, sql: &str, caps: &Caps, cancel: Cancel) -> Called 
     Ok(shaped.finish())
 }
 
-/// The statement that is run, and how its columns are read. A query is put into one of ours, which
-/// asks for its values as text, cut to what can be shown and no more rows than wanted. What cannot
-/// stand there (EXPLAIN, SHOW) runs as it is. Nothing is safe because of this form: the transaction
-/// and the role guard both.
+/// Returns the statement to run, with a conversion for each column. A query is wrapped in an outer
+/// query, which returns values as text, cut to the displayable length, with a row limit. Statements
+/// that cannot be wrapped (EXPLAIN, SHOW) run unchanged. Wrapping is no safeguard: the transaction
+/// and the role are.
 async fn form(
     client: &Client,
     sql: &str,
@@ -217,17 +219,17 @@ async fn form(
     }
 }
 
-/// How a column is asked for and read.
+/// Conversion of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
     Bool,
     Number,
     Text,
     Json,
-    /// A list or a row: asked for as JSON.
+    /// A list or a row: converted to JSON by the server.
     Structured,
     Bytes,
-    /// As the server sends it when nothing can be asked of it.
+    /// The server's own format, for a statement that could not be wrapped.
     Raw,
 }
 
@@ -283,7 +285,7 @@ impl Reading {
     }
 }
 
-/// The bytes of a value.
+/// Raw bytes of a value.
 struct Sent<'a>(&'a [u8]);
 
 impl<'a> FromSql<'a> for Sent<'a> {
@@ -299,7 +301,7 @@ impl<'a> FromSql<'a> for Sent<'a> {
     }
 }
 
-/// A value in the form that the server keeps it in: what EXPLAIN and SHOW give is text.
+/// Converts a value from the server's binary format. EXPLAIN and SHOW return text.
 fn raw(kind: &Type, bytes: &[u8]) -> Value {
     let text = || String::from_utf8_lossy(bytes).into_owned();
     match (kind, bytes) {
@@ -315,7 +317,7 @@ fn raw(kind: &Type, bytes: &[u8]) -> Value {
         (&Type::JSON, _) => shape::structured(&text()),
         (&Type::BOOL, &[truth]) => Value::Bool(truth != 0),
         (&Type::INT2 | &Type::INT4 | &Type::INT8, &[first, ..]) if bytes.len() <= 8 => {
-            // A whole number, its sign carried on to the left.
+            // Sign extension of a big-endian integer.
             let mut whole = [if first >= 0x80 { 0xff } else { 0 }; 8];
             whole[8 - bytes.len()..].copy_from_slice(bytes);
             Value::Number(i64::from_be_bytes(whole).to_string())
@@ -325,13 +327,13 @@ fn raw(kind: &Type, bytes: &[u8]) -> Value {
     }
 }
 
-/// An error of a statement, in the server's words, with its place in what the model wrote.
+/// Converts an error of a statement: the server's message, with the position in the model's query.
 fn failure(error: &tokio_postgres::Error, sql: &str, caps: &Caps) -> ToolFailure {
     let said = words(error);
     match error.as_db_error() {
         Some(known) if *known.code() == SqlState::QUERY_CANCELED => too_long(caps),
         Some(known) => {
-            // The place is one in our own form when it lies behind the end of the model's.
+            // A position after the end of the model's query refers to the wrapping query.
             let place = match known.position() {
                 Some(ErrorPosition::Original(place)) => usize::try_from(*place).ok(),
                 _ => None,

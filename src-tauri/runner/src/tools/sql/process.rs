@@ -1,7 +1,7 @@
-//! Questions to SQLite files in a process of their own. A statement may need any amount of memory
-//! before its first row, and SQLite counts memory for a whole process, so whoever answers shares it
-//! with nobody: it has a bound of its own, writes nothing to a disk, and is ended when it takes too
-//! long. It is this program, begun again with `ARGUMENT`.
+//! Answers queries on SQLite files in a separate process. A statement may need any amount of memory
+//! before its first row, and SQLite counts memory per process; therefore each query has a process
+//! with its own limit, which writes nothing to disk and is killed after a timeout. The process is
+//! this program, started with `ARGUMENT`.
 use super::idle::Idle;
 use super::shape::Caps;
 use super::sqlite::{self, Watch};
@@ -22,36 +22,36 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// The first argument of a process that answers questions.
+/// First argument that makes the program answer queries.
 pub const ARGUMENT: &str = "answer-sqlite-questions";
 
-/// Most memory that SQLite may take in one process, in MiB.
+/// Maximum memory that SQLite may use in one process, in MiB.
 const HEAP: u64 = 128;
 
-/// Most memory that a process may map beyond what it has when it begins, in MiB: what SQLite may
-/// take, rows on their way, and the rest.
+/// Maximum memory that a process may map in addition to its initial size, in MiB: for SQLite, rows
+/// in transit, and the rest.
 const MAPPED: u64 = 512;
 
-/// Questions that are answered at the same time; others wait for their turn.
+/// Maximum number of queries answered concurrently; others wait.
 const AT_A_TIME: usize = 8;
 
-/// Processes that wait for the next question, about whatever database.
+/// Maximum number of idle processes; they are shared by all databases.
 const MOST_IDLE: usize = 4;
 
-/// Between two looks whether an answer is still wanted.
+/// Interval of checks for cancellation while waiting for an answer.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Longest line of an answer: rows are bounded, and their text is escaped twice.
+/// Maximum number of bytes of a line. The size of rows is limited, and their text is escaped twice.
 const LONGEST_ANSWER: usize = 64 << 20;
 
-/// What is asked of a file.
+/// A request about a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Question {
-    /// What a model wrote.
+    /// Runs a model's query.
     Rows(String),
-    /// Its tables, as a text.
+    /// Describes the tables as text.
     Schema,
-    /// How many tables and views it has.
+    /// Counts tables and views.
     Count,
 }
 
@@ -59,10 +59,10 @@ static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 static TURNS: Semaphore = Semaphore::const_new(AT_A_TIME);
 static WAITING: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
-/// Names the program that answers when it is begun with `ARGUMENT`. Without one, questions are
-/// answered in this process, where nothing bounds the memory of a single one.
+/// Sets the program to start with `ARGUMENT`. If it is not set, queries are answered in this
+/// process, without a memory limit per query.
 pub fn answer_with(program: PathBuf) {
-    // The first word counts: a process has one program.
+    // Only the first call has an effect: a process has one program.
     let _ = PROGRAM.set(program);
 }
 
@@ -70,12 +70,12 @@ pub(super) fn is_set_up() -> bool {
     PROGRAM.get().is_some()
 }
 
-/// Waits until another question may be answered.
+/// Waits until another query may be answered.
 pub(super) async fn turn() -> Option<SemaphorePermit<'static>> {
     TURNS.acquire().await.ok()
 }
 
-/// What a question comes to that needs too much memory.
+/// Returns the error for a query that needs too much memory.
 pub(super) fn too_much_memory() -> String {
     format!(
         "The query needs more than {HEAP} MiB of memory and was stopped. Ask for less: a condition, fewer or shorter values, or an \
@@ -83,9 +83,9 @@ pub(super) fn too_much_memory() -> String {
     )
 }
 
-/// Asks a process, and ends it when there is no answer by `deadline` or it was stopped. One that
-/// breaks off says nothing about the question, for somebody else may have ended it: another is
-/// asked, once.
+/// Sends a request to a process, and kills the process if there is no answer by `deadline` or the
+/// request is stopped. If the process exits early, it may have been killed by someone else, and the
+/// request is sent once more to another process.
 pub(super) fn ask(
     path: &Path,
     question: &Question,
@@ -97,7 +97,7 @@ pub(super) fn ask(
     let line = request(path, question, caps);
     let mut waiting = self::waiting().pop();
     for _ in 0..2 {
-        // One that waited may have been ended meanwhile.
+        // An idle process may have been killed meanwhile.
         let sent = waiting.take().and_then(|mut worker| worker.send(&line).ok().map(|()| worker));
         let mut worker = if let Some(worker) = sent {
             worker
@@ -118,7 +118,7 @@ pub(super) fn ask(
             Heard::End => continue,
         };
         let answer = answer_of(&reply).ok_or_else(broke_off)?;
-        // Only one that did what it should is asked again.
+        // Only a process that succeeded is reused.
         if answer.is_ok() {
             let mut waiting = self::waiting();
             if waiting.len() < MOST_IDLE {
@@ -130,13 +130,13 @@ pub(super) fn ask(
     Err(broke_off())
 }
 
-/// What came of waiting for an answer.
+/// Result of waiting for an answer.
 enum Heard {
     /// The answer.
     Line(String),
-    /// None that can be used, or none in time.
+    /// An unusable answer, or none in time.
     Nothing,
-    /// It broke off.
+    /// The process exited.
     End,
 }
 
@@ -144,7 +144,7 @@ fn waiting() -> MutexGuard<'static, Vec<Worker>> {
     WAITING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A process that answers, ended when it is dropped.
+/// A process that answers requests. It is killed on drop.
 #[derive(Debug)]
 struct Worker {
     child: Child,
@@ -156,11 +156,12 @@ impl Worker {
     fn start() -> std::io::Result<Self> {
         let missing = || std::io::Error::other("its program is not known");
         let mut command = Command::new(PROGRAM.get().ok_or_else(missing)?);
-        // No key of this process is in its surroundings. What its libraries are found by may be.
+        // The environment is cleared, because it may contain keys; only the path of libraries is
+        // kept.
         command.arg(ARGUMENT).env_clear();
         command.envs(std::env::vars_os().filter(|(name, _)| name == "LD_LIBRARY_PATH"));
-        // In a process group of its own: a key of the terminal that asks us to stop ends no
-        // question that is under way.
+        // In its own process group, so that Ctrl-C in the terminal does not end queries in
+        // progress.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         match (child.stdin.take(), child.stdout.take()) {
@@ -176,7 +177,7 @@ impl Worker {
         self.questions.flush()
     }
 
-    /// The next line. An error when nobody waits any more.
+    /// Returns the next line. Fails if the request was stopped.
     fn reply(&mut self, deadline: Instant, stop: &CancellationToken) -> Result<Heard, ToolFailure> {
         let mut line = Vec::new();
         loop {
@@ -203,7 +204,7 @@ impl Worker {
         }
     }
 
-    /// Waits a moment for something to read. True when there is, or an end.
+    /// Waits briefly for output. Returns true if there is any, or if the output has ended.
     fn has_more(&self) -> bool {
         let moment = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
         let mut watched = [PollFd::new(self.answers.get_ref(), PollFlags::IN)];
@@ -244,7 +245,7 @@ fn request(path: &Path, question: &Question, caps: &Caps) -> String {
     format!("{}\n", json::write(&map, false))
 }
 
-/// A question as it was sent, with the file and the bounds.
+/// Parses a request into file, question and limits.
 fn read_request(line: &str) -> Option<(PathBuf, Question, Caps)> {
     let map = json::read(line).ok()?;
     let text = |name: &str| map.get(name).and_then(Value::text);
@@ -281,10 +282,10 @@ fn answer_of(line: &str) -> Option<Called> {
     map.get("value").cloned().map(Ok)
 }
 
-/// Answers questions from standard input, a line each, until there are no more.
+/// Answers requests from standard input, one per line, until it ends.
 pub fn answer_questions() -> ExitCode {
     if end_with_who_asks().is_err() || bound().is_none() {
-        // Without its bounds it answers nothing.
+        // Without limits it answers nothing.
         return ExitCode::from(2);
     }
     let idle = Idle::default();
@@ -312,13 +313,12 @@ pub fn answer_questions() -> ExitCode {
     }
 }
 
-/// Watches whoever asks: when they are gone, however they ended, nobody wants the answer that is
-/// being looked for.
+/// Kills this process when the requesting process is gone, however it ended, because the answer is
+/// no longer needed.
 fn end_with_who_asks() -> std::io::Result<()> {
     let input = std::io::stdin();
     let watch = move || {
-        // Nothing is waited for but the other end of standard input being shut, which is always
-        // told.
+        // No events are requested; the closing of standard input's other end is always reported.
         let mut watched = [PollFd::new(&input, PollFlags::empty())];
         while poll(&mut watched, None).is_err() {}
         let _ = kill_process(getpid(), Signal::KILL);
@@ -330,7 +330,7 @@ fn end_with_who_asks() -> std::io::Result<()> {
         .map(drop)
 }
 
-/// Bounds the memory of this process. None when that cannot be done.
+/// Limits the memory of this process. Returns `None` if that fails.
 fn bound() -> Option<()> {
     let heap = i64::try_from(HEAP << 20).ok()?;
     let connection = Connection::open_in_memory().ok()?;
@@ -339,7 +339,7 @@ fn bound() -> Option<()> {
     if is_set != Ok(heap) {
         return None;
     }
-    // The system's own bound, should memory be taken that SQLite does not count.
+    // Limit of the operating system, in case of memory that SQLite does not count.
     let status = fs_err::read_to_string("/proc/self/status").ok()?;
     let mapped =
         status.lines().find_map(|line| line.strip_prefix("VmSize:")?.trim().strip_suffix(" kB"))?;

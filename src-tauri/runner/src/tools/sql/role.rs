@@ -1,10 +1,10 @@
-//! **Pure.** What a PostgreSQL role may do beyond reading: the question that finds it out, and the
-//! sentence for people.
+//! **Pure.** Permissions of a PostgreSQL role beyond reading: the query that finds them, and the
+//! message for the user.
 use crate::tools::Unusable;
 
-/// Lists what the role may do beyond reading, one reason a row. Roles that it may become count as
-/// its own. The server's own catalogs do not: everyone may set what is there for their own session
-/// only.
+/// Query for the role's permissions beyond reading, one reason per row. Includes those of roles
+/// that it may become. Excludes the server's own catalogs, in which everyone may change settings
+/// for their own session.
 pub(super) const QUESTION: &str = "
 WITH mine AS (
   SELECT oid, rolname, rolsuper, rolcreaterole, rolcreatedb, rolreplication
@@ -31,10 +31,10 @@ SELECT reason FROM (
     WHERE pg_catalog.has_database_privilege(mine.oid, pg_catalog.current_database(), 'CREATE')
 ) found ORDER BY rank, reason LIMIT 20";
 
-/// Lists functions that the role may run and whose effects a rollback does not undo: name with
-/// arguments, and the statement that takes the right away. Every database gives some of them to
-/// everyone. Advisory locks are not among them: those end with the connection, and each call has
-/// one of its own. Of a superuser none are listed, for no statement takes them away.
+/// Query for functions that the role may run and whose effects a rollback does not undo: name with
+/// arguments, and the statement that revokes the permission. Every database grants some of them to
+/// everyone. Advisory locks are excluded: they end with the connection, and each call has its own.
+/// For a superuser none are listed, because no statement revokes them.
 pub(super) const FUNCTIONS: &str = "
 WITH mine AS (
   SELECT oid FROM pg_catalog.pg_roles WHERE pg_catalog.pg_has_role(current_user, oid, 'MEMBER')
@@ -77,28 +77,29 @@ SELECT CASE nspname WHEN 'pg_catalog' THEN proname ELSE nspname || '.' || pronam
   'REVOKE EXECUTE ON ROUTINE ' || name || ' FROM ' || COALESCE(grantees, 'PUBLIC') || ';'
 FROM named ORDER BY nspname = 'pg_catalog' DESC, nspname, name LIMIT 500";
 
-/// What a role may do beyond reading.
+/// Permissions of a role beyond reading.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Powers {
-    /// Reasons that hold whatever functions it may run.
+    /// Reasons other than functions.
     pub(super) reasons: Vec<String>,
-    /// Functions whose effects a rollback does not undo, with the statement that takes each away.
+    /// Functions whose effects a rollback does not undo, each with the statement that revokes it.
     pub(super) functions: Vec<(String, String)>,
 }
 
 impl Powers {
-    /// True when it may only read.
+    /// Returns true if the role may only read.
     pub(super) fn is_empty(&self) -> bool {
         self.reasons.is_empty() && self.functions.is_empty()
     }
 
-    /// Takes out functions that the person accepts, by their names.
+    /// Removes functions that the user accepts, by name.
     pub(super) fn without(mut self, accepted: &[String]) -> Self {
         self.functions.retain(|(name, _)| !accepted.contains(name));
         self
     }
 
-    /// All of it as one clause: `it may write to public.t, it may run pg_terminate_backend`.
+    /// Formats everything as one clause, such as `it may write to public.t; it may run functions
+    /// that a rollback does not undo: pg_terminate_backend`.
     pub(super) fn clause(&self) -> String {
         let mut names: Vec<String> = self.functions.iter().map(|(name, _)| name.clone()).collect();
         names.dedup();
@@ -128,10 +129,10 @@ impl Powers {
     }
 }
 
-/// How many reasons are told.
+/// Maximum number of reasons to list.
 const TOLD: usize = 3;
 
-/// The reasons as one clause: `it is a superuser, it may write to public.t and 4 more`.
+/// Formats the reasons as one clause: `it is a superuser, it may write to public.t and 4 more`.
 pub(super) fn told(reasons: &[String]) -> String {
     let first = reasons.iter().take(TOLD).map(String::as_str).collect::<Vec<_>>().join(", ");
     match reasons.len().saturating_sub(TOLD) {
@@ -140,7 +141,7 @@ pub(super) fn told(reasons: &[String]) -> String {
     }
 }
 
-/// Why a role is not used.
+/// Returns the error for a role that is refused.
 pub(super) fn refused(role: &str, database: &str, powers: &Powers) -> Unusable {
     Unusable {
         message: format!("The role {role} may do more than read: {}.", powers.clause()),

@@ -1,39 +1,38 @@
-//! **Pure.** Tables of a database as a text for the instructions of a model: what can be asked for,
-//! in the words of SQL.
+//! **Pure.** Describes the tables of a database as SQL, for the model's instructions.
 use std::fmt::Write as _;
 
-/// Most bytes of a schema. More would crowd out the question.
+/// Maximum number of bytes of a schema. More would crowd out the question.
 const MOST: usize = 64 << 10;
 
 /// A table or view.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Table {
-    /// Name as it stands in a query, quoted where need be.
+    /// Name in the form for queries, quoted if necessary.
     pub(super) name: String,
-    /// `TABLE`, `VIEW`.
+    /// `TABLE` or `VIEW`.
     pub(super) kind: &'static str,
-    /// What its owner wrote about it.
+    /// Comment of the database's owner.
     pub(super) note: Option<String>,
-    /// In order.
+    /// Columns in order.
     pub(super) columns: Vec<Column>,
-    /// Keys as SQL writes them: `PRIMARY KEY (id)`.
+    /// Keys in SQL notation: `PRIMARY KEY (id)`.
     pub(super) keys: Vec<String>,
 }
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Column {
-    /// Name, quoted where need be.
+    /// Name, quoted if necessary.
     pub(super) name: String,
-    /// Type as its database writes it; may be empty in SQLite.
+    /// Type in the database's notation; may be empty in SQLite.
     pub(super) kind: String,
-    /// True when it is never null.
+    /// True if the column is `NOT NULL`.
     pub(super) required: bool,
-    /// What its owner wrote about it, or the values it may have.
+    /// Comment of the database's owner, or the permitted values.
     pub(super) note: Option<String>,
 }
 
-/// Writes tables in the order given. What does not fit is counted.
+/// Formats tables in the given order. Tables that do not fit are only counted.
 pub(super) fn write(dialect: &str, tables: &[Table]) -> String {
     let mut out = format!("-- {dialect}\n");
     if tables.is_empty() {
@@ -79,13 +78,13 @@ fn remark(note: Option<&str>) -> String {
         .map_or_else(String::new, |note| format!(" -- {}", one_line(note)))
 }
 
-/// What an owner wrote stays on its line, whatever it holds.
+/// Replaces control characters, which keeps an owner's comment on one line.
 fn one_line(text: &str) -> String {
     let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     plain.trim().to_owned()
 }
 
-/// A name as it stands in a query.
+/// Quotes a name for use in a query, if necessary.
 pub(super) fn quoted(name: &str) -> String {
     let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');

@@ -1,23 +1,24 @@
-//! **Pure.** Rows of a database as a result for a model: bounded in rows, bytes and cells, with
-//! numbers kept exactly. Owns no connection; both kinds of database shape what they read here.
+//! **Pure.** Builds tool results from database rows: limited in rows, bytes and cells, with exact
+//! numbers. Owns no connection; both kinds of databases use it.
 use crate::tools::ToolFailure;
 use std::collections::HashSet;
 use std::time::Duration;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// What one call may give back and how long it may take.
+/// Limits of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
-    /// Most rows.
+    /// Maximum number of rows.
     pub rows: usize,
-    /// Most bytes of all rows, written as JSON.
+    /// Maximum number of bytes of all rows, formatted as JSON.
     pub bytes: usize,
-    /// Most bytes of one value; longer ones are cut.
+    /// Maximum number of bytes of one value; longer ones are cut.
     pub cell: usize,
-    /// Most columns; more are refused, since nobody knows which of them matter.
+    /// Maximum number of columns; a result with more is refused, because it is unclear which of
+    /// them matter.
     pub columns: usize,
-    /// Longest time, everything included.
+    /// Timeout of the whole call.
     pub time: Duration,
 }
 
@@ -33,21 +34,21 @@ impl Default for Caps {
     }
 }
 
-/// Rows on their way to a model.
+/// A result that is being built.
 #[derive(Debug)]
 pub(super) struct Rows {
     caps: Caps,
     names: Vec<Value>,
     kept: Vec<Value>,
     bytes: usize,
-    /// Why no more rows are wanted.
+    /// Note on the limit that was reached; no more rows are added then.
     full: Option<String>,
     cells_cut: bool,
 }
 
 impl Rows {
-    /// Starts with the names of the columns; the same name twice gets a number, so that no value
-    /// hides another.
+    /// Creates a result with these column names. Duplicate names get a number, so that every value
+    /// is kept. Fails if there are too many columns.
     pub(super) fn new<'a>(
         caps: &Caps,
         names: impl IntoIterator<Item = &'a str>,
@@ -64,7 +65,7 @@ impl Rows {
         Ok(Rows { caps: *caps, names, kept: Vec::new(), bytes: 2, full: None, cells_cut: false })
     }
 
-    /// Takes a row. False when no more are wanted.
+    /// Adds a row. Returns false if no more rows fit.
     pub(super) fn push(&mut self, cells: Vec<Value>) -> bool {
         if self.kept.len() == self.caps.rows {
             self.full =
@@ -93,7 +94,7 @@ impl Rows {
         true
     }
 
-    /// The result: a list of rows; a map that says so when something is missing from it.
+    /// Returns the result: a list of rows, or a map with a note if it is incomplete.
     pub(super) fn finish(self) -> Value {
         let mut notes = Vec::new();
         if let Some(full) = self.full {
@@ -136,7 +137,7 @@ impl Rows {
     }
 }
 
-/// Names that all differ.
+/// Makes names unique.
 fn distinct(names: &[&str]) -> Vec<String> {
     let mut taken: HashSet<String> = names.iter().map(|&name| name.to_owned()).collect();
     let mut seen = HashSet::new();
@@ -157,8 +158,7 @@ fn distinct(names: &[&str]) -> Vec<String> {
     out
 }
 
-/// A number as a database writes it; what JSON does not know as a number (`NaN`, `Infinity`) is
-/// text.
+/// Converts a database's number; values that are no JSON numbers (`NaN`, `Infinity`) become text.
 pub(super) fn number(text: &str) -> Value {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if digits.starts_with(|c: char| c.is_ascii_digit()) {
@@ -168,7 +168,7 @@ pub(super) fn number(text: &str) -> Value {
     }
 }
 
-/// A float in the fewest digits that give the same float again.
+/// Converts a float, using the fewest digits that parse to the same float.
 pub(super) fn float(float: f64) -> Value {
     if float.is_nan() {
         return Value::from("NaN");
@@ -179,13 +179,12 @@ pub(super) fn float(float: f64) -> Value {
     Value::Number(format!("{float:?}"))
 }
 
-/// What is said instead of bytes.
+/// Returns the placeholder for binary data.
 pub(super) fn bytes(count: &str) -> Value {
     Value::Text(format!("<{count} {}>", if count == "1" { "byte" } else { "bytes" }))
 }
 
-/// A JSON text as what it holds; text that holds none, because it was cut or is too deep, stays
-/// text.
+/// Parses a JSON text; text that is not valid, because it was cut or is too deep, stays text.
 pub(super) fn structured(text: &str) -> Value {
     json::embedded(text).or_else(|| json::read(text).ok()).unwrap_or_else(|| Value::from(text))
 }
@@ -194,7 +193,7 @@ fn rows(count: usize) -> String {
     if count == 1 { "row is".to_owned() } else { format!("{count} rows are") }
 }
 
-/// A size for people.
+/// Formats a size for display.
 pub(super) fn size(bytes: usize) -> String {
     match bytes {
         b if b >= 1 << 20 && b % (1 << 20) == 0 => format!("{} MiB", b >> 20),

@@ -1,6 +1,5 @@
-//! Questions to an SQLite file that nobody can change by asking. Owns its guards: the file is
-//! opened for reading, an allow-list judges everything a statement would do, sizes are limited, and
-//! a clock stops what takes too long.
+//! Read-only queries on an SQLite file. Owns the safeguards: the file is opened read-only, an
+//! allow-list checks every action of a statement, sizes are limited, and long queries are stopped.
 use super::idle::{Idle, Opened};
 use super::process::{self, Question};
 use super::schema::{self, Column, Table, quoted};
@@ -20,20 +19,20 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Steps of SQLite's machine between two looks at the clock.
+/// Number of SQLite VM steps between two checks of the clock.
 const STEPS: i32 = 1000;
 
-/// How long after the deadline a call is still waited for: a single step may be a slow one.
+/// Extra time after the deadline, because a single step may be slow.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Largest value that a statement may make or read. Some functions take the square of it in time,
-/// without a look at the clock.
+/// Maximum number of bytes of a value that a statement may create or read. Some functions take
+/// quadratic time without a check of the clock.
 const LARGEST: i32 = 1_000_000;
 
-/// Most steps of SQLite's machine for one question: work is bounded on a fast machine, too.
+/// Maximum number of SQLite VM steps per query, which limits the work on fast machines as well.
 const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 2_000_000_000 };
 
-/// Most of a file that is kept in memory, as SQLite has it: in KiB below 0.
+/// Page cache size in SQLite's notation: a negative number of KiB.
 const CACHE: i64 = -2000;
 
 /// A database in a file.
@@ -77,9 +76,8 @@ impl Sqlite {
         }
     }
 
-    /// Answers a question, in a process with bounded memory where this program can start one.
-    /// Whoever waits is free again at the deadline, whatever the process or thread is at; dropping
-    /// the future ends it.
+    /// Answers a question, in a process with limited memory if this program can start one. Returns
+    /// at the deadline, whatever the process or thread is doing; dropping the future ends the work.
     async fn answer(&self, question: Question, caps: &Caps, stop: &CancellationToken) -> Called {
         let permit = tokio::select! {
             biased;
@@ -131,13 +129,13 @@ pub(super) fn answer(
             let asked = asked?;
             let rows = ask(&asked.connection, sql, caps)
                 .map_err(|failure| too_much_work(&steps).unwrap_or(failure))?;
-            // Only one that did what it should is asked again.
+            // Only a connection that succeeded is reused.
             idle.give(asked);
             Ok(rows)
         }
         Question::Schema => {
             let mut guarded = open(path, watch)?.connection;
-            // Our own questions are about the schema, which the allow-list hides from a model's.
+            // These queries need the schema, which the allow-list hides from models.
             lift(&mut guarded)?;
             let tables = tables(&guarded).map_err(|error| failure(&error, ""))?;
             Ok(Value::Text(schema::write("SQLite", &tables)))
@@ -159,7 +157,7 @@ fn too_much_work(steps: &AtomicU64) -> Option<ToolFailure> {
     })
 }
 
-/// What ends a question before it has its answer.
+/// Conditions that end a query early.
 pub(super) struct Watch {
     deadline: Instant,
     stop: CancellationToken,
@@ -171,7 +169,7 @@ impl Watch {
         Self { deadline, stop, steps: Arc::default() }
     }
 
-    /// Looks after a connection until its next question.
+    /// Installs the watch on a connection, in place of an earlier one.
     fn over(self, connection: &mut Connection) -> Result<(), ToolFailure> {
         self.begin(connection).map_err(|error| failure(&error, ""))
     }
@@ -190,9 +188,9 @@ impl Watch {
     }
 }
 
-/// Opens a file with every guard in place.
+/// Opens a file with all safeguards in place.
 fn open(path: &Path, watch: Watch) -> Result<Opened, ToolFailure> {
-    // A link in the settings is followed here, once; SQLite itself follows none.
+    // A symbolic link in the settings is resolved here, once; SQLite itself follows none.
     let path = fs_err::canonicalize(path)
         .map_err(|_| ToolFailure::new("The database file is not there."))?;
     if !path.is_file() {
@@ -217,7 +215,7 @@ fn guard(connection: &mut Connection, watch: Watch) -> rusqlite::Result<()> {
         (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
         (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
-        // A misspelt column is an error, and not the text of its name.
+        // A misspelled column is an error, instead of a string with its name.
         (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
     ] {
         connection.set_db_config(setting, on)?;
@@ -237,10 +235,9 @@ fn guard(connection: &mut Connection, watch: Watch) -> rusqlite::Result<()> {
         connection.set_limit(limit, most)?;
     }
     watch.begin(connection)?;
-    // Else the file says how much of it is kept in memory.
+    // Otherwise the file determines the size of its page cache.
     connection.pragma_update(None, "cache_size", CACHE)?;
-    // What a question needs on the way is never written to a disk. How much memory that may take is
-    // bounded by `process`.
+    // Temporary data is never written to disk. Its memory is limited by `process`.
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.authorizer(Some(judge))
 }
@@ -250,10 +247,10 @@ fn lift(connection: &mut Connection) -> Result<(), ToolFailure> {
     connection.authorizer(none).map_err(|error| failure(&error, ""))
 }
 
-/// What a statement may do: read, and call functions that only compute.
+/// Allows a statement to read, and to call functions that only compute.
 fn judge(context: AuthContext<'_>) -> Authorization {
     let fine = match context.action {
-        // Full-text tables look with the pragma whether their file has changed.
+        // Full-text tables use this pragma to detect changes of their file.
         AuthAction::Select
         | AuthAction::Recursive
         | AuthAction::Pragma { pragma_name: "data_version", pragma_value: None } => true,
@@ -268,11 +265,11 @@ fn judge(context: AuthContext<'_>) -> Authorization {
     if fine { Authorization::Allow } else { Authorization::Deny }
 }
 
-/// Tables that are none: they run pragmas or show raw pages.
+/// Virtual tables that run pragmas or expose raw pages.
 const HIDDEN: [&str; 3] = ["pragma_", "sqlite_dbpage", "fts3tokenize"];
 
-/// Functions that compute and touch nothing. What is not here cannot be called: `load_extension`,
-/// `fts3_tokenizer`, `readfile` …
+/// Functions that only compute. Others cannot be called, such as `load_extension`, `fts3_tokenizer`
+/// and `readfile`.
 const FUNCTIONS: &str = "
     abs avg char coalesce concat concat_ws count format glob group_concat hex if ifnull iif instr last_insert_rowid length like
     likelihood likely lower ltrim max min nullif octet_length printf quote random randomblob replace round rtrim sign soundex
@@ -325,7 +322,7 @@ fn cell(value: ValueRef<'_>) -> Value {
 const ONLY_READS: &str =
     "Only one query that reads can be run here: SELECT, WITH … SELECT, VALUES or EXPLAIN.";
 
-/// An error in the database's own words, without the path of its file.
+/// Converts an error: the database's message, without the path of the file.
 fn failure(error: &rusqlite::Error, sql: &str) -> ToolFailure {
     use rusqlite::Error::{MultipleStatement, SqlInputError, SqliteFailure};
     let code = error.sqlite_error_code();
@@ -349,7 +346,7 @@ fn failure(error: &rusqlite::Error, sql: &str) -> ToolFailure {
     })
 }
 
-/// Tables and views with their columns and keys, in the order of their names.
+/// Returns tables and views with their columns and keys, sorted by name.
 fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
     let mut list = connection.prepare(
         "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')
@@ -360,13 +357,13 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
     named
         .map(|named| {
             let named = named?;
-            // A view that may not be asked here, or whose tables are gone, hides no other.
+            // A view that cannot be queried here does not hide the other tables.
             table(connection, &named).or_else(|error| left_out(&named, &error).ok_or(error))
         })
         .collect()
 }
 
-/// A view without its columns, and why it cannot be asked.
+/// Returns a view without columns, with a note on the reason that it cannot be queried.
 fn left_out((name, kind): &(String, String), error: &rusqlite::Error) -> Option<Table> {
     let note = format!("Cannot be asked here: {}", failure(error, "").message);
     let of_whole_file = matches!(

@@ -1,5 +1,5 @@
-//! A connection to a PostgreSQL server. Owns how it is made, how much may come over it and how a
-//! running query is cancelled; knows nothing of what is asked.
+//! Connections to PostgreSQL servers. Owns connecting, the limit of received data, and cancelling
+//! queries; knows nothing about the queries.
 use super::address::{Server, Tls};
 use super::shape::size;
 use rustls::pki_types::CertificateDer;
@@ -19,22 +19,22 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{CancelToken, Client, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// Most bytes that a server may send in one call. The library would collect a single value of a
-/// gigabyte before anyone could cut it.
+/// Maximum number of bytes that a server may send in one call. Without this limit the library would
+/// buffer even a single value of a gigabyte before it could be cut.
 const MOST: usize = 32 << 20;
 
-/// How long a server is waited for.
+/// Timeout for connecting to a host.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long a server is waited for that is only told to stop.
+/// Timeout for sending a cancellation.
 const PATIENCE_TO_CANCEL: Duration = Duration::from_secs(2);
 
-/// A connection that ends when it is dropped, whatever the server is doing.
+/// A connection. It is closed on drop, whatever the server is doing.
 pub(super) struct Session {
     pub(super) client: Client,
     driver: JoinHandle<()>,
     cancel: Cancel,
-    /// True once the server sent more than it may.
+    /// Set once the server sent too much.
     flooded: Arc<AtomicBool>,
 }
 
@@ -44,18 +44,18 @@ impl Drop for Session {
     }
 }
 
-/// Tells a server to stop what a session runs.
+/// Handle for cancelling the query of a session.
 #[derive(Clone)]
 pub(super) struct Cancel {
     token: CancelToken,
     server: Server,
-    /// The host that answered.
+    /// Index of the host that answered.
     at: usize,
 }
 
 impl Session {
-    /// Connects to the first host that answers. The reason why none does is a sentence without
-    /// addresses and passwords.
+    /// Connects to the first host that answers. Fails with a sentence that contains no addresses
+    /// and passwords.
     pub(super) async fn open(server: &Server) -> Result<Self, String> {
         let mut reason = "The server has no address.".to_owned();
         for at in 0..server.config.get_hosts().len() {
@@ -94,12 +94,12 @@ impl Session {
         Ok(Session { client, driver, cancel, flooded })
     }
 
-    /// What stops the query that runs here.
+    /// Returns a handle that cancels the session's query.
     pub(super) fn cancel(&self) -> Cancel {
         self.cancel.clone()
     }
 
-    /// Why the connection broke off, when it was we who broke it.
+    /// Returns the error if the connection was closed because the server sent too much.
     pub(super) fn broken(&self) -> Option<String> {
         let why = || format!("The server sent more than {}. Ask for less.", size(MOST));
         self.flooded.load(Ordering::Acquire).then(why)
@@ -107,7 +107,8 @@ impl Session {
 }
 
 impl Cancel {
-    /// Asks the server to stop. It may not hear it; its own clock stops the query then.
+    /// Asks the server to cancel. The request may get lost; the server's statement timeout then
+    /// stops the query.
     pub(super) async fn now(self) {
         let _ = tokio::time::timeout(PATIENCE_TO_CANCEL, self.sent()).await;
     }
@@ -126,7 +127,7 @@ impl Cancel {
 }
 
 async fn driven<F: Future<Output = Result<(), tokio_postgres::Error>>>(connection: F) {
-    // Why it ended is told by whatever was asked over it.
+    // The query over this connection reports the error.
     let _ = connection.await;
 }
 
@@ -150,7 +151,7 @@ async fn stream(server: &Server, at: usize) -> Result<(Metered, String), String>
     Ok((Metered { inner: Pin::from(inner), left: MOST, flooded: Arc::default() }, name))
 }
 
-/// None when the connection is not encrypted.
+/// Returns `None` if the connection is not encrypted.
 fn connector(tls: &Tls) -> Result<Option<MakeRustlsConnect>, String> {
     match tls {
         Tls::Off => Ok(None),
@@ -185,7 +186,7 @@ fn trusting(file: &Path) -> Result<MakeRustlsConnect, String> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// What an error says: the server's own words, or those of the library with their cause.
+/// Formats an error: the server's message, or the library's with its cause.
 pub(super) fn words(error: &tokio_postgres::Error) -> String {
     if let Some(said) = error.as_db_error() {
         let mut words = said.message().to_owned();
@@ -205,7 +206,7 @@ trait Stream: AsyncRead + AsyncWrite + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Send> Stream for T {}
 
-/// A stream that breaks off when too much comes over it.
+/// A stream that fails after too many received bytes.
 struct Metered {
     inner: Pin<Box<dyn Stream>>,
     left: usize,

@@ -1,21 +1,21 @@
-//! Calls that are under way: whoever asks for the same waits for the same reply, so that it is
-//! bought once. Knows no call and no reply but by name.
+//! Deduplication of concurrent calls: identical calls wait for the same reply, which is paid for
+//! only once. Knows calls and replies only by key.
 use super::Reply;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// Category, tool, API and key.
+/// Category, tool, API and cache key.
 type Which = (String, String, String, String);
 type Awaited = HashMap<Which, watch::Receiver<Option<Reply>>>;
 
-/// Calls that are under way.
+/// Calls in progress.
 #[derive(Default)]
 pub(super) struct Flights(Arc<Mutex<Awaited>>);
 
 impl Flights {
-    /// The reply to a call that is under way, or that of `make`, which is carried to its end
-    /// whoever still waits.
+    /// Returns the reply of an identical call in progress, or starts `make`, which runs to its end
+    /// even if no caller waits any more.
     pub(super) async fn join(
         &self,
         which: Which,
@@ -31,7 +31,7 @@ impl Flights {
                 let landing = Landing { all: Arc::clone(&self.0), which };
                 tokio::spawn(async move {
                     let reply = make.await;
-                    // From here on it is in the cache.
+                    // From here on the reply is found in the cache.
                     drop(landing);
                     let _ = said.send(Some(reply));
                 });
@@ -44,18 +44,18 @@ impl Flights {
 }
 
 impl Flights {
-    /// Waits until none is under way.
+    /// Waits until no call is in progress.
     pub(super) async fn land(&self) {
         loop {
             let next = lock(&self.0).values().next().cloned();
             let Some(mut reply) = next else { return };
-            // One that broke off is off the list, too.
+            // A failed call is removed from the map too.
             let _ = reply.wait_for(Option::is_some).await;
         }
     }
 }
 
-/// Takes a call off the list, also when making it broke off.
+/// Guard that removes a call from the map, also if making the reply panics.
 struct Landing {
     all: Arc<Mutex<Awaited>>,
     which: Which,

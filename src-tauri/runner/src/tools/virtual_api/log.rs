@@ -1,5 +1,5 @@
-//! A file with a line for every call. Owns that no key is in it; a line that cannot be written is
-//! no reason not to answer.
+//! Log file with one line per call. Keeps keys out of it; a line that cannot be written does not
+//! fail the call.
 use super::Reply;
 use crate::http::redact::Redactor;
 use crate::tools::Unusable;
@@ -12,19 +12,19 @@ use touchstone_clock as clock;
 use touchstone_formats::stabletoolbench::python_json::{Layout, Py};
 use touchstone_formats::stabletoolbench::request::Request;
 
-/// Where calls are written down.
+/// The log file.
 pub(super) struct Log {
     file: Mutex<fs::File>,
 }
 
-/// A line that lacks its reply, and the key that must not be in it.
+/// A log line without its reply, and the key to hide in it.
 pub(super) struct Line {
     request: Py,
     key: String,
 }
 
 impl Line {
-    /// What is asked, without the key that came with it.
+    /// Creates a line from the request, without the key that came with it.
     pub(super) fn begin(asked: &Request) -> Self {
         let text = |text: &str| Py::from(text);
         let request = Py::Map(vec![

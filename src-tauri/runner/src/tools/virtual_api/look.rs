@@ -1,5 +1,5 @@
-//! Whether virtual APIs could be used here: the cache, the tools and the simulator. Sends nothing
-//! that costs.
+//! Checks that virtual APIs can be used here: the cache, the tools and the simulator. Sends no
+//! request that costs money.
 use super::VirtualSettings;
 use crate::setup::Setup;
 use crate::tools::{Unusable, pool};
@@ -9,12 +9,12 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How long a simulator on this machine may take to take a connection.
+/// Timeout for connecting to a simulator on this machine.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Files of a cache that are counted; the largest that is known has 16,000.
+/// Maximum number of cache files to count; the largest known cache has 16,000.
 const MOST: usize = 100_000;
 
-/// What there is, in sentences, or what is missing.
+/// Describes the setup, in sentences for the user. Fails if a component is missing.
 pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, Unusable> {
     let mut said = vec![cache(settings.cache.as_deref())?];
     if let Some(dir) = &settings.tools_folder {
@@ -23,7 +23,7 @@ pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, U
             message: format!("The folder of tools could not be read: {why}."),
             fix: None,
         };
-        // A large folder takes its time, in which others go on.
+        // Loading a large folder takes a while and must not block async threads.
         let pool =
             tokio::task::spawn_blocking(move || pool::load(&dir)).await.map_err(broken)??;
         said.push(format!(
@@ -56,7 +56,7 @@ fn cache(dir: Option<&Path>) -> Result<String, Unusable> {
     Ok(format!("The cache {shown} has replies of {} APIs.", files(dir, 2)))
 }
 
-/// Files with replies, so many folders deep.
+/// Counts the JSON files at this depth.
 fn files(dir: &Path, depth: usize) -> usize {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let counted = entries.map(|entry| match entry.file_type() {
@@ -69,8 +69,8 @@ fn files(dir: &Path, depth: usize) -> usize {
     counted.take(MOST).sum()
 }
 
-/// A model on this machine has to run; whether one elsewhere answers is only known by paying for
-/// it.
+/// Checks that a simulator on this machine accepts connections. A remote one is not checked,
+/// because that would need a paid request.
 async fn simulator(name: Option<&str>, setup: &Setup) -> Result<String, Unusable> {
     let Some(name) = name else { return Ok("No simulator is set.".to_owned()) };
     let Some(model) = setup.model(name) else {

@@ -1,6 +1,6 @@
-//! Virtual APIs: calls of APIs that are answered from a cache, by a model that simulates them, or
-//! by the real ones, in an order that is chosen. Owns that order and that a call is made once; the
-//! cache, the simulator and the way to real APIs lie beside it.
+//! Virtual APIs: calls are answered from a cache, by a model that simulates the API, or by the real
+//! API, in a configurable order. Owns that order, and that identical calls are made only once;
+//! submodules contain the cache, the simulator and the client of the real APIs.
 mod flights;
 mod log;
 mod look;
@@ -32,28 +32,28 @@ use touchstone_formats::stabletoolbench::strip::{self, Strip};
 use touchstone_formats::stabletoolbench::{Pool, check, names};
 use touchstone_formats::value::Value;
 
-/// What is said when a simulator made nothing of use.
+/// Error when the simulator produced no usable reply.
 const FAILED: &str = "Failed to generate fake response";
 
-/// Where a reply is from.
+/// Origin of a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The cache, under this form of the key.
     Hit(KeyForm),
-    /// A model that stands in for the API.
+    /// A model that simulates the API.
     Simulated,
-    /// The API itself.
+    /// The real API.
     Real,
-    /// Nobody: the input could not be read.
+    /// Fixed reply: the input could not be parsed.
     Unread,
-    /// Nobody: it is no API.
+    /// Fixed reply to `chat_with_user`, which is no API.
     Said,
-    /// Nobody: who was asked made nothing of use.
+    /// Error reply: no usable reply could be made.
     Failed,
 }
 
 impl Origin {
-    /// In a word, as logs have it.
+    /// Returns the name used in logs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Hit(_) => "cached_real_response",
@@ -69,19 +69,19 @@ impl Origin {
 /// A reply to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// Status over HTTP: 200, or 500 where an original server would break off.
+    /// HTTP status: 200, or 500 in cases where an original server crashes.
     pub status: u16,
-    /// Where it is from.
+    /// Origin of the reply.
     pub from: Origin,
-    /// What the person should know, as sentences.
+    /// Notes for the user, in sentences.
     pub notes: Vec<String>,
-    /// The reply as it is kept.
+    /// The reply in its stored form.
     body: Body,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 enum Body {
-    /// As it stands in a cache file.
+    /// Text from a cache file.
     Kept(String),
     Made(Arc<Py>),
 }
@@ -107,8 +107,8 @@ impl Reply {
         self
     }
 
-    /// The whole reply: an object with `error` and `response`, or what a simulator said in its
-    /// place.
+    /// Returns the whole reply: an object with `error` and `response`, or the simulator's output if
+    /// it has another form.
     pub fn whole(&self) -> Cow<'_, Py> {
         match &self.body {
             Body::Kept(text) => Cow::Owned(python_json::read(text).unwrap_or(Py::Null)),
@@ -116,7 +116,7 @@ impl Reply {
         }
     }
 
-    /// What `error` says; empty when nothing.
+    /// Returns the `error` field as text; empty if there is none.
     pub fn error(&self) -> String {
         self.whole()
             .get("error")
@@ -124,16 +124,16 @@ impl Reply {
             .unwrap_or_default()
     }
 
-    /// `response`; the whole reply where there is none.
+    /// Returns the `response` field, or the whole reply if there is none.
     pub fn response(&self) -> Value {
         let whole = self.whole();
         whole.get("response").unwrap_or(&whole).value()
     }
 
-    /// As it goes over HTTP.
+    /// Returns the JSON for the HTTP response.
     pub fn json(&self) -> Cow<'_, str> {
         match &self.body {
-            // JSON has no word for what is no number.
+            // JSON cannot represent these numbers.
             Body::Kept(text) if !text.contains("NaN") && !text.contains("Infinity") => {
                 Cow::Borrowed(text)
             }
@@ -141,13 +141,13 @@ impl Reply {
         }
     }
 
-    /// As a model of the original is shown it: JSON with Python's blanks, in ASCII.
+    /// Returns the form that models see in the original: JSON with Python's spacing, in ASCII.
     pub fn observation(&self) -> String {
         self.whole().dumps(Layout::Python)
     }
 }
 
-/// Virtual APIs, opened. Dropping it gives up what is under way.
+/// An open set of virtual APIs. Calls in progress are cancelled on drop.
 pub struct VirtualApis {
     inside: Arc<Inside>,
     closing: CancellationToken,
@@ -166,26 +166,26 @@ struct Inside {
     payer: Option<Arc<dyn Payer>>,
 }
 
-/// Who is asked.
+/// A source of replies.
 #[derive(Debug, Clone, Copy)]
 enum Step {
     Real,
     Simulate,
 }
 
-/// What came of asking.
+/// Result of asking one source.
 enum Made {
-    /// The reply.
+    /// A good reply.
     Good(Reply),
-    /// A reply that is taken when there is no better one, and why it is none.
+    /// A reply to use if there is no better one, and the reason that it is not good.
     Poor(Option<Reply>, Option<String>),
-    /// Nobody could be asked, which may be otherwise soon: never kept.
+    /// The source could not be asked, which may change soon; such a reply is never cached.
     Unasked(Reply, String),
-    /// Where an original server breaks off.
+    /// A case in which an original server crashes.
     BrokeOff,
 }
 
-/// A call, with what is looked up and sent for it.
+/// A call, with its cache keys and parameters.
 struct Call {
     category: String,
     tool: String,
@@ -197,7 +197,8 @@ struct Call {
 }
 
 impl VirtualApis {
-    /// Opens them. Nothing is sent yet. `pool` has the definitions of the APIs.
+    /// Opens virtual APIs without sending anything. `pool` has the definitions of the APIs. Fails
+    /// if the settings are wrong.
     pub fn open(
         settings: VirtualSettings,
         setup: &Setup,
@@ -233,8 +234,8 @@ impl VirtualApis {
         })
     }
 
-    /// Calls an API by the names of requests: raw ones and standard ones mean the same. None when
-    /// it was stopped.
+    /// Calls an API by the names in a request; raw and standardized names are equivalent. Returns
+    /// `None` if it was stopped.
     #[expect(clippy::too_many_arguments, reason = "a call has that many parts")]
     pub async fn call(
         &self,
@@ -247,8 +248,7 @@ impl VirtualApis {
     ) -> Option<Reply> {
         let named = |text: &str| text.to_owned();
         let (category, tool, api, strip) = (named(category), named(tool), named(api), named(strip));
-        // The server of the original passes names on as they came; what came from its runs were
-        // standard names.
+        // The original's server forwards names unchanged; its runs sent standardized names.
         let tool = if self.inside.settings.order == Order::Main {
             names::standardize(&tool)
         } else {
@@ -265,7 +265,7 @@ impl VirtualApis {
         self.answer(asked, stop).await
     }
 
-    /// Answers a request. None when it was stopped.
+    /// Answers a request. Returns `None` if it was stopped.
     pub async fn answer(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {
         let (line, key) =
             (self.inside.log.as_ref().map(|log| (log, Line::begin(&asked))), asked.key.clone());
@@ -282,7 +282,7 @@ impl VirtualApis {
         Some(reply)
     }
 
-    /// Waits until what is under way is kept, also what nobody waits for any more.
+    /// Waits until all calls in progress are cached, even those without a waiting caller.
     pub async fn land(&self) {
         self.inside.flights.land().await;
     }
@@ -302,11 +302,11 @@ impl VirtualApis {
         }
         let mut keys = cache_file::keys(&input);
         if order.is_compat() {
-            // These servers know no other.
+            // The original servers know only the first form of the key.
             keys.truncate(1);
         }
-        // A secret among the arguments is looked up and kept without it; replies that are there
-        // under the whole key are still found.
+        // Secrets in the arguments are removed from the lookup keys. Existing replies stored under
+        // the full key are still found.
         let hidden = keys.iter().map(|(form, key)| (*form, self.inside.known(key, &asked.key)));
         let mut all: Vec<_> = hidden
             .zip(&keys)
@@ -331,7 +331,7 @@ impl VirtualApis {
         Some(self.inside.shortened(reply, &call, &asked.strip))
     }
 
-    /// From the cache, or made; by one of all who ask for the same at the same time.
+    /// Returns the cached reply, or makes one, only once for identical concurrent calls.
     async fn made(&self, call: &Arc<Call>) -> Reply {
         let inside = &self.inside;
         let Some(store) = &inside.store else {
@@ -345,15 +345,15 @@ impl VirtualApis {
         let (again, call, closing) = (Arc::clone(inside), Arc::clone(call), self.closing.clone());
         let which =
             (call.place.category.clone(), call.place.tool.clone(), call.place.api.clone(), key);
-        // It goes on when the one who asked first no longer waits: it is paid for.
+        // Continues when the first caller no longer waits, because the reply is paid for.
         inside.flights.join(which, async move { again.make(&call, &closing, notes).await }).await
     }
 }
 
 impl Inside {
-    /// Makes a reply, and keeps it before anybody hears of it.
+    /// Makes a reply, and caches it before returning it.
     async fn make(&self, call: &Call, stop: &CancellationToken, mut notes: Vec<String>) -> Reply {
-        // Another may have made it since this one looked.
+        // Another call may have cached it since the first lookup.
         if let Some(store) = &self.store
             && let (Some(hit), notes) = store.find(&call.place, &call.keys).await
         {
@@ -380,7 +380,7 @@ impl Inside {
             }
         }
         match last {
-            // What failed is kept only where that is asked for.
+            // Failures are cached only if the settings say so.
             Some(reply) if reply.from != Origin::Real && lasts && !stop.is_cancelled() => {
                 self.kept(call, reply, notes).await
             }
@@ -389,7 +389,7 @@ impl Inside {
         }
     }
 
-    /// Who is asked, of those who can be.
+    /// Returns the sources to ask, in order, without those that are not set up.
     fn steps(&self) -> impl Iterator<Item = Step> {
         let steps: &[Step] = match self.settings.order {
             Order::Mirror => &[Step::Simulate, Step::Real],
@@ -434,7 +434,7 @@ impl Inside {
         }
     }
 
-    /// A reply without the secrets that are known: it is kept and shown.
+    /// Removes known secrets from a reply, which is cached and displayed.
     fn cleaned(&self, reply: Py, call: &Call) -> Py {
         let text = reply.dumps(Layout::Wire);
         let clean = self.known(&text, &call.key);
@@ -445,17 +445,18 @@ impl Inside {
         }
     }
 
-    /// Text of a call without the secrets that are known; `key` came with the call.
+    /// Removes known secrets from a text of a call; `key` came with the call.
     fn known(&self, text: &str, key: &str) -> String {
         Redactor::new([key]).known(&self.redactor.known(text)).into_owned()
     }
 
-    /// A message without secrets and without what looks like one.
+    /// Removes known secrets from a message, and text that looks like a secret.
     fn plain(&self, text: &str, key: &str) -> String {
         self.redactor.clean(&self.known(text, key)).into_owned()
     }
 
-    /// Models read it, so nothing of this machine is in it.
+    /// Returns the error for a call that no source could answer. Models see it; it therefore
+    /// contains no details of this machine.
     fn unanswered(&self, reason: Option<String>) -> Reply {
         let why = reason.unwrap_or_else(|| match self.settings.order {
             Order::Real => {
@@ -475,7 +476,7 @@ impl Inside {
         }
     }
 
-    /// Keeps a reply where that is wanted.
+    /// Caches a reply if the settings say so.
     async fn kept(&self, call: &Call, reply: Reply, mut notes: Vec<String>) -> Reply {
         let Body::Made(made) = &reply.body else { return reply.with(notes) };
         let wanted = match self.settings.save {
@@ -492,7 +493,7 @@ impl Inside {
         reply.with(notes)
     }
 
-    /// Made short where the settings say so.
+    /// Shortens a reply if the settings say so.
     fn shortened(&self, reply: Reply, call: &Call, asked: &str) -> Reply {
         let mode = match self.settings.strip {
             None => return reply,

@@ -1,5 +1,5 @@
-//! The real APIs behind their own server: one POST for a call, no redirects, no second try. Owns
-//! the shape of that request.
+//! Client of the server with the real APIs: one POST per call, no redirects, no retries. Owns the
+//! shape of the request.
 use super::{Call, Order, VirtualSettings, Wires};
 use crate::http::client::{Client, Limits};
 use crate::http::keys::ApiKey;
@@ -8,24 +8,24 @@ use crate::tools::Unusable;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
 
-/// A reply is a few pages at most.
+/// Maximum number of bytes of a reply.
 const LARGEST: usize = 8 << 20;
 
-/// The way to the real APIs.
+/// Client of the real APIs.
 pub(super) struct Real {
     client: Client,
     url: String,
     key: Option<ApiKey>,
     seconds: u64,
-    /// The tool's name is cut as the original does it, which spoils six of them.
+    /// True if tool names are cut at `_for_` like in the original, which breaks six of them.
     cuts_first: bool,
 }
 
-/// Why there is no reply.
+/// Error of a request.
 pub(super) enum NoReply {
-    /// No connection, or something that is no JSON: the original breaks off.
+    /// No connection, or the response is not JSON; the original crashes.
     BreaksOff(String),
-    /// It answered with another status than 200.
+    /// The status was not 200.
     Status(String),
 }
 
@@ -70,7 +70,7 @@ impl Real {
         })
     }
 
-    /// Our own key; where there is none, the one that the caller brought.
+    /// Returns the configured key, or the caller's if there is none.
     fn key(&self, call: &Call) -> Option<ApiKey> {
         self.key.clone().or_else(|| ApiKey::new(&call.key).ok())
     }
@@ -80,8 +80,8 @@ impl Real {
         let tool = if self.cuts_first {
             call.tool.split("_for_").next().unwrap_or_default()
         } else {
-            // By its standard name, however the caller wrote it: that is what the original's runs
-            // send.
+            // The standardized name, however the caller wrote it: the original's runs send that
+            // one.
             call.place.tool_alone()
         };
         let body = Py::Map(vec![

@@ -1,5 +1,5 @@
-//! **Pure.** What the workspace file says of virtual APIs: where replies are kept, who makes new
-//! ones, in which order, and what is kept.
+//! **Pure.** Settings of virtual APIs in the workspace file: the cache, the sources of new replies
+//! and their order, and which replies to cache.
 use crate::tools::Unusable;
 use std::path::{Path, PathBuf};
 use touchstone_formats::nearest::nearest;
@@ -8,69 +8,71 @@ use touchstone_formats::stabletoolbench::strip::Strip;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::schema;
 
-/// Where replies are kept when nothing is said.
+/// Default folder of cached replies.
 const USUAL_CACHE: &str = "tool_response_cache";
-/// Name of the key of the real APIs when nothing is said.
+/// Default name of the key of the real APIs.
 pub const USUAL_KEY: &str = "TOOLBENCH_KEY";
-/// Seconds a real API may take when nothing is said.
+/// Default timeout of a real API, in seconds.
 const SECONDS: u64 = 60;
 
-/// How virtual APIs are used.
+/// Settings of virtual APIs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VirtualSettings {
-    /// Where the definitions of tools are; none when queries have to do.
+    /// Folder of tool definitions; `None` to use only those in queries.
     pub tools_folder: Option<PathBuf>,
-    /// Where replies are kept; none when they are not.
+    /// Folder of cached replies; `None` disables the cache.
     pub cache: Option<PathBuf>,
-    /// The model that simulates, by its name in the workspace file.
+    /// Name of the simulating model in the workspace file.
     pub simulator: Option<String>,
-    /// What the simulator is told.
+    /// Prompt style of the simulator.
     pub style: Style,
-    /// Where the real APIs are.
+    /// Address of the real APIs.
     pub url: Option<String>,
-    /// Name of the variable or keyring entry of the key of the real APIs.
+    /// Environment variable or keyring entry with the key of the real APIs.
     pub key: String,
-    /// Who is asked, in which order.
+    /// Sources of replies and their order.
     pub order: Order,
-    /// What is kept.
+    /// Replies to cache.
     pub save: Save,
-    /// How replies are made short; none leaves them as they are.
+    /// Shortening of replies; `None` leaves them unchanged.
     pub strip: Option<Shorten>,
-    /// Which replies of real APIs count.
+    /// Rules for accepting replies of real APIs.
     pub check: Rules,
-    /// Seconds a real API may take.
+    /// Timeout of a real API, in seconds.
     pub seconds: u64,
-    /// Where every call is written down, a line each.
+    /// Log file with one line per call.
     pub log: Option<PathBuf>,
 }
 
-/// What a simulator is told.
+/// Prompt style of a simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
-    /// The whole definition of the API, as models are told that were trained to be one.
+    /// The whole definition of the API, in the format that `MirrorAPI` models were trained on.
     #[default]
     MirrorApi,
-    /// A short definition and replies from the cache as examples, for any model.
+    /// A short definition and cached replies as examples, for any model.
     Gpt,
 }
 
-/// Who is asked, in which order.
+/// Sources of replies and their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// The cache, then the simulator; what it says is kept. Without a simulator the real API.
+    /// The cache, then the simulator, whose replies are cached. The real API only without a
+    /// simulator.
     #[default]
     Mirror,
-    /// The cache, then the real API; its successes are kept.
+    /// The cache, then the real API; its successes are cached.
     Real,
-    /// As `main.py`: the cache, the real API, then the simulator; mistakes included.
+    /// Like the original's `main.py`, including its mistakes: the cache, the real API, then the
+    /// simulator.
     Main,
-    /// As `main_mirrorapi.py`: always the simulator, and nothing is kept.
+    /// Like `main_mirrorapi.py`: always the simulator, without a cache.
     MainMirror,
-    /// As `main_mirrorapi_cache.py`: the same with standard names.
+    /// Like `main_mirrorapi_cache.py`: [`Order::MainMirror`] with standardized names.
     MainMirrorCache,
 }
 
-/// The orders by their words.
+/// The orders by their names in the settings.
 const ORDERS: [(&str, Order); 5] = [
     ("mirror", Order::Mirror),
     ("real", Order::Real),
@@ -80,45 +82,45 @@ const ORDERS: [(&str, Order); 5] = [
 ];
 
 impl Order {
-    /// By its word.
+    /// Returns the order with this name.
     pub fn of(word: &str) -> Option<Self> {
         ORDERS.iter().find(|(known, _)| *known == word).map(|(_, order)| *order)
     }
 
-    /// What simulators are told in this order when nothing is said.
+    /// Returns the default prompt style for this order.
     pub fn style(self) -> Style {
         if self == Self::Main { Style::Gpt } else { Style::MirrorApi }
     }
 
-    /// What is kept in this order when nothing is said.
+    /// Returns the default caching rule for this order.
     pub fn save(self) -> Save {
         if self == Self::Main { Save::All } else { Save::Successes }
     }
 
-    /// True when it follows one of the original servers, also where that breaks off.
+    /// Returns true if the order imitates one of the original servers, including their crashes.
     pub fn is_compat(self) -> bool {
         matches!(self, Self::Main | Self::MainMirror | Self::MainMirrorCache)
     }
 }
 
-/// What is kept.
+/// Replies to cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Save {
-    /// Replies that are no failures.
+    /// Only successful replies.
     #[default]
     Successes,
-    /// Also what a simulator failed at, which then stays so: as the original does.
+    /// Also failures of the simulator, which then stay cached, like in the original.
     All,
-    /// Nothing.
+    /// No replies.
     Nothing,
 }
 
-/// How replies are made short.
+/// Shortening of replies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shorten {
-    /// As the request says.
+    /// In the mode that the request asks for.
     Asked,
-    /// Always like this.
+    /// Always in this mode.
     Always(Strip),
 }
 
@@ -142,8 +144,9 @@ impl Default for VirtualSettings {
 }
 
 impl VirtualSettings {
-    /// Reads the settings of a tool. `base` is the folder of the workspace file. Keys that others
-    /// own (how tools are offered) are theirs to read: pass their names as `others`.
+    /// Reads the settings of a tool. `base` is the folder of the workspace file. `others` are keys
+    /// that other code reads, such as those for offering tools. Fails on unknown keys and invalid
+    /// values.
     pub fn read(
         name: &str,
         settings: &Value,
@@ -212,12 +215,12 @@ impl VirtualSettings {
         })
     }
 
-    /// Where replies are kept when nothing is said.
+    /// Returns the default folder of cached replies.
     pub fn usual_cache(base: &Path) -> PathBuf {
         base.join(USUAL_CACHE)
     }
 
-    /// Name of the key of the real APIs; none when no real API is asked.
+    /// Returns the name of the key of the real APIs; `None` if no real API is used.
     pub fn key_name(&self) -> Option<&str> {
         self.url.is_some().then_some(self.key.as_str())
     }
@@ -254,7 +257,7 @@ impl Reader<'_> {
         }
     }
 
-    /// One of these words, which may also stand there as `true` and `false`.
+    /// Reads one of these words; `true` and `false` may be written without quotes.
     fn word<T: Copy>(&self, key: &str, words: &[(&str, T)]) -> Result<Option<T>, Unusable> {
         let word = match self.given(key) {
             None => return Ok(None),

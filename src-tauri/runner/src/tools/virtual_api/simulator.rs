@@ -1,5 +1,5 @@
-//! A model that stands in for APIs: what it is told, how often it is asked, and what its words
-//! mean. Owns the prompts.
+//! A model that simulates APIs: its prompts, retries, and the parsing of its output. Owns the
+//! prompts.
 use super::{Call, Order, Style, VirtualSettings, Wires};
 use crate::http::persist::{Attempt, Failed, Sending};
 use crate::http::retry::Rules;
@@ -17,26 +17,26 @@ use touchstone_formats::stabletoolbench::strip::{self, Written};
 use touchstone_formats::stabletoolbench::{Pool, names};
 use touchstone_formats::value::Value;
 
-/// Replies that are shown as examples, at most.
+/// Maximum number of cached replies to show as examples.
 pub(super) const EXAMPLES: usize = 5;
-/// Characters of them together.
+/// Maximum number of characters of all examples together.
 const LONGEST_EXAMPLES: usize = 2048;
-/// How often it is asked until its words are JSON.
+/// Maximum number of attempts until the output is valid.
 const TRIES: u64 = 3;
-/// Where its chance begins; each further try has another.
+/// Seed of the first attempt; each further one increments it.
 const SEED: u64 = 42;
 
-/// For models that were trained to be APIs.
+/// System prompt for `MirrorAPI` models, which were trained to act like APIs.
 const MIRROR: &str = "Act as the server behind one web API. The user gives its documentation and a request to it. Reply as that \
     server would: one JSON object with two keys. \"error\" is a text that is empty when the call works and otherwise says what \
     is wrong with it. \"response\" is the body of the reply, with values that are plausible and fit the request. Write the object only.";
-/// For any other model.
+/// System prompt for any other model.
 const GPT: &str = "You stand in for a web API that cannot be reached. You get a short documentation of the API, replies it gave to \
     other inputs, and a new input. Work out what it would answer. Keep to the structure of its earlier replies where there are any, \
     and make up values that are realistic and agree with the input. If the input breaks the documentation, say so as the error. \
     Write nothing but one JSON object: {\"error\": \"\", \"response\": ...}, where \"error\" is empty unless the call fails.";
 
-/// The model, ready to be asked.
+/// A simulating model.
 pub(super) struct Simulator {
     model: Model,
     style: Style,
@@ -44,15 +44,15 @@ pub(super) struct Simulator {
     wires: Wires,
 }
 
-/// What came of asking.
+/// Result of a simulated call.
 pub(super) enum Simulated {
     /// A reply.
     Reply(Py),
-    /// Words that mean nothing.
+    /// The output was not usable.
     Nothing(String),
-    /// Nothing may be bought any more.
+    /// The spend limit is reached.
     Spent(String),
-    /// The model could not be asked, or said what the original breaks off at.
+    /// The model could not be called, or its output would crash the original.
     BreaksOff(String),
 }
 
@@ -95,7 +95,8 @@ impl Simulator {
         self.style == Style::Gpt
     }
 
-    /// Asks until the words can be used. `examples` are keys with the JSON of their replies.
+    /// Calls the model until its output is usable. `examples` are cache keys with the JSON of their
+    /// replies.
     pub(super) async fn ask(
         &self,
         call: &Call,
@@ -112,7 +113,7 @@ impl Simulator {
             },
             Style::Gpt => (GPT, gpt_words(call, pool, examples)),
         };
-        // The servers that this order follows ask once.
+        // The servers that this order imitates call the model only once.
         let tries = if matches!(self.order, Order::MainMirror | Order::MainMirrorCache) {
             1
         } else {
@@ -139,7 +140,7 @@ impl Simulator {
         ))
     }
 
-    /// What its words mean; none when it is to be asked again.
+    /// Parses the output. Returns `None` if the model should be called again.
     fn understood(&self, text: &str) -> Option<Simulated> {
         let compat = self.order.is_compat();
         if self.style == Style::Gpt {
@@ -185,10 +186,10 @@ impl Simulator {
             rest: stop,
             stop,
         };
-        // What is bought is kept in the cache, before anybody hears of it.
+        // Paid replies are stored in the cache, before they are returned.
         let sent = request.body.len();
         let kept = |attempt: Arc<Attempt>| {
-            // What broke off is judged by nobody.
+            // Broken-off attempts are not passed to `decode`, so their cost is recorded here.
             if let (Some(status), Some(_)) = (attempt.status, &attempt.error) {
                 let Attempt { headers, body, .. } = &*attempt;
                 self.lost(
@@ -205,7 +206,7 @@ impl Simulator {
         match reply {
             Ok(reply) => {
                 self.pay(reply.usage);
-                // What was cut is no whole reply, however well its beginning reads.
+                // A cut reply is incomplete, even if its beginning can be parsed.
                 let cut = reply.stop == Stop::Length && !self.order.is_compat();
                 Ok(reply.text.filter(|_| !cut).unwrap_or_default())
             }
@@ -221,7 +222,7 @@ impl Simulator {
         }
     }
 
-    /// A reply that cannot be read may have cost something all the same.
+    /// Records the possible cost of a response that could not be decoded.
     fn lost(&self, sent: usize, reply: &HttpReply) {
         if (200..300).contains(&reply.status) && !provider::is_free(reply) {
             let usage = provider::usage_of(self.model.provider, reply).unwrap_or_default();
@@ -240,7 +241,7 @@ impl Simulator {
         }
     }
 
-    /// The request, with what only simulators ask for.
+    /// Builds the request, with the parameters that only simulators use.
     fn request(&self, system: &str, words: &str, turn: u64) -> HttpRequest {
         let turns = [Turn::User(words.to_owned())];
         let request =
@@ -259,8 +260,8 @@ impl Simulator {
         HttpRequest { body: json::write(&Value::Map(body), false).into_bytes(), ..request }
     }
 
-    /// Documentation and request in the form that these models were trained on. None where the
-    /// original breaks off.
+    /// Formats documentation and request in the form that `MirrorAPI` models were trained on.
+    /// Returns `None` in cases where the original crashes.
     fn mirror_words(&self, call: &Call, pool: &Pool) -> Option<String> {
         let found = pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
         if found.is_none() && self.order.is_compat() {
@@ -310,7 +311,7 @@ fn as_reply(reply: Py) -> Written {
     }
 }
 
-/// A short documentation, examples and the input.
+/// Formats a short documentation, examples and the input.
 fn gpt_words(call: &Call, pool: &Pool, examples: &[(String, String)]) -> String {
     let found = pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
     let (tool, api) = found.unzip();
@@ -329,7 +330,8 @@ fn gpt_words(call: &Call, pool: &Pool, examples: &[(String, String)]) -> String 
     words + &format!("New input: {}", call.input.str())
 }
 
-/// As many examples as fit; when the first alone does not, as much of it as does.
+/// Returns the examples that fit within the limit, or the beginning of the first one if it does not
+/// fit.
 fn examples_within(examples: &[(String, String)]) -> String {
     let mut shown = String::new();
     for (key, reply) in examples {

@@ -1,6 +1,6 @@
-//! Replies on disk. Owns reading them again when a file changed, keeping what was read within
-//! bounds, and adding to a file without losing anything: whole files are put in place of old ones,
-//! under a lock that other processes respect, and a file that cannot be read is never touched.
+//! Cached replies on disk. Owns rereading changed files, the memory limit for loaded files, and
+//! adding replies without losing any: files are replaced atomically, under a lock that other
+//! processes respect, and an unreadable file is never overwritten.
 use super::{Body, Origin, Reply};
 use crate::disk::{DiskError, Folder, PUBLIC};
 use crate::publish;
@@ -15,21 +15,21 @@ use touchstone_clock as clock;
 use touchstone_formats::stabletoolbench::cache_file::{CacheFile, KeyForm, Place};
 use touchstone_formats::stabletoolbench::python_json::Py;
 
-/// Bytes of files that are held in memory.
+/// Maximum number of bytes of files to keep in memory.
 const MEMORY: usize = 256 << 20;
-/// Bytes of a file that is read.
+/// Maximum number of bytes of one file.
 const LARGEST: u64 = 256 << 20;
-/// How long another process may hold the lock.
+/// Timeout for a lock held by another process.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(2);
-/// After this time a change of a file shows in its time.
+/// Age after which a further change of a file is certain to change its modification time.
 const SETTLES_MS: i64 = 50;
-/// How a file is made that was not there before, as far as the umask lets it.
+/// Mode of new files, restricted by the umask.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
 
-/// A file below the cache: category, tool, file.
+/// Path of a file in the cache: category, tool, file.
 type Name = [String; 3];
-/// Size, time and inode of a file.
+/// Size, modification time (seconds, nanoseconds) and inode of a file.
 type Stamp = (u64, i64, i64, u64);
 
 /// The cache on disk.
@@ -39,30 +39,30 @@ pub(super) struct Store(Arc<Disk>);
 struct Disk {
     root: PathBuf,
     held: Mutex<HeldFiles>,
-    /// Files beside which nothing is left of a process that died.
+    /// Files whose leftover temporary files from dead processes were removed.
     cleared: Mutex<HashSet<Name>>,
     queues: Mutex<HashMap<Name, Arc<Queue>>>,
 }
 
-/// What was read, within bounds.
+/// Loaded files, within a memory limit.
 struct HeldFiles {
-    /// Bytes at most.
+    /// Maximum number of bytes.
     most: usize,
     files: HashMap<Name, Held>,
     bytes: usize,
-    /// Counts uses, to find the one that was used least recently.
+    /// Counter of uses, for finding the least recently used file.
     clock: u64,
 }
 
 struct Held {
     stamp: Stamp,
-    /// The file, or why it cannot be read.
+    /// The file, or the reason that it cannot be read.
     read: Result<Arc<CacheFile>, String>,
     bytes: usize,
     used: u64,
 }
 
-/// Replies that wait to be written to a file: who comes first writes for all.
+/// Replies waiting to be written to a file; the first task writes those of all.
 #[derive(Default)]
 struct Queue {
     waiting: Mutex<Vec<Waiting>>,
@@ -75,7 +75,7 @@ struct Waiting {
     done: oneshot::Sender<Result<Option<String>, String>>,
 }
 
-/// How a file stands.
+/// State of a file.
 enum Look {
     Missing,
     Held(Result<Arc<CacheFile>, String>),
@@ -88,8 +88,8 @@ impl Store {
         Self(Arc::new(Disk { root, held, cleared: Mutex::default(), queues: Mutex::default() }))
     }
 
-    /// The reply to an input, from the first file that has one, and what is wrong with files that
-    /// may have had it.
+    /// Returns the cached reply to an input, from the first file that has one, with notes on
+    /// unreadable files that may have had it.
     pub(super) async fn find(
         &self,
         place: &Place,
@@ -119,7 +119,7 @@ impl Store {
         (None, notes)
     }
 
-    /// The first replies that are kept for an API.
+    /// Returns the first cached replies of an API.
     pub(super) async fn first(&self, place: &Place, most: usize) -> Vec<(String, String)> {
         for name in &place.files {
             if let Some(Ok(file)) = self.file(name).await
@@ -134,7 +134,7 @@ impl Store {
         Vec::new()
     }
 
-    /// The file as it is on disk; none when there is none.
+    /// Returns the current content of a file; `None` if it does not exist.
     async fn file(&self, name: &Name) -> Option<Result<Arc<CacheFile>, String>> {
         match self.0.look(name) {
             Look::Missing => None,
@@ -146,7 +146,8 @@ impl Store {
         }
     }
 
-    /// Adds a reply. When this returns it is durable. What the person should know is said.
+    /// Adds a reply, which is durable on return. Returns a note for the user if it was stored in
+    /// another file or not at all.
     pub(super) async fn keep(
         &self,
         place: &Place,
@@ -166,7 +167,7 @@ impl Store {
         let batch = std::mem::take(&mut *lock(&queue.waiting));
         if !batch.is_empty() {
             let (disk, name) = (Arc::clone(&self.0), name.clone());
-            // Whoever gives up waiting does not stop it.
+            // The write continues when the caller stops waiting.
             let written = tokio::task::spawn_blocking(move || disk.write_all(&name, batch));
             drop(written.await);
         }
@@ -178,7 +179,7 @@ impl Store {
 }
 
 impl Disk {
-    /// How a file stands, without reading it.
+    /// Returns the state of a file without reading it.
     fn look(&self, name: &Name) -> Look {
         let stamp = self.stamp(name);
         let mut held = lock(&self.held);
@@ -205,17 +206,17 @@ impl Disk {
         Some((meta.size(), meta.mtime(), meta.mtime_nsec(), meta.ino()))
     }
 
-    /// Reads a file; what it held before is let go.
+    /// Reads a file, and replaces its loaded content.
     fn read(&self, name: &Name) -> Option<Result<Arc<CacheFile>, String>> {
-        // The stamp is older than what is read, so a change in between is seen the next time.
+        // The stamp is taken first; a change during reading is noticed the next time.
         let stamp = self.stamp(name)?;
         let read = self.text(name).transpose()?.and_then(|text| {
             let file = CacheFile::read(text)
                 .map_err(|why| unreadable(&self.root, name, &why.to_string()))?;
             Ok(Arc::new(file))
         });
-        // Clocks of files are coarse: what was written just now may be written again under the same
-        // time.
+        // File timestamps are coarse: a file written just now may change again within the same
+        // timestamp.
         let age = clock::now_ms() - (stamp.1 * 1000 + stamp.2 / 1_000_000);
         let held = if age < SETTLES_MS { (stamp.0, stamp.1, stamp.2, 0) } else { stamp };
         lock(&self.held).put(name, held, read.clone());
@@ -233,18 +234,18 @@ impl Disk {
         Ok(Some(text))
     }
 
-    /// Writes all that waits for a file, and tells everybody.
+    /// Writes all waiting replies of a file, and notifies their tasks.
     fn write_all(&self, name: &Name, batch: Vec<Waiting>) {
         let replies: Vec<(&str, &Py)> =
             batch.iter().map(|one| (one.key.as_str(), &*one.reply)).collect();
         let written = self.write(name, &replies);
         for one in batch {
-            // Nobody may wait any more.
+            // The receiver may have been dropped.
             let _ = one.done.send(written.clone());
         }
     }
 
-    /// Adds replies to a file, or to the one beside it when that cannot be read.
+    /// Adds replies to a file, or to a `.beside.json` file if it is unreadable.
     fn write(&self, name: &Name, replies: &[(&str, &Py)]) -> Result<Option<String>, String> {
         let said = |why: DiskError| format!("The reply could not be kept: {why}");
         let folder = Folder::make_whole(&self.root, &[&name[0], &name[1]], PUBLIC).map_err(said)?;
@@ -289,7 +290,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Forgets a queue that nobody is in.
+    /// Removes a queue that is not in use.
     fn forget(&self, name: &Name, queue: Arc<Queue>) {
         let mut queues = lock(&self.queues);
         drop(queue);
@@ -304,7 +305,7 @@ enum Refused {
     Unreadable(String),
 }
 
-/// Takes the lock of a folder, which is given back when the folder is closed.
+/// Locks a folder. The lock is released when the folder is closed. Fails after a timeout.
 fn locked(folder: &Folder) -> Result<(), String> {
     let begun = Instant::now();
     loop {
@@ -343,7 +344,7 @@ impl HeldFiles {
         let bytes = read.as_ref().map_or(0, |file| file.weight());
         self.bytes += bytes;
         self.files.insert(name.clone(), Held { stamp, read, bytes, used: self.clock });
-        // What was just put stays: it is about to be used.
+        // The new entry stays: it is about to be used.
         while self.bytes > self.most && self.files.len() > 1 {
             let Some(oldest) =
                 self.files.iter().min_by_key(|(_, held)| held.used).map(|(name, _)| name.clone())
@@ -365,7 +366,7 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// True for a reply that says no error and something else.
+/// Returns true if a reply has an empty error and a nonempty response.
 pub(super) fn succeeds(reply: &Py) -> bool {
     let error = reply.get("error").and_then(Py::text);
     let response = reply.get("response").is_some_and(|response| !response.str().is_empty());

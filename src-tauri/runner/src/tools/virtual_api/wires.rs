@@ -1,5 +1,4 @@
-//! What virtual APIs are given of the world around them: connections, keys, and who pays. Owns none
-//! of it.
+//! Environment of virtual APIs: connections, keys, and payment. Owns none of these.
 use crate::http::client::Client;
 use crate::http::keys::ApiKey;
 use crate::http::limiter::Limiters;
@@ -8,35 +7,34 @@ use crate::provider::Usage;
 use crate::spec::Model;
 use std::sync::Arc;
 
-/// What calls are sent with.
+/// Environment for sending calls.
 #[derive(Clone)]
 pub struct Wires {
-    /// Connections.
+    /// HTTP client.
     pub client: Client,
-    /// How many requests each provider takes.
+    /// Rate limits of the providers.
     pub limiters: Arc<Limiters>,
-    /// Keys by name.
+    /// Lookup of keys by name.
     pub keys: Arc<Keys>,
-    /// Takes every secret that is known out of what is kept, written down or said.
+    /// Removes known secrets from everything that is stored, logged or displayed.
     pub redactor: Redactor,
-    /// Who pays for simulated calls; none where nobody counts.
+    /// Payer of simulated calls; `None` if costs are not tracked.
     pub payer: Option<Arc<dyn Payer>>,
 }
 
-/// Who pays for simulated calls, and hears what goes wrong with them.
+/// Pays for simulated calls and receives their problems.
 pub trait Payer: Send + Sync {
-    /// Why nothing may be bought any more.
+    /// Returns the reason that no more calls may be paid for, if any.
     fn refuses(&self) -> Option<String>;
-    /// A reply was bought.
+    /// Records the cost of a reply.
     fn pays(&self, model: &Model, usage: Usage, cost: Option<f64>);
-    /// A reply was bought that nobody can read: it may say what it took, or not; then there is a
-    /// guess.
+    /// Records the cost of an unreadable reply. Usage may be unknown; `guess` is then an estimate.
     fn loses(&self, usage: Usage, cost: Option<f64>, guess: Option<f64>);
-    /// Every further call would fail the same.
+    /// Reports an error with which every further call would fail too.
     fn stops(&self, why: &str);
-    /// Something that the person should know.
+    /// Reports a note for the user.
     fn hears(&self, note: &str);
 }
 
-/// The key of a name; none when it is not set.
+/// Lookup of a key by name; returns `None` if it is not set.
 pub type Keys = dyn Fn(&str) -> Option<ApiKey> + Send + Sync;
