@@ -1,5 +1,5 @@
-//! The results flow: what lies in the output directory, read, indexed, followed and asked. Knows
-//! nothing of how runs are made.
+//! Results of the output directory: reading, indexing, watching and querying them. Independent of
+//! how runs are made.
 
 mod backlog;
 pub mod blob;
@@ -46,13 +46,12 @@ mod watch;
 pub(crate) mod watching;
 mod words;
 
-/// The id of the run that a file belongs to, by its name; of one of many in it, by what it is
-/// called there.
+/// Run id for a file, by its name and, for a file with many runs, the key of the member.
 pub(crate) fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
     reconcile::unit_of(file, false).key_of(member)
 }
 
-/// The id of the run that a file of its own is: the same whether the file is there or not.
+/// Run id for a file that holds a single run. Does not depend on the file's existence.
 pub(crate) fn run_id(file: &roots::FileId) -> String {
     reconcile::UnitId { file: file.clone(), group: false }.key()
 }
