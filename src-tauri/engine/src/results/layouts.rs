@@ -29,9 +29,9 @@ pub(crate) enum Seen {
     Suite,
     /// Workspace file or list of query ids: neither a result nor an error.
     Workspace,
-    /// Something else; the reason as a sentence.
+    /// Unrelated file, with the reason as a sentence.
     Other(String),
-    /// Meant to be a run, but it cannot be read.
+    /// Looks like a run but cannot be read.
     Damaged(ReadError),
 }
 
@@ -68,13 +68,13 @@ pub(crate) fn is_told_by_its_head(file: &FileId) -> bool {
 
 /// Kind of a file, judged by its first bytes.
 pub(crate) enum Head {
-    /// It holds a run, or many, and is read.
+    /// Holds one or more runs; must be read.
     Runs,
-    /// It holds queries, and is read.
+    /// Holds queries; must be read.
     Suite,
-    /// It is none of ours, for a reason that its beginning gives.
+    /// Unrelated, with a reason given by the content.
     Other,
-    /// Its name says enough.
+    /// The name is sufficient; not read.
     Unread,
 }
 

@@ -12,17 +12,17 @@ pub struct Standing {
     pub generation: u64,
     /// Row counts.
     pub counts: Counts,
-    /// How far the full-text index is.
+    /// Progress of the full-text index.
     pub search: SearchProgress,
-    /// How far bringing scores up to date is, when it takes more than a moment.
+    /// Progress of rescoring, if it takes more than a moment.
     pub scoring: Option<ScoringProgress>,
-    /// How changes are noticed.
+    /// State of the file watching.
     pub watching: Watching,
-    /// How long the first load took.
+    /// Durations of the first load.
     pub took: Took,
-    /// Somebody has their first page, or waits for the disk to be looked at.
+    /// The first page was served, or a caller waits for the disk to be read.
     pub(crate) stirred: bool,
-    /// How often the index was made anew since the folder was opened.
+    /// Number of index rebuilds since the folder was opened.
     pub(crate) renewals: u64,
 }
 
