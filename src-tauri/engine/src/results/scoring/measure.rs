@@ -50,7 +50,7 @@ pub(crate) struct Measured {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Score {
     pub(crate) says: RunScore,
-    /// A program or a judge is waited for.
+    /// Pending request to a program or a judge.
     pub(crate) ask: Option<Ask>,
     /// Failure class of the run according to this scorer.
     pub(crate) class: Option<FailureClass>,
@@ -232,9 +232,10 @@ fn said_by(
     }
 }
 
-/// Handles scorers that need a program or a model. A run without an answer needs neither and scores
-/// 0, with one exception: runs of queries are still judged, because otherwise runs without an
-/// answer would have a score while all others wait for the judge.
+/// Handles scorers that need a program or a judge. A run without an answer scores 0 without running
+/// a program. A judge is asked if the run has an answer or a last message, and always for runs of
+/// queries: otherwise only their runs without an answer would have a score, from a judge that was
+/// never asked.
 fn needs(
     scorer: &Scorer,
     need: &Need,
