@@ -155,7 +155,7 @@ impl BlobWriter {
         Ok(start)
     }
 
-    /// Checksums of the blocks that changed since the last [`Self::kept`], by block number.
+    /// Checksums of the blocks that changed since they were last saved, by block number.
     pub(crate) fn sums(&self) -> impl Iterator<Item = (u64, u64)> {
         let last = (!self.at.is_multiple_of(BLOCK)).then(|| (self.at / BLOCK, self.sum.digest()));
         self.whole.iter().copied().chain(last)

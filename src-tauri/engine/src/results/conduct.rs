@@ -196,9 +196,9 @@ impl Conductor {
     }
 
     /// Loads the index and lists all files in parallel, because neither needs the other before the
-    /// comparison. A folder that was indexed before is shown first, and the machine may have few
-    /// processors, so the listing of an existing index waits for the first request or the calm
-    /// period.
+    /// comparison. With an existing index, both first wait until the first page was served, or for
+    /// the calm period: users want to see a known folder at once, and the machine may have few
+    /// processors.
     fn begin(&mut self) {
         let Shared { roots, limits, live, .. } = self.shared.clone();
         if !self.writer.fresh {

@@ -124,7 +124,8 @@ impl Roots {
         })
     }
 
-    /// Returns true when the directory is, or is inside, the other root.
+    /// Returns true when the directory belongs to the other root, because one root is inside the
+    /// other.
     pub fn is_other_root(&self, dir: &FileId) -> bool {
         !dir.path.is_empty()
             && self

@@ -16,7 +16,8 @@ const LONGEST: usize = 300;
 /// Imported verdicts by run id.
 pub(crate) type Stored = HashMap<String, Vec<StoredSaid>>;
 
-/// Result of an evaluator. A verdict that declares itself not applicable has no result.
+/// Result of an evaluator. A verdict that neither passes nor fails and declares itself not
+/// applicable counts as no result.
 pub(crate) fn result(verdict: &Verdict) -> StoredResult {
     match (verdict.is_silent, &verdict.reason, verdict.passed) {
         (true, Some(_), _) => StoredResult::Error,

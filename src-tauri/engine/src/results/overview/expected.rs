@@ -5,7 +5,7 @@ use crate::results::filter::{Filter, Slot};
 use crate::results::suites::{Task, Tasks};
 use touchstone_formats::{names as file_names, suite};
 
-/// A larger repeat count is treated as a typing error, as in launches.
+/// Maximum repeat count. A larger one is considered a typing error, as in launches.
 const MOST_REPEATS: u32 = 1_000;
 
 /// Counts the missing runs into the rows and returns their number. Returns `None` when the filter
