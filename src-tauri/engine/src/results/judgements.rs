@@ -150,7 +150,7 @@ impl Kept<'_> {
     }
 
     /// Returns true when the judgement is still valid. For a judge defined by a suite, `judge` is
-    /// `None`; its version was checked when the run was parsed.
+    /// `None`; its version is already included in `same`.
     pub(super) fn holds(&self, judge: Option<&Judge>) -> bool {
         self.same && judge.is_none_or(|judge| self.version == judge.version())
     }

@@ -210,8 +210,9 @@ pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 
-/// Suggests the most similar name: up to two edits away, a name that starts with the word, or a
-/// name followed by extra letters.
+/// Suggests the most similar name: up to two edits away (one for words of three or four letters,
+/// none for shorter ones), a name that starts with the word, or a name followed by up to two extra
+/// letters.
 pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest_within(word, names, 2)
 }
