@@ -112,8 +112,9 @@ impl Home {
         Ok(dir)
     }
 
-    /// Deletes old builds beyond the retention limits and restricts the permissions of the newest.
-    /// Ignores files that cannot be removed.
+    /// Deletes leftover builds, the moved-aside build if it is too old or too large, and unlocked
+    /// extra folders. Restricts the permissions of the newest build. Ignores files that cannot be
+    /// removed.
     pub(crate) fn tidy(&mut self) {
         let builds = self.builds();
         let newest = builds.iter().max().copied();
