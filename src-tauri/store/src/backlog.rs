@@ -1,9 +1,9 @@
-//! **Pure.** What waits to be looked at: changes that just happened before everything else, each
-//! unit once.
+//! **Pure.** Queue of changed units that wait to be parsed. Live changes come first, and each unit
+//! is queued once.
 use super::reconcile::{Step, Unit, UnitId};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Units that wait, in two queues.
+/// Waiting units, in a live queue and a background queue.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     units: HashMap<UnitId, Unit>,
@@ -12,13 +12,14 @@ pub(crate) struct Backlog {
 }
 
 impl Backlog {
-    /// Adds steps. What waits already is joined with what is new, and the new knows better.
+    /// Adds steps to one of the queues. If a unit already waits, its files are merged, and the
+    /// newer entries win.
     pub(crate) fn add(&mut self, steps: Vec<Step>, live: bool) {
         let queue = if live { &mut self.live } else { &mut self.rest };
         for step in steps {
             let unit = match step {
                 Step::Read(unit) => unit,
-                // To read nothing is to find that nothing is left.
+                // An empty file list makes the reader find that nothing is left of the unit.
                 Step::Forget(id) => Unit { id, files: BTreeMap::new() },
             };
             let mut files =
@@ -29,34 +30,34 @@ impl Backlog {
         }
     }
 
-    /// The next units, live ones first.
+    /// Removes and returns the next units, up to `live` live ones, or else up to `rest` others.
     pub(crate) fn next(&mut self, live: usize, rest: usize) -> Vec<Unit> {
         let units = take(&mut self.live, &mut self.units, live);
         if units.is_empty() { take(&mut self.rest, &mut self.units, rest) } else { units }
     }
 
-    /// True when something waits that happened just now.
+    /// Returns true when a live change waits.
     pub(crate) fn has_live(&self) -> bool {
         self.live.iter().any(|id| self.units.contains_key(id))
     }
 
-    /// How many wait.
+    /// Number of waiting units.
     pub(crate) fn len(&self) -> usize {
         self.units.len()
     }
 
-    /// True when nothing waits.
+    /// Returns true when no unit waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.units.is_empty()
     }
 
-    /// Forgets everything.
+    /// Drops all waiting units.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// Takes from a queue; ids whose unit went with another queue are passed over.
+/// Pops up to `most` units from a queue. Skips ids whose unit was taken through the other queue.
 fn take(queue: &mut VecDeque<UnitId>, units: &mut HashMap<UnitId, Unit>, most: usize) -> Vec<Unit> {
     let mut taken = Vec::new();
     while taken.len() < most {

@@ -1,7 +1,7 @@
-//! The plain text of all runs, one after the other in one file beside the index, so that a search
-//! without any index reads straight through it. Owns its layout and its reading; which bytes belong
-//! to which run is in the index. So are the checksums of its blocks: nothing is read that is not
-//! what was written.
+//! Plain text of all runs, concatenated in one file next to the index, so that a search without an
+//! index can read it sequentially. Owns the file layout, reading and the checksums of its blocks: a
+//! read fails when the bytes are not the ones that were written. The index stores which bytes
+//! belong to which run.
 use super::home::create_private;
 use fs_err as fs;
 use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
@@ -9,25 +9,27 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// There is one checksum for as many bytes. A text is read in whole blocks, so a small one costs as
-/// much as this.
+/// Number of bytes covered by one checksum. Text is read in whole blocks, so even a small read
+/// costs this much.
 const BLOCK: u64 = 64 << 10;
-/// How much is copied at once.
+/// Number of bytes copied at once.
 const COPY: u64 = 2 << 20;
 
-/// Begins every blob, so that no text has offset 0 and a foreign file is noticed.
+/// Starts every blob, so that no text has offset 0 and a foreign file is detected.
 const MAGIC: &[u8; 16] = b"touchstone text\n";
 
-/// Reads the text. Stays valid while the file is rewritten: it keeps reading the one it opened.
+/// Reader of the text. Stays valid while the file is rewritten, because it keeps the file that it
+/// opened.
 pub struct TextBlob {
     file: fs::File,
     len: u64,
-    /// One for each block; that of the last block is of the bytes that are there.
+    /// One checksum per block. The last one covers the bytes present in the last block.
     sums: Vec<u64>,
 }
 
 impl TextBlob {
-    /// Opens the text; `sums` are the checksums of its blocks up to `len`.
+    /// Opens the text. `sums` are the checksums of its blocks up to `len`. Fails when the file is
+    /// foreign, shorter than `len`, or does not match the number of checksums.
     pub(crate) fn open(dir: &Path, number: i64, len: u64, sums: Vec<u64>) -> io::Result<Self> {
         let file = fs::File::open(path(dir, number))?;
         let mut head = [0; MAGIC.len()];
@@ -41,29 +43,29 @@ impl TextBlob {
         Ok(Self { file, len, sums })
     }
 
-    /// How many bytes belong to the snapshot of the index it came with.
+    /// Number of bytes that belong to the index snapshot this was opened with.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// True when there is no text at all.
+    /// Returns true when the file holds no text.
     pub fn is_empty(&self) -> bool {
         self.len <= MAGIC.len() as u64
     }
 
-    /// Whether an extent lies within the text. An index that was damaged may name any.
+    /// Returns true when an extent lies within the text. A damaged index may name any extent.
     pub(crate) fn holds(&self, offset: u64, len: u64) -> bool {
         offset.checked_add(len).is_some_and(|end| end <= self.len)
     }
 
-    /// The bytes of one extent.
+    /// Returns the bytes of one extent.
     pub fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
         let mut buffer = Vec::new();
         Ok(self.read_into(offset, len, &mut buffer)?.to_vec())
     }
 
-    /// Reads an extent and returns it as a part of `buffer`, which grows to hold the blocks around
-    /// it.
+    /// Reads an extent and returns it as a slice of `buffer`, which grows to hold the surrounding
+    /// blocks. Fails when the extent lies outside of the text or a checksum does not match.
     pub fn read_into<'b>(
         &self,
         offset: u64,
@@ -101,18 +103,18 @@ fn length(number: u64) -> io::Result<usize> {
     usize::try_from(number).map_err(io::Error::other)
 }
 
-/// Appends text. There is one for each index, beside its one writing connection.
+/// Appends text. Each index has one, next to its single writing connection.
 pub(crate) struct BlobWriter {
     file: BufWriter<fs::File>,
     at: u64,
-    /// Of the last block, as far as it is written.
+    /// Checksum state of the last, partial block.
     sum: Xxh3,
-    /// Checksums of whole blocks that are not in the index yet, by their number.
+    /// Checksums of complete blocks that are not in the index yet, by block number.
     whole: Vec<(u64, u64)>,
 }
 
 impl BlobWriter {
-    /// Begins a new file.
+    /// Creates a new file.
     pub(crate) fn create(dir: &Path, number: i64) -> io::Result<Self> {
         let file = create_private(&path(dir, number))?;
         let file = BufWriter::with_capacity(1 << 18, file);
@@ -122,7 +124,7 @@ impl BlobWriter {
         Ok(begun)
     }
 
-    /// Goes on where the last commit ended; what was written after it is overwritten.
+    /// Continues after the last commit. Anything written after it is discarded.
     pub(crate) fn resume(dir: &Path, number: i64, text: &TextBlob) -> io::Result<Self> {
         let len = text.len();
         let begun = len % BLOCK;
@@ -134,7 +136,7 @@ impl BlobWriter {
         Ok(Self { file: BufWriter::with_capacity(1 << 18, file), at: len, sum, whole: Vec::new() })
     }
 
-    /// Adds a text and tells where it begins.
+    /// Appends a text and returns its offset.
     pub(crate) fn append(&mut self, text: &[u8]) -> io::Result<u64> {
         let start = self.at;
         self.file.write_all(text)?;
@@ -153,34 +155,35 @@ impl BlobWriter {
         Ok(start)
     }
 
-    /// Checksums of the blocks that changed since they were last kept, by the number of the block.
+    /// Checksums of the blocks that changed since they were last saved, by block number.
     pub(crate) fn sums(&self) -> impl Iterator<Item = (u64, u64)> {
         let last = (!self.at.is_multiple_of(BLOCK)).then(|| (self.at / BLOCK, self.sum.digest()));
         self.whole.iter().copied().chain(last)
     }
 
-    /// Notes that the index has the checksums.
+    /// Marks the checksums as saved in the index.
     pub(crate) fn kept(&mut self) {
         self.whole.clear();
     }
 
-    /// Where the next text begins.
+    /// Offset at which the next text will start.
     pub(crate) fn len(&self) -> u64 {
         self.at
     }
 
-    /// Hands everything to the system. To be done before the commit that refers to it.
+    /// Flushes everything to the operating system. Must be called before the commit that refers to
+    /// the text.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
     }
 }
 
-/// Where a blob lies.
+/// Returns the path of a blob.
 pub(crate) fn path(dir: &Path, number: i64) -> PathBuf {
     dir.join(format!("text-{number}.blob"))
 }
 
-/// Copies an extent from one blob to another without holding all of it.
+/// Copies an extent from one blob to another in chunks, without loading all of it into memory.
 pub(crate) fn copy(from: &TextBlob, offset: u64, len: u64, to: &mut BlobWriter) -> io::Result<u64> {
     let start = to.at;
     let mut buffer = Vec::new();
@@ -216,7 +219,7 @@ mod tests {
                 all.extend_from_slice(&text);
                 writer.append(&text).unwrap();
                 if at == cut {
-                    // As after a commit, and after another start.
+                    // Simulates a commit followed by a restart.
                     writer.flush().unwrap();
                     sums.extend(writer.sums());
                     writer.kept();

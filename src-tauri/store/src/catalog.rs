@@ -1,31 +1,30 @@
-//! **Pure.** The tasks as a list that can be searched: made once of the suites as they are, and
-//! asked often. Every word that is sought is looked for in one text of each task; ten thousand of
-//! them take a few milliseconds.
+//! **Pure.** Searchable list of all tasks, built once per set of suites and queried often. Each
+//! search word is looked up in one text per task; ten thousand tasks take a few milliseconds.
 use super::suites::{Task, Tasks};
+use touchstone_api::{FacetValue, TaskPage, TaskRequest, TaskRow};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use touchstone_api::{FacetValue, TaskPage, TaskRequest, TaskRow};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::suite::Prompts;
 
-/// No page is longer.
+/// Maximum number of rows per page.
 const MOST: u32 = 500;
-/// Characters of a prompt that a row shows.
+/// Maximum number of prompt characters in a row.
 const PROMPT: usize = 240;
-/// Categories of one task that a row shows.
+/// Maximum number of categories in a row.
 const CATEGORIES: usize = 8;
-/// Values that are offered to choose from.
+/// Maximum number of values offered for a filter.
 const VALUES: usize = 200;
 
-/// The newest catalog.
+/// Cache of the newest catalog.
 #[derive(Debug, Default)]
-pub struct Catalogs {
+pub(crate) struct Catalogs {
     newest: Mutex<Option<Arc<Catalog>>>,
 }
 
 impl Catalogs {
-    /// The catalog of these tasks; made anew only when they are others than before.
-    pub fn of(&self, tasks: &Arc<Tasks>) -> Arc<Catalog> {
+    /// Returns the catalog of these tasks. Rebuilds it only when the tasks changed.
+    pub(crate) fn of(&self, tasks: &Arc<Tasks>) -> Arc<Catalog> {
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         match newest.as_ref() {
             Some(known) if Arc::ptr_eq(&known.tasks, tasks) => Arc::clone(known),
@@ -34,9 +33,9 @@ impl Catalogs {
     }
 }
 
-/// All tasks in the order in which they are listed.
+/// All tasks, in listing order.
 #[derive(Debug)]
-pub struct Catalog {
+pub(crate) struct Catalog {
     tasks: Arc<Tasks>,
     entries: Vec<Entry>,
 }
@@ -44,7 +43,7 @@ pub struct Catalog {
 #[derive(Debug)]
 struct Entry {
     row: TaskRow,
-    /// Everything that words are sought in, in small letters.
+    /// Searchable text, in lower case.
     text: String,
 }
 
@@ -55,8 +54,8 @@ impl Catalog {
         Self { tasks: Arc::clone(tasks), entries }
     }
 
-    /// The tasks that are asked for.
-    pub fn list(&self, request: &TaskRequest) -> TaskPage {
+    /// Returns the page of tasks that match the request.
+    pub(crate) fn list(&self, request: &TaskRequest) -> TaskPage {
         let words = request.words.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
         let finders: Vec<memchr::memmem::Finder<'_>> =
@@ -99,8 +98,8 @@ impl Catalog {
     }
 }
 
-/// The row of a task, with all its categories.
-pub fn row(task: &Task) -> TaskRow {
+/// Builds the row of a task, with all its categories.
+pub(crate) fn row(task: &Task) -> TaskRow {
     let suite = &task.suite;
     let (set, categories, apis, ambiguous) = match &suite.query {
         Some(query) => {
@@ -155,8 +154,8 @@ fn shortened(mut row: TaskRow) -> TaskRow {
     row
 }
 
-/// Prompts with what they are for; those for tool calling first.
-pub fn prompts(prompts: &Prompts) -> impl Iterator<Item = (&'static str, &str)> {
+/// Prompts with the system they are for; tool calling first.
+pub(crate) fn prompts(prompts: &Prompts) -> impl Iterator<Item = (&'static str, &str)> {
     [
         ("tool_calling", &prompts.tool_calling),
         ("tool_calling_python", &prompts.tool_calling_python),
@@ -188,7 +187,7 @@ fn entry(task: &Task) -> Entry {
     Entry { text: parts.join("\n").to_lowercase(), row }
 }
 
-/// By folder, then by number where ids are numbers.
+/// Sort key: by folder, then numerically where ids are numbers.
 fn order(id: &str) -> (&str, u64, &str) {
     let (folder, last) = id.rsplit_once('/').unwrap_or(("", id));
     (folder, last.parse().unwrap_or(u64::MAX), last)

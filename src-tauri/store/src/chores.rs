@@ -1,21 +1,21 @@
-//! What the conductor does when nothing else is to be done, one short piece at a time: the indexes
-//! that order lists, the full-text index, the rewriting of the text. Decides their order only.
+//! Background tasks of the indexer, done one short step at a time when nothing else waits: the sort
+//! indexes, the full-text index, the compaction of the text blob. Decides only their order.
 use super::index::{IndexError, Writer};
 use super::{compact, words};
 use std::collections::VecDeque;
 
-/// What is left to do.
+/// Remaining background tasks.
 pub(crate) struct Chores {
     indexes: VecDeque<&'static str>,
     words: bool,
     compact: bool,
 }
 
-/// What a piece of work did.
+/// Result of one step.
 pub(crate) enum Done {
-    /// Something nobody sees.
+    /// Work without a visible effect.
     Quietly,
-    /// The full-text index grew by this many whole runs; it is complete or not.
+    /// The full-text index gained this many complete runs. `all` is true when it is complete.
     Words { finished: u64, all: bool },
 }
 
@@ -27,7 +27,7 @@ impl Chores {
         Self { indexes: indexes.collect(), words: true, compact: true }
     }
 
-    /// There may be something to do again.
+    /// Marks the full-text index and the compaction as possibly due again.
     pub(crate) fn wake(&mut self) {
         self.words = true;
         self.compact = true;
@@ -37,7 +37,7 @@ impl Chores {
         !self.indexes.is_empty() || self.words || self.compact
     }
 
-    /// Does one piece; nothing when all is done.
+    /// Does one step. Returns `None` when nothing is left to do.
     pub(crate) fn step(
         &mut self,
         writer: &mut Writer,

@@ -1,20 +1,20 @@
-//! Rewrites the text blob without the text of runs that changed or went. The old file stays for
-//! readers that are about to open it, until the next start or the next rewriting.
+//! Rewrites the text blob without the text of changed or removed runs. The old file stays until the
+//! next start or the next rewrite, for readers that are about to open it.
 use super::blob::{self, BlobWriter};
 use super::index::{IndexError, Writer, meta, put_sums, text_of};
 use fs_err as fs;
 use rusqlite::params;
 
-/// Below this much dead text, rewriting is not worth it.
+/// Minimum number of dead bytes for which a rewrite is worthwhile.
 const LEAST_DEAD: u64 = 16 << 20;
 
-/// True when more than half of a blob is dead, and that is much.
+/// Returns true when more than half of the blob is dead and the dead part exceeds the minimum.
 pub(crate) fn is_due(writer: &Writer) -> Result<bool, IndexError> {
     let dead = u64::try_from(meta(&writer.sql, "blob_dead")?).unwrap_or(0);
     Ok(dead > LEAST_DEAD && dead > writer.blob.len() / 2)
 }
 
-/// Rewrites the blob.
+/// Rewrites the blob and updates all offsets in one transaction.
 pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
     let number = meta(&writer.sql, "blob")?;
     forget_others(writer, number);
@@ -51,7 +51,7 @@ pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
     Ok(())
 }
 
-/// Removes blobs that nobody opens any more.
+/// Deletes all blobs except `number`.
 pub(crate) fn forget_others(writer: &Writer, number: i64) {
     let keep = blob::path(&writer.dir, number);
     for entry in fs::read_dir(&writer.dir).into_iter().flatten().flatten() {

@@ -1,6 +1,6 @@
-//! The one thread that keeps the index in agreement with the disk: it takes hints, lists, looks,
-//! writes and tells, and fills the full-text index when there is nothing better to do. Everything
-//! it decides is decided in pure parts; this is their order.
+//! The thread that keeps the index in sync with the disk: it receives hints, lists files, parses,
+//! writes and publishes changes, and fills the full-text index when idle. The decisions are made in
+//! pure modules; this one defines their order.
 use super::backlog::Backlog;
 use super::inbox::{Hints, Inbox, Woken};
 use super::index::{Index, IndexError, Writer, is_damage};
@@ -18,51 +18,52 @@ use super::tally::Tally;
 use super::watch::Watch;
 use super::watching::{Identity, RootState};
 use super::{chores, load};
+use touchstone_clock as clock;
+use touchstone_api::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use touchstone_api::{Phase, WatchMeans, Watching};
-use touchstone_clock as clock;
 
-/// When files made in a directory before it was watched are looked for again.
+/// Delays before a new directory is listed again, for files that were created before it was
+/// watched.
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
-/// How often it is looked whether the roots are still there: nobody tells that a folder above them
-/// was renamed.
+/// Interval at which the roots are checked for existence. The file watcher does not report that a
+/// folder above them was renamed.
 const GLANCE: Duration = Duration::from_secs(1);
-/// What can be done about roots that are gone.
-pub const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
+/// Hint shown when roots have disappeared.
+pub(crate) const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
                     it is looked for every second.";
-/// How long to wait after the index could not be written.
+/// Delay after the index could not be written.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
-/// How often it is looked whether the index is still there: somebody may delete the cache.
+/// Interval at which the index is checked for existence; a user may delete the cache.
 const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
-/// How long to wait after it was made anew.
+/// Delay after the index was rebuilt.
 const AFTER_DAMAGE: Duration = Duration::from_millis(100);
 
-/// What became stale.
+/// Notification of stale data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
-    /// The frame.
+    /// The status changed.
     Status,
-    /// These runs, or all when none is named.
+    /// These runs changed, or all of them when `ids` is empty.
     Runs {
-        /// The index after the change.
+        /// Generation of the index after the change.
         generation: u64,
-        /// Which.
+        /// Ids of the changed runs.
         ids: Vec<String>,
     },
 }
 
-/// Who is told.
+/// Callback that receives changes.
 pub type Publish = Box<dyn Fn(Change) + Send>;
 
-/// Every root whole.
+/// Scopes that cover every root completely.
 fn everything(roots: &Roots) -> Vec<FileId> {
     roots.each().into_iter().map(|root| FileId::new(root, "")).collect()
 }
 
-/// What the conductor shares with those who ask.
+/// State shared between the indexer and its readers.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) roots: Arc<Roots>,
@@ -84,40 +85,41 @@ pub(crate) struct Conductor {
     pub(crate) tally: Tally,
     pub(crate) chores: chores::Chores,
     pub(crate) reviews: Reviews,
-    /// What stands behind the names of models.
+    /// Model names and their true identities.
     pub(crate) marks: Arc<Marks>,
-    /// Rows are being brought up to date with suites that changed.
+    /// Progress of rescoring rows after suites changed.
     pub(crate) renewing: Option<Renewing>,
-    /// Files to be looked at again, and when.
+    /// Files to examine again, by due time.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
     next_scan: Instant,
     pub(crate) watching: Watching,
     pace: Pace,
-    /// The directories as the watch knows them: another one of the same name is not watched.
+    /// Identities of the watched directories. A different directory of the same name is not
+    /// watched.
     pub(crate) watched: Vec<Option<Identity>>,
-    /// They are to be watched anew.
+    /// The roots must be watched anew.
     pub(crate) rewatch: bool,
-    /// There are more files than are listed.
+    /// More files exist than the limit allows to list.
     pub(crate) cut: bool,
-    /// The index was made anew, and nothing was listed for it yet.
+    /// The index was rebuilt and the output folder was not listed since.
     pub(crate) unlisted: bool,
     next_check: Instant,
-    /// Nobody has run anything yet, so there is no folder for results.
+    /// The results folder does not exist yet because nothing was run.
     pub(crate) unborn: bool,
-    /// How the roots stood when they were last looked at.
+    /// State of the roots at the last check.
     pub(crate) standing: Vec<RootState>,
-    /// Roots that could not be listed when they were last tried.
+    /// Roots that could not be listed at the last attempt.
     pub(crate) missing: BTreeSet<Root>,
-    /// Roots that were listed, and on which of them a file system was mounted. The index keeps the
+    /// Roots that were listed, with true if a file system was mounted on them. The index stores the
     /// latter.
     pub(crate) listed: BTreeMap<Root, bool>,
-    /// When it is looked again whether the roots are still there.
+    /// Time of the next check for the existence of the roots.
     next_glance: Instant,
-    /// Nothing is tried before this: the index could not be written, and asking again at once would
-    /// only keep the machine busy.
+    /// No work is attempted before this time. Set after the index could not be written, because an
+    /// immediate retry would only keep the machine busy.
     resting_until: Instant,
-    /// Wall clock minus steady clock, to notice sleep.
+    /// Wall clock minus monotonic clock, in milliseconds; used to detect sleep.
     drift_ms: i64,
 }
 
@@ -162,8 +164,8 @@ impl Conductor {
         }
     }
 
-    /// Works until the folder is closed. A mistake of ours ends the following, not the program, and
-    /// is told.
+    /// Runs until the folder is closed. A panic ends the indexing, not the program, and is reported
+    /// as a failure.
     pub(crate) fn run(mut self) {
         let ended = catch_unwind(AssertUnwindSafe(|| self.conduct()));
         self.shared.index.release();
@@ -193,9 +195,10 @@ impl Conductor {
         }
     }
 
-    /// Loads the index and lists everything, both at once: neither needs the other before they are
-    /// compared. Whoever opens a folder that was read before wants to see it first, and the machine
-    /// has few processors.
+    /// Loads the index and lists all files in parallel, because neither needs the other before the
+    /// comparison. With an existing index, both first wait until the first page was served, or for
+    /// the calm period: users want to see a known folder at once, and the machine may have few
+    /// processors.
     fn begin(&mut self) {
         let Shared { roots, limits, live, .. } = self.shared.clone();
         if !self.writer.fresh {
@@ -216,13 +219,14 @@ impl Conductor {
         self.work();
     }
 
-    /// How long after a full list the next one is made.
+    /// Interval between two full listings.
     fn between_scans(&self) -> Duration {
         let limits = &self.shared.limits;
         if self.watching.by == WatchMeans::Polling { limits.poll } else { limits.rescan }
     }
 
-    /// Reads what the index knows, or begins anew when it cannot be trusted.
+    /// Loads the state from the index, or rebuilds it when it is damaged or was made with other
+    /// model settings.
     fn load(&mut self) -> Result<(), IndexError> {
         let models = load::models_hash(&self.shared.roots.models);
         let usable = self.writer.fresh
@@ -264,7 +268,7 @@ impl Conductor {
         Ok(())
     }
 
-    /// Makes the index anew when somebody removed it or put something else in its place.
+    /// Rebuilds the index when its files were removed or replaced.
     fn check_index(&mut self) {
         if Instant::now() < self.next_check {
             return;
@@ -275,7 +279,7 @@ impl Conductor {
         }
     }
 
-    /// When something is to be done even if nobody tells of a change.
+    /// Time of the next work that is due without a hint.
     fn next_moment(&self) -> Instant {
         if Instant::now() < self.resting_until {
             return self.resting_until;
@@ -289,7 +293,7 @@ impl Conductor {
         again.map_or(next, |at| at.min(next))
     }
 
-    /// The time has come for something: a list, a second look, a piece of work that waited.
+    /// Handles whatever is due: a full listing, a second look at files, or waiting work.
     fn due(&mut self) {
         let now = Instant::now();
         if now >= self.next_scan || self.woke_from_sleep() || self.roots_changed(now) {
@@ -307,11 +311,11 @@ impl Conductor {
         self.work();
     }
 
-    /// Looks where the hints point.
+    /// Handles hints and lists the paths they name.
     fn follow(&mut self, hints: &Hints) {
         for (kept, asker) in &hints.kept {
             let done = self.keep_scores(kept);
-            // Whoever asked may have given up waiting.
+            // The receiver may have given up waiting.
             let _ = asker.send(done.is_ok());
             if let Err(error) = done {
                 self.recover(&error);
@@ -333,7 +337,7 @@ impl Conductor {
             paths.iter().filter_map(|path| roots.locate(path)).collect()
         };
         let new_dirs = located(&hints.new_dirs);
-        // Most are files that were moved into place.
+        // Most of these are files that were moved into place.
         let dirs: Vec<&FileId> = new_dirs
             .iter()
             .filter(|dir| roots.path(dir).is_some_and(|path| path.is_dir()))
@@ -352,18 +356,18 @@ impl Conductor {
         let started = Instant::now();
         let first = matches!(self.shared.live.now().phase, Phase::Indexing { .. });
         self.survey(&scopes, !(hints.rescan && first));
-        // Where listing takes long, it is done less often.
+        // Slow listings are done less often.
         self.next_scan = self.next_scan.max(Instant::now() + started.elapsed() * 10);
         self.work();
     }
 
-    /// Lists the scopes and compares.
+    /// Lists the scopes and compares the result with the index.
     fn survey(&mut self, scopes: &[FileId], live: bool) {
         let survey = scan::survey(&self.shared.roots, &self.shared.limits, scopes);
         self.compare(scopes, survey, live);
     }
 
-    /// Puts what has to be done after a list of the scopes into the backlog.
+    /// Compares a listing of the scopes with the known files and queues the required steps.
     fn compare(&mut self, scopes: &[FileId], mut survey: Survey, live: bool) {
         self.reviews.note(scopes);
         self.heed_unmounted(scopes, &mut survey);
@@ -402,7 +406,7 @@ impl Conductor {
         }
     }
 
-    /// Large files that keep changing are read again later.
+    /// Postpones large files that keep changing; they are read again later.
     fn hold_back(&mut self, steps: Vec<Step>) -> Vec<Step> {
         let now = Instant::now();
         self.pace.tidy(now);
@@ -422,7 +426,7 @@ impl Conductor {
         kept
     }
 
-    /// When not everything was listed, what was not may still be there.
+    /// Keeps known files that were not listed because of the limit but still exist.
     fn keep_unlisted(&mut self, scopes: &[FileId], survey: &mut Survey) {
         for (file, mark) in &self.known {
             let inside = scopes.iter().any(|scope| scope.holds(file));
@@ -454,8 +458,8 @@ impl Conductor {
         });
     }
 
-    /// True when it is time to look at the roots, and one of them came, went or was replaced since
-    /// the last time.
+    /// Returns true when a check of the roots is due and one of them appeared, disappeared or was
+    /// replaced since the last check.
     fn roots_changed(&mut self, now: Instant) -> bool {
         if now < self.next_glance {
             return false;
@@ -463,11 +467,13 @@ impl Conductor {
         self.next_glance = now + GLANCE;
         let states = self.root_states();
         let before = std::mem::replace(&mut self.standing, states);
-        // What went and came back between two looks stands as before, and was missed meanwhile.
+        // A root that disappeared and returned between two checks looks unchanged, but changes in
+        // it were missed.
         self.missing_is_back() || (!before.is_empty() && before != self.standing)
     }
 
-    /// True when the wall clock ran on while the steady one stood still, or was set.
+    /// Returns true when the wall clock moved by more than five seconds against the monotonic
+    /// clock: the machine slept, or the clock was set.
     fn woke_from_sleep(&mut self) -> bool {
         let steady = i64::try_from(self.opened.elapsed().as_millis()).unwrap_or(i64::MAX);
         let drift = clock::now_ms() - steady;
@@ -482,7 +488,8 @@ impl Conductor {
         self.tell_status();
     }
 
-    /// The index could not be used: make it anew when it is damaged, else wait and try again.
+    /// Handles an index error: rebuilds the index when it is damaged, otherwise reloads it, and
+    /// schedules a retry.
     pub(crate) fn recover(&mut self, error: &IndexError) {
         tracing::warn!(%error, "the index could not be written");
         let mended =

@@ -1,5 +1,5 @@
-//! The conductor's work: units are looked at, written in transactions, and told of after the
-//! commit.
+//! The indexer's writing: parses units, writes them in transactions, and publishes the changes
+//! after the commit.
 use super::conduct::{Change, Conductor, Shared};
 use super::index::{IndexError, Writer, put_sums};
 use super::ingest::{Eyes, look_at};
@@ -17,11 +17,10 @@ use std::time::{Duration, Instant};
 use touchstone_api::Phase;
 use touchstone_clock as clock;
 
-/// Units in one go: few when something just happened, so that the next change does not wait; more
-/// at the first load.
+/// Maximum number of live units per batch. Small, so that the next change does not wait.
 const LIVE: usize = 200;
 const REST: usize = 800;
-/// A commit is due after this many rows, or this long.
+/// A commit is due after this many rows or this much time.
 const COMMIT_UNITS: usize = 500;
 const COMMIT_AFTER: Duration = Duration::from_millis(150);
 
@@ -31,21 +30,21 @@ struct Entered {
     again_ns: Option<i64>,
 }
 
-/// What was written and not yet committed.
+/// Written rows that are not committed yet.
 #[derive(Default)]
 struct Open {
     written: Vec<Written>,
     units: Vec<Entered>,
-    /// Ids of the runs whose forks were written.
+    /// Ids of the original runs whose forks were written.
     origins: Vec<String>,
     since: Option<Instant>,
 }
 
 impl Conductor {
-    /// Does one piece of what there is to do.
+    /// Does one batch of the waiting work.
     pub(crate) fn work(&mut self) {
-        // Suites come before the first runs, and later after the last of those that wait: bringing
-        // all rows up to date takes time.
+        // Suites are published before the first runs. Later they are published after the last
+        // waiting run, because rescoring all rows takes time.
         let tasks_now = self.shelving.is_new() || self.backlog.is_empty();
         let published = if tasks_now { self.publish_tasks() } else { Ok(()) };
         let done = published.and_then(|()| {
@@ -55,7 +54,7 @@ impl Conductor {
             let units = self.backlog.next(LIVE, REST);
             match (units.is_empty(), self.reviews.is_settled()) {
                 (false, _) => self.enter(units),
-                // What people say is held against rows, so the rows come first.
+                // Reviews are checked against rows, so the rows are written first.
                 (true, false) => self.review(),
                 (true, true) => self.chore(),
             }
@@ -69,7 +68,7 @@ impl Conductor {
         }
     }
 
-    /// Looks at units and writes what they say.
+    /// Parses units and writes their rows.
     fn enter(&mut self, units: Vec<Unit>) -> Result<(), IndexError> {
         let Shared { roots, limits, inbox, .. } = self.shared.clone();
         let tasks = self.shelving.tasks();
@@ -116,7 +115,7 @@ impl Conductor {
                 (&now.0, now.1),
                 &looked.unit.key_of(member),
             )?;
-            // The original of a fork names its forks.
+            // The original of a fork lists its forks, so it changed too.
             let origin = row.outline.as_ref().and_then(|outline| outline.forked_from.as_ref());
             open.origins.extend(
                 origin.map(|origin| {
@@ -134,7 +133,7 @@ impl Conductor {
         Ok(())
     }
 
-    /// Commits, and only then remembers and tells.
+    /// Commits, and only then updates the memory and publishes the changes.
     fn commit(&mut self, open: &mut Open) -> Result<(), IndexError> {
         if open.since.is_none() {
             return Ok(());
@@ -180,7 +179,7 @@ impl Conductor {
         self.tell_status();
     }
 
-    /// The first load is over when nothing waits any more.
+    /// Ends the initial load when no work is left.
     fn settle_phase(&mut self) {
         if self.unlisted || !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
             return;
@@ -200,7 +199,7 @@ impl Conductor {
         self.tell_status();
     }
 
-    /// Takes the steps that concern suites out of the list and does them; there are few.
+    /// Handles the steps that concern suites at once (there are few) and returns the others.
     pub(crate) fn shelve(&mut self, steps: Vec<Step>) -> Vec<Step> {
         let mut rest = Vec::with_capacity(steps.len());
         for step in steps {
@@ -217,7 +216,8 @@ impl Conductor {
         rest
     }
 
-    /// Has suites read again that were left out for want of room, where there is more of it now.
+    /// Schedules suites that were left out for lack of space to be read again, if there is space
+    /// now.
     fn read_left_out(&mut self) {
         let files = self.shelving.take_left_out();
         if files.is_empty() {
@@ -273,8 +273,8 @@ impl Conductor {
         self.known.insert(file.clone(), mark);
     }
 
-    /// A file that is no suite is remembered, so that it is not looked at again; with a reason
-    /// where it looks like one.
+    /// Records a file that is not a suite, so that it is not read again. `reason` is set when it
+    /// looks like a suite.
     fn pass_over(&mut self, unit: &Unit, reason: Option<String>) {
         match reason {
             None => self.shelving.remove(&unit.id.file),
@@ -316,7 +316,8 @@ impl Conductor {
     }
 }
 
-/// Ends the transaction: the text first, then what refers to it. Returns the generation.
+/// Ends the transaction: flushes the text first, then commits the rows that refer to it. Returns
+/// the generation.
 pub(crate) fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
     writer.blob.flush()?;
     load::put_meta(&writer.sql, "blob_len", writer.blob.len().cast_signed())?;
@@ -344,7 +345,7 @@ fn read_prompts(roots: &Roots, limits: &Limits, file: &FileId, shelving: &mut Sh
     shelving.put_folder(roots, &folder, &files);
 }
 
-/// Puts the marks of a unit in place of what was known of it.
+/// Replaces the recorded marks of a unit.
 pub(crate) fn remember(known: &mut Known, unit: &UnitId, marks: Vec<(FileId, Mark)>) {
     for (file, _) in members(known, unit) {
         known.remove(&file);

@@ -1,5 +1,4 @@
-//! The results flow of one open folder: starts its threads and stops them. What others need of it
-//! is in its fields.
+//! Results of one open folder: starts and stops its threads. Its fields give access to its parts.
 use super::conduct::{Conductor, Publish, Shared};
 use super::inbox::{Hints, Inbox};
 use super::index::{Index, IndexError};
@@ -10,39 +9,39 @@ use super::live::{Live, Standing};
 use super::roots::{FileId, Roots};
 use super::scoring::write::Kept;
 use super::suites::{Shelf, Shelving};
+use touchstone_api::Phase;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use touchstone_api::Phase;
 
-/// How long the watch waits for the first list at most.
+/// Maximum time that the file watcher waits for the first listing.
 const LISTING: Duration = Duration::from_secs(2);
 
 fn is_listed(now: &Standing) -> bool {
     now.took.scan.is_some() || matches!(now.phase, Phase::Failed { .. })
 }
 
-/// An open folder, followed.
+/// Open folder that is kept indexed.
 pub struct Flow {
-    /// Its directories.
+    /// Directories of the folder.
     pub roots: Arc<Roots>,
-    /// What is asked.
+    /// Index for queries.
     pub index: Arc<Index>,
-    /// How it stands.
+    /// Live status.
     pub live: Arc<Live>,
-    /// Its tasks.
+    /// Tasks of the folder.
     pub shelf: Arc<Shelf>,
-    /// The bounds it keeps.
+    /// Limits in effect.
     pub limits: Limits,
     inbox: Arc<Inbox>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Flow {
-    /// Opens the index and begins to follow the folder.
-    pub fn start(
+    /// Opens the index and starts the threads.
+    pub(crate) fn start(
         roots: Roots,
         cache_dir: &Path,
         limits: Limits,
@@ -73,8 +72,8 @@ impl Flow {
         flow.spawn("watch", {
             let Shared { roots, inbox, live, limits, watch, .. } = shared.clone();
             move || {
-                // Watching walks through everything, too; what changes before it begins is found by
-                // the list it asks for.
+                // Setting up the watches walks all directories, too. Changes made before that are
+                // found by the listing it requests.
                 live.wait(|now| inbox.is_stopping() || is_listed(now), limits.calm + LISTING);
                 if !inbox.is_stopping() {
                     watch.start(&roots, limits.watch, &inbox);
@@ -94,14 +93,14 @@ impl Flow {
         Ok(())
     }
 
-    /// Has everything listed again soon.
+    /// Requests a full listing.
     pub fn rescan(&self) {
         self.live.stir();
         self.inbox.add(|hints: &mut Hints| hints.rescan = true);
     }
 
-    /// Has a file looked at that was just written, without waiting for the system to tell.
-    pub fn look_at(&self, file: &FileId) {
+    /// Requests a look at a file that was just written, without waiting for the file watcher.
+    pub(crate) fn look_at(&self, file: &FileId) {
         if let Some(path) = self.roots.path(file) {
             self.inbox.add(|hints: &mut Hints| {
                 hints.touched.insert(path);
@@ -109,20 +108,19 @@ impl Flow {
         }
     }
 
-    /// Has judgements held against what stands behind the names of models now.
-    pub fn know_models(&self, marks: Marks) {
+    /// Passes on the current model identities, against which judgements are compared.
+    pub(crate) fn know_models(&self, marks: Marks) {
         self.inbox.add(|hints: &mut Hints| hints.marks = Some(Arc::new(marks)));
     }
 
-    /// Keeps what programs of scorers said; false when that failed or took too long.
-    pub fn keep_scores(&self, kept: Vec<Kept>, timeout: Duration) -> bool {
+    /// Stores the results of scorer programs. Returns false when that fails or times out.
+    pub(crate) fn keep_scores(&self, kept: Vec<Kept>, timeout: Duration) -> bool {
         let (tell, told) = channel();
         self.inbox.add(|hints: &mut Hints| hints.kept.push((kept, tell)));
         told.recv_timeout(timeout).unwrap_or(false)
     }
 
-    /// Stops following and closes the index. What was read can still be asked until this is
-    /// dropped.
+    /// Stops the threads and closes the index. Indexed data stays readable until this is dropped.
     pub fn stop(&self) {
         self.inbox.stop();
         self.live.change(|standing| standing.stirred = true);
@@ -145,18 +143,18 @@ impl Drop for Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fs_err as fs;
     use touchstone_api::WatchMeans;
+    use fs_err as fs;
 
     const DEADLINE: Duration = Duration::from_secs(20);
     const RUN: &str = "conversation:\n- user_message: Hello\n";
 
-    /// More events than the system keeps for who does not read them.
+    /// Causes more events than the system queues for a slow reader.
     fn flood(dir: &Path) {
         let kept = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
         let names = [dir.join(".a"), dir.join(".b")];
         fs::write(&names[0], "").unwrap();
-        // A move is two events, and some are read before the reader is held up.
+        // A move causes two events, and some are read before the reader blocks.
         for n in 0..kept.trim().parse::<usize>().unwrap() {
             fs::rename(&names[n % 2], &names[(n + 1) % 2]).unwrap();
         }
@@ -173,7 +171,7 @@ mod tests {
             output_dir: results.clone(),
             ..Roots::default()
         };
-        // A regular list would hide that nothing is told.
+        // A regular listing would hide that no event arrives.
         let limits = Limits { rescan: Duration::from_hours(1), ..Limits::default() };
         let flow = Flow::start(
             roots,
@@ -187,7 +185,7 @@ mod tests {
             |now: &Standing| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
         assert!(flow.live.wait(settled, DEADLINE));
         let late = results.join("late");
-        // As long as it is held up here, the thread that empties the queue waits.
+        // The thread that empties the queue is blocked while this closure runs.
         flow.inbox.add(|_| {
             flood(&results);
             fs::create_dir(&late).unwrap();

@@ -1,8 +1,8 @@
-//! Where the index of an output directory lives: a folder in the cache, claimed by one process at a
-//! time with a lock of the system, with one numbered build inside. Owns the claim and the builds'
-//! names, not what is in them, and how much is left of builds that are not used any more: of one at
-//! most, for at most 14 days, and no more than 256 MiB. Folders that other processes had beside it
-//! go when the next one opens an index of the same directory.
+//! Location of the index of an output directory: a folder in the cache that one process at a time
+//! claims with a file lock, holding one numbered build. Owns the claim, the names of the builds and
+//! the cleanup of old builds, but not their content. At most one old build is kept, for at most 14
+//! days and up to 256 MiB. Extra folders made by other processes are deleted when an index of the
+//! same directory is opened next.
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use std::fs::{DirBuilder, Permissions};
@@ -12,40 +12,40 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How many processes may have the same folder open, each with an index of its own.
+/// Maximum number of processes that can have the same folder open, each with its own index.
 const CLAIMS: u32 = 16;
-/// What was moved aside is kept for as long, in case somebody wants to know what was wrong with it.
+/// Retention of a build that was moved aside, kept for the investigation of problems.
 const ASIDE_AGE: Duration = Duration::from_hours(14 * 24);
-/// More than this is not kept.
+/// Larger builds are not kept.
 const ASIDE_BYTES: u64 = 256 << 20;
-/// Folders in a folder of the index are not looked into deeper than this.
+/// Maximum depth to which folders of the index are walked.
 const DEPTH: usize = 8;
 
-/// A claimed folder in the cache. Given back when it is dropped, or by the system when the process
-/// dies.
+/// Claimed folder in the cache. Released on drop, or by the system when the process dies.
 pub(crate) struct Home {
     cache_dir: PathBuf,
     output_dir: PathBuf,
     dir: PathBuf,
     lock: fs::File,
-    /// The number of the newest build there was. None is given twice, also when the cache was
-    /// deleted meanwhile: somebody may still look into the one that had it.
+    /// Number of the newest build so far. Numbers are never reused, even if the cache was deleted,
+    /// because a reader may still use the build that had the number.
     last: u64,
 }
 
 impl Home {
-    /// Claims the folder for this output directory; when another process holds it, one beside it.
+    /// Claims the folder for this output directory, or the next numbered one if another process
+    /// holds it. Fails when all of them are taken.
     pub(crate) fn claim(cache_dir: &Path, output_dir: &Path) -> io::Result<Self> {
         let key = key_of(output_dir);
-        // Who tidies may remove a folder in the moment in which it is taken; then the next one is.
+        // A cleanup may remove a folder while it is being claimed; then the next one is tried.
         for turn in 0..CLAIMS {
             let dir = turn_dir(cache_dir, key, turn);
             if dir.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
                 discard(&dir)?;
             }
             make_private(&dir)?;
-            // Whoever may read the folder of the runs may not be whoever may read the folder of the
-            // index.
+            // The folder of the runs may be readable by others; the folder of the index must not
+            // be.
             fs::set_permissions(&dir, Permissions::from_mode(0o700))?;
             let path = dir.join("lock");
             if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
@@ -78,16 +78,16 @@ impl Home {
         ))
     }
 
-    /// The newest build, when there is one.
+    /// Returns the newest build, if any.
     pub(crate) fn newest(&self) -> Option<PathBuf> {
         self.builds().into_iter().max().map(|n| self.build(n))
     }
 
-    /// Makes a new empty build. The one before is moved aside, unless it is larger than what is
-    /// kept.
+    /// Creates a new empty build. The previous one is moved aside, or deleted if it exceeds the
+    /// size limit.
     pub(crate) fn renew(&mut self) -> io::Result<PathBuf> {
         if !self.is_ours() {
-            // The cache was deleted under our hands, and somebody else may have made a folder of
+            // The cache was deleted while in use, and another process may have created a folder of
             // this name since.
             let last = self.last;
             *self = Self::claim(&self.cache_dir, &self.output_dir)?;
@@ -107,13 +107,14 @@ impl Home {
         }
         self.last = self.last.max(newest.unwrap_or(0)) + 1;
         let dir = self.build(self.last);
-        // The cache may have been deleted under our hands; then the folder itself is made again.
+        // The cache may have been deleted while in use; then the folder itself is created again.
         make_private(&dir)?;
         Ok(dir)
     }
 
-    /// Removes what is left of builds that are not used any more, where it is more than is kept.
-    /// What cannot be removed stays.
+    /// Deletes leftover builds, the moved-aside build if it is too old or too large, and unlocked
+    /// extra folders. Restricts the permissions of the newest build. Ignores files that cannot be
+    /// removed.
     pub(crate) fn tidy(&mut self) {
         let builds = self.builds();
         let newest = builds.iter().max().copied();
@@ -121,7 +122,7 @@ impl Home {
             builds.into_iter().filter(|n| Some(*n) != newest).map(|n| self.build(n)).collect();
         let aside = self.dir.join("aside");
         let is_old = |meta: &std::fs::Metadata| {
-            // A folder that was moved has the time of the move only in its inode.
+            // A moved folder records the time of the move only as its ctime.
             let changed = SystemTime::UNIX_EPOCH
                 + Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
             SystemTime::now().duration_since(changed).is_ok_and(|age| age > ASIDE_AGE)
@@ -147,7 +148,7 @@ impl Home {
         }
     }
 
-    /// Whether the lock that is held is the one that others see.
+    /// Returns true when the held lock file is still the one at its path.
     fn is_ours(&self) -> bool {
         is_at(&self.lock, &self.dir.join("lock"))
     }
@@ -169,7 +170,7 @@ fn key_of(output_dir: &Path) -> u64 {
     xxh3_64(output_dir.as_os_str().as_bytes())
 }
 
-/// The folder that is tried in this turn.
+/// Returns the folder name for the given attempt.
 fn turn_dir(cache_dir: &Path, key: u64, turn: u32) -> PathBuf {
     match turn {
         0 => cache_dir.join(format!("{key:016x}")),
@@ -177,13 +178,13 @@ fn turn_dir(cache_dir: &Path, key: u64, turn: u32) -> PathBuf {
     }
 }
 
-/// Whether a folder is one that was made because the first one was taken.
+/// Returns true for an extra folder, made because the first one was taken.
 fn is_another(dir: &Path) -> bool {
     let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     name.split_once('-').is_some_and(|(_, turn)| turn.parse::<u32>().is_ok_and(|turn| turn > 0))
 }
 
-/// Whether this open file is the one at a path.
+/// Returns true when the open file is the one at the path.
 fn is_at(file: &fs::File, path: &Path) -> bool {
     let (there, ours) = (path.symlink_metadata(), file.metadata());
     there.is_ok_and(|there| {
@@ -191,7 +192,7 @@ fn is_at(file: &fs::File, path: &Path) -> bool {
     })
 }
 
-/// Removes the folder of an index that no process has open.
+/// Removes an index folder that no process has open.
 fn discard_free(dir: &Path) {
     let Ok(lock) = fs::File::open(dir.join("lock")) else { return };
     if lock.try_lock().is_ok()
@@ -209,15 +210,14 @@ impl Drop for Home {
     }
 }
 
-/// Makes a folder into which only this person can look, with all above it that is missing. What is
-/// there stays as it is.
-pub fn make_private(dir: &Path) -> io::Result<()> {
+/// Creates a folder with mode 0700, including missing parents. Existing folders stay unchanged.
+pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-/// A folder among the system's temporary files that is new, so that nobody else on this machine can
-/// have laid it out for us.
-pub fn make_temporary() -> io::Result<PathBuf> {
+/// Creates a new folder in the system's temporary directory. Never reuses an existing one, which
+/// another user could have prepared.
+pub(crate) fn make_temporary() -> io::Result<PathBuf> {
     let (temporary, process) = (std::env::temp_dir(), std::process::id());
     for turn in 0..1_000 {
         let dir = temporary.join(format!("touchstone-{process}-{turn}"));
@@ -229,8 +229,8 @@ pub fn make_temporary() -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Makes an empty file that only this person can read; what was there, even a folder, goes.
-pub fn create_private(path: &Path) -> io::Result<fs::File> {
+/// Creates an empty file with mode 0600, replacing any existing file or folder.
+pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
     if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
         discard(path)?;
     }
@@ -240,8 +240,9 @@ pub fn create_private(path: &Path) -> io::Result<fs::File> {
     Ok(file)
 }
 
-/// Removes a file or a folder of the cache, whatever rights it has. Nothing there is fine.
-pub fn discard(path: &Path) -> io::Result<()> {
+/// Removes a file or folder of the cache, regardless of its permissions. A missing path is not an
+/// error.
+pub(crate) fn discard(path: &Path) -> io::Result<()> {
     let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
     if !meta.is_dir() {
         return fs::remove_file(path);
@@ -252,7 +253,7 @@ pub fn discard(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Lets this person into a folder and those in it, so that they can be removed.
+/// Grants the owner access to a folder and its subfolders, so that they can be removed.
 fn open_up(dir: &Path, depth: usize) {
     let _ = fs::set_permissions(dir, Permissions::from_mode(0o700));
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
@@ -262,7 +263,7 @@ fn open_up(dir: &Path, depth: usize) {
     }
 }
 
-/// Takes everybody else's rights from the files of a build.
+/// Removes group and world permissions from the files of a build.
 fn make_all_private(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let is_open = |meta: &std::fs::Metadata| meta.is_file() && meta.mode() & 0o077 != 0;
@@ -272,7 +273,7 @@ fn make_all_private(dir: &Path) {
     }
 }
 
-/// How many bytes the files of a folder have.
+/// Returns the total size of the files below a path, in bytes.
 pub(crate) fn weight(path: &Path, depth: usize) -> u64 {
     let Ok(meta) = path.symlink_metadata() else { return 0 };
     if !meta.is_dir() {
@@ -283,10 +284,9 @@ pub(crate) fn weight(path: &Path, depth: usize) -> u64 {
     inside.fold(0, u64::saturating_add)
 }
 
-/// Returns the folders of a cache that nobody needs: copies of indexes that were moved aside, and
-/// those that no program has open of folders that are gone, or that were made while the first one
-/// was taken.
-pub fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
+/// Returns the removable folders of a cache: indexes that were moved aside, and unlocked indexes
+/// whose output directory no longer exists or that were extra folders.
+pub(crate) fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(cache_dir).into_iter().flatten().flatten() {
         let dir = entry.path();

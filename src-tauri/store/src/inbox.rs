@@ -1,5 +1,5 @@
-//! What the conductor is asked to look at, gathered from everywhere that notices something. Adding
-//! is quick, because the system's queue of changes overflows when its reader is slow.
+//! Inbox of the indexer, filled by everything that notices changes. Adding is fast, because the
+//! system's event queue overflows when its reader is slow.
 use super::judgements::Marks;
 use super::limits::Limits;
 use super::scoring::write::Kept;
@@ -12,33 +12,33 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use touchstone_api::Watching;
 
-/// After this many single paths, listing everything is cheaper.
+/// Above this number of single paths, listing everything is cheaper.
 const MOST_PATHS: usize = 20_000;
 
-/// What there is to look at.
+/// Pending requests to the indexer.
 #[derive(Debug, Default)]
 pub(crate) struct Hints {
-    /// Everything.
+    /// List everything.
     pub(crate) rescan: bool,
-    /// The system is asked anew to tell of changes: it lost some, and a directory among them would
-    /// never be watched.
+    /// Set up the file watches again: events were lost, and a new directory among them would never
+    /// be watched.
     pub(crate) rewatch: bool,
-    /// These files and directories.
+    /// Files and directories to look at.
     pub(crate) touched: HashSet<PathBuf>,
-    /// Directories that just appeared: files may have been made in them before they were watched.
+    /// New directories: files may have been created in them before they were watched.
     pub(crate) new_dirs: HashSet<PathBuf>,
-    /// A reader came upon a damaged index.
+    /// A reader found the index damaged.
     pub(crate) doubt: bool,
-    /// What programs of scorers said, and who waits to hear whether it was kept.
+    /// Results of scorer programs to store, with the channel for the outcome.
     pub(crate) kept: Vec<(Vec<Kept>, Sender<bool>)>,
-    /// What stands behind the names of models now, when that may be something else.
+    /// Current model identities, when they may have changed.
     pub(crate) marks: Option<Arc<Marks>>,
-    /// News of how changes are noticed.
+    /// New state of the file watching.
     pub(crate) watching: Option<Watching>,
 }
 
 impl Hints {
-    /// Nobody knows any more what changed.
+    /// Falls back to a full listing, after events were lost or became too many.
     pub(crate) fn lose_count(&mut self) {
         (self.rescan, self.rewatch) = (true, true);
         self.touched.clear();
@@ -46,14 +46,14 @@ impl Hints {
     }
 }
 
-/// Why a wait ended.
+/// Reason for the end of a wait.
 #[derive(Debug)]
 pub(crate) enum Woken {
     /// The folder is being closed.
     Stop,
-    /// There is something to look at.
+    /// Requests are pending.
     Hints(Hints),
-    /// The time has come.
+    /// The given time was reached.
     Due,
 }
 
@@ -64,7 +64,7 @@ struct State {
     last: Option<Instant>,
 }
 
-/// The place where hints are put and taken.
+/// Thread-safe inbox of hints.
 #[derive(Debug)]
 pub(crate) struct Inbox {
     state: Mutex<State>,
@@ -85,7 +85,7 @@ impl Inbox {
         }
     }
 
-    /// Adds to what there is to look at.
+    /// Adds to the pending requests.
     pub(crate) fn add(&self, put: impl FnOnce(&mut Hints)) {
         let mut state = self.lock();
         put(&mut state.hints);
@@ -97,32 +97,32 @@ impl Inbox {
         state.first.get_or_insert(now);
         state.last = Some(now);
         drop(state);
-        // Whoever waits knows of the first already, and looks itself whether there came more: while
-        // runs are made, thousands do.
+        // The waiting thread needs only one notification: it checks for later requests itself.
+        // Thousands arrive while runs are being written.
         if is_first {
             self.wake.notify_one();
         }
     }
 
-    /// Ends every wait, now and later.
+    /// Ends every wait, now and in the future.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
         drop(self.lock());
         self.wake.notify_all();
     }
 
-    /// True when the folder is being closed.
+    /// Returns true when the folder is being closed.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
 
-    /// True when there is something to look at, come to rest or not.
+    /// Returns true when requests are pending, even if changes have not settled yet.
     pub(crate) fn is_pressing(&self) -> bool {
         self.is_stopping() || self.lock().first.is_some()
     }
 
-    /// Waits until changes have come to rest, or for a bounded time when they do not, or until the
-    /// given moment.
+    /// Waits until changes have been quiet for a while (at most for the patience limit), or until
+    /// the given time.
     pub(crate) fn wait(&self, until: Instant) -> Woken {
         let mut state = self.lock();
         loop {

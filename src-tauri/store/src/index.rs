@@ -1,6 +1,6 @@
-//! The index: an SQLite file and the text beside it. Owns opening, distrusting and rebuilding it,
-//! and handing out connections: one that writes, any number that read. What is written is decided
-//! in `record` and `words`, what is asked in `query` and `search`.
+//! The index: an SQLite file and the text blob next to it. Owns opening, verifying and rebuilding
+//! it, and its connections: one writer, any number of readers. Writing is implemented in `record`
+//! and `words`, querying in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
 use super::home::{self, Home};
 use super::seal;
@@ -13,50 +13,50 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-/// Raised with every change of `schema.sql` and of what is put into it. Another version is rebuilt.
+/// Increased with every change of `schema.sql` or of the stored content. An index of another
+/// version is rebuilt.
 pub const SCHEMA_VERSION: i64 = 20;
 
-/// How many reading connections are kept for the next question.
+/// Maximum number of idle read connections.
 const IDLE_READERS: usize = 4;
 
-/// Why the index could not be used.
+/// Error of the index.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// SQLite says.
+    /// SQLite error.
     #[error("the index could not be read: {0}")]
     Sql(#[from] rusqlite::Error),
-    /// The system says.
+    /// I/O error.
     #[error("the index could not be read: {0}")]
     Io(#[from] std::io::Error),
-    /// It was made by another version, or it is not one.
+    /// The file was made by another version, or is not an index.
     #[error("the index was not made by this version")]
     Foreign,
-    /// Somebody removed it, or put something else in its place.
+    /// The files were removed or replaced while open.
     #[error("the index was removed or replaced while it was open; it is being made anew")]
     Gone,
 }
 
-/// The index of one output directory.
+/// Index of one output directory.
 pub struct Index {
     home: Mutex<Home>,
     build: Mutex<Build>,
     idle: Mutex<Vec<(PathBuf, Connection)>>,
     doubt: OnceLock<Box<dyn Fn() + Send + Sync>>,
-    /// The build in which a reader came upon damage.
+    /// Build in which a reader found damage.
     doubted: Mutex<Option<PathBuf>>,
-    /// Nobody writes any more.
+    /// The writer was closed.
     is_released: AtomicBool,
 }
 
-/// Where an index lies, and which files it consists of.
+/// Folder of an index with the identities of its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Build {
     dir: PathBuf,
     files: [Option<(u64, u64)>; DATABASE.len()],
 }
 
-/// The files of the database: SQLite keeps them as long as it is open, so another file of the same
-/// name is not ours.
+/// Files of the database. SQLite keeps them open, so a different file of the same name is foreign.
 const DATABASE: [&str; 3] = ["index.db", "index.db-wal", "index.db-shm"];
 
 impl Build {
@@ -64,8 +64,8 @@ impl Build {
         Self { dir: dir.to_owned(), files: DATABASE.map(|name| identity(&dir.join(name))) }
     }
 
-    /// Whether the files are still those that were opened. When nobody writes any more, SQLite
-    /// removes those beside the database.
+    /// Returns true when the files are still the opened ones. Without a writer only the database is
+    /// checked, because SQLite then removes the other two.
     fn is_there(&self, is_written: bool) -> bool {
         let same = |(name, known): (&str, &Option<(u64, u64)>)| {
             known.is_none() || identity(&self.dir.join(name)) == *known
@@ -78,13 +78,13 @@ impl Build {
     }
 }
 
-/// Which file lies at a path; nothing when there is none.
+/// Returns the device and inode of the file at a path, if there is one.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let meta = fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     Some((meta.dev(), meta.ino()))
 }
 
-/// What writes: the only one of its index.
+/// The only writer of an index.
 pub(crate) struct Writer {
     pub(crate) sql: Connection,
     pub(crate) blob: BlobWriter,
@@ -94,8 +94,8 @@ pub(crate) struct Writer {
 }
 
 impl Index {
-    /// Opens the index of an output directory, or begins an empty one when there is none or it
-    /// cannot be used.
+    /// Opens the index of an output directory. Creates an empty one if there is none or it cannot
+    /// be used.
     pub(crate) fn open(cache_dir: &Path, output_dir: &Path) -> Result<(Self, Writer), IndexError> {
         let mut home = Home::claim(cache_dir, output_dir)?;
         let old = home.newest().and_then(|dir| match Writer::open(&dir) {
@@ -124,7 +124,7 @@ impl Index {
         ))
     }
 
-    /// Moves the index aside and begins an empty one.
+    /// Moves the index aside and creates an empty one.
     pub(crate) fn renew(&self) -> Result<Writer, IndexError> {
         let dir = lock(&self.home).renew()?;
         let writer = Writer::create(&dir)?;
@@ -133,19 +133,19 @@ impl Index {
         Ok(writer)
     }
 
-    /// Whether the files of the index are still those that were opened: the cache may be deleted at
-    /// any time.
+    /// Returns true when the files are still the opened ones; the cache may be deleted at any time.
     pub(crate) fn is_there(&self) -> bool {
         let build = lock(&self.build).clone();
         build.is_there(!self.is_released.load(Ordering::Relaxed))
     }
 
-    /// Notes that nobody writes any more; what was written can still be read.
+    /// Records that the writer is closed. The index stays readable.
     pub(crate) fn release(&self) {
         self.is_released.store(true, Ordering::Relaxed);
     }
 
-    /// A view of the index as it is now, which does not change while it is held. Hold it shortly.
+    /// Returns a consistent snapshot of the index. Hold it only briefly. Fails when the files were
+    /// removed or replaced.
     pub fn reader(&self) -> Result<Reader<'_>, IndexError> {
         let build = lock(&self.build).clone();
         if !build.is_there(!self.is_released.load(Ordering::Relaxed)) {
@@ -165,7 +165,7 @@ impl Index {
         self.trust(Reader::begin(self, sql, build))
     }
 
-    /// Passes a result on, and has the index made anew when the error says that it is damaged.
+    /// Passes a result through. Requests a rebuild of the index if the error indicates damage.
     pub fn trust<T>(&self, result: Result<T, IndexError>) -> Result<T, IndexError> {
         if let Err(error) = &result
             && is_damage(error)
@@ -181,20 +181,20 @@ impl Index {
         self.doubt.get().inspect(|tell| tell());
     }
 
-    /// Whether a reader came upon damage in the build that is in use; one that was made anew
-    /// meanwhile is not meant.
+    /// Returns true when a reader found damage in the current build. Reports about earlier builds
+    /// are ignored. Clears the report.
     pub(crate) fn is_doubted(&self) -> bool {
         let doubted = lock(&self.doubted).take();
         doubted.is_some_and(|dir| dir == lock(&self.build).dir)
     }
 
-    /// Calls when a reader comes upon damage. Only the first call of this counts.
+    /// Sets the callback for damage found by a reader. Only the first call has an effect.
     pub(crate) fn when_doubted(&self, tell: Box<dyn Fn() + Send + Sync>) {
         let _ = self.doubt.set(tell);
     }
 }
 
-/// A view of the index at one moment: SQL through `Deref`, and the text that belongs to it.
+/// Snapshot of the index: SQL through `Deref`, and the matching text.
 pub struct Reader<'a> {
     index: &'a Index,
     sql: Option<Connection>,
@@ -211,22 +211,23 @@ impl<'a> Reader<'a> {
         Ok(Self { index, sql: Some(sql), build, generation, blob })
     }
 
-    /// Grows by one with every change of the runs.
+    /// Counter that grows by one with every change of the runs.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Names this moment: the build of the index, and the generation within it.
+    /// Identifies this snapshot by the build of the index and the generation within it.
     pub(crate) fn moment(&self) -> (&Path, u64) {
         (&self.build, self.generation)
     }
 
-    /// The text of this moment.
+    /// Opens the text of this snapshot.
     pub fn text(&self) -> Result<TextBlob, IndexError> {
         Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1, sums(self)?)?)
     }
 
-    /// Whether the full-text index holds every run; until then the text itself is searched.
+    /// Returns true when the full-text index covers every run; until then the text itself is
+    /// searched.
     pub fn words_complete(&self) -> Result<bool, IndexError> {
         Ok(self.query_row(
             "SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words_done < item_count)",
@@ -260,7 +261,7 @@ impl Drop for Reader<'_> {
 
 impl Writer {
     fn create(dir: &Path) -> Result<Self, IndexError> {
-        // SQLite gives the files beside it the rights of this one.
+        // SQLite gives its companion files the permissions of this one.
         home::create_private(&dir.join("index.db"))?;
         let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         prepare(&sql)?;
@@ -286,7 +287,7 @@ impl Writer {
         Ok(Self { sql, blob, dir: dir.to_owned(), fresh: false })
     }
 
-    /// Whether what is on disk is what was left there. Takes as long as reading it once.
+    /// Returns true when the files on disk are intact. Takes about as long as reading them once.
     pub(crate) fn is_sound(&self) -> bool {
         match seal::check(&self.dir) {
             seal::Checked::Whole => true,
@@ -299,7 +300,7 @@ impl Writer {
         }
     }
 
-    /// Ends the writing and seals what was written, so that the next start can trust it.
+    /// Closes the writer and stores checksums of the files, so that the next start can trust them.
     pub(crate) fn close(self) {
         let Self { sql, mut blob, dir, .. } = self;
         let done = blob.flush().is_ok()
@@ -319,15 +320,14 @@ pub(crate) fn text_of(sql: &Connection, dir: &Path) -> Result<TextBlob, IndexErr
     Ok(TextBlob::open(dir, meta(sql, "blob")?, len, sums(sql)?)?)
 }
 
-/// The checksums of the blocks of the text, in order.
+/// Returns the checksums of the text blocks, in order.
 fn sums(sql: &Connection) -> Result<Vec<u64>, IndexError> {
     let mut select = sql.prepare_cached("SELECT sum FROM text_sums ORDER BY block")?;
     let rows = select.query_map([], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Notes the checksums of what was written to the text. To be done in the transaction that refers
-/// to it.
+/// Saves the checksums of newly written text. Must run in the transaction that refers to the text.
 pub(crate) fn put_sums(sql: &Connection, blob: &BlobWriter) -> Result<(), IndexError> {
     let mut put =
         sql.prepare_cached("INSERT OR REPLACE INTO text_sums (block, sum) VALUES (?, ?)")?;
@@ -337,15 +337,15 @@ pub(crate) fn put_sums(sql: &Connection, blob: &BlobWriter) -> Result<(), IndexE
     Ok(())
 }
 
-/// A number in `meta`.
+/// Reads a number from the table `meta`.
 pub(crate) fn meta(sql: &Connection, key: &str) -> Result<i64, IndexError> {
     Ok(sql
         .prepare_cached("SELECT value FROM meta WHERE key = ?")?
         .query_row([key], |row| row.get(0))?)
 }
 
-/// True for errors that go away when the index is made anew.
-pub fn is_damage(error: &IndexError) -> bool {
+/// Returns true for errors that a rebuild of the index fixes.
+pub(crate) fn is_damage(error: &IndexError) -> bool {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseCorrupt, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure,
         TypeMismatch,

@@ -1,5 +1,5 @@
-//! Looks at many units with two threads, measures them, and hands each on as it is ready. Owns the
-//! bounds: how many wait, and how many bytes.
+//! Parses many units with two threads, scores their runs, and passes each on as soon as it is
+//! ready. Owns the limits on waiting units and on bytes in memory.
 use super::inbox::Inbox;
 use super::limits::Limits;
 use super::look::{self, Looked};
@@ -10,18 +10,18 @@ use super::suites::Tasks;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Fewer units than this are not worth a thread.
+/// Below this number of units, threads are not worthwhile.
 const FEW: usize = 8;
-/// Threads that read and parse.
+/// Number of threads that read and parse.
 const READERS: usize = 2;
-/// How many looked-at units may wait to be written.
+/// Maximum number of parsed units that wait to be written.
 const WAITING: usize = 64;
-/// How many bytes of files may be held at a time. A larger file is held alone.
+/// Maximum number of file bytes in memory. A larger file is processed alone.
 const BYTES: u64 = 32 << 20;
-/// Parsers go down into what they read; this is how deep they may.
+/// Thread stack size. The parsers recurse into nested data.
 pub(crate) const STACK: usize = 8 << 20;
 
-/// What every look needs.
+/// Context for parsing.
 pub(crate) struct Eyes<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) limits: &'a Limits,
@@ -30,7 +30,7 @@ pub(crate) struct Eyes<'a> {
 }
 
 impl Eyes<'_> {
-    /// Gives what it sees of a unit, in one piece or in many, as long as `give` takes it.
+    /// Parses a unit and passes it to `give` in one or more parts, until `give` returns false.
     fn look(&self, unit: Unit, give: &mut dyn FnMut(Looked, Vec<Placed>) -> bool) {
         look::look(self.roots, self.limits, unit, &mut |mut looked| {
             let placed = record::place(&mut looked, self.tasks, &self.roots.models);
@@ -39,7 +39,7 @@ impl Eyes<'_> {
     }
 }
 
-/// Looks at all units; stops early when the folder is being closed or the receiver fails.
+/// Parses all units. Stops early when the folder is being closed or the receiver fails.
 pub(crate) fn look_at<E>(
     eyes: &Eyes<'_>,
     units: Vec<Unit>,
@@ -61,8 +61,8 @@ pub(crate) fn look_at<E>(
         for _ in 0..READERS {
             let send = send.clone();
             let work = move || read(eyes, queue, budget, &send);
-            // Without a second thread the first does all the work; without any, what is left is
-            // looked at by the next rescan.
+            // Without a second thread, the first does all the work. Without any, the remaining
+            // units are read after the next rescan.
             if let Err(error) = std::thread::Builder::new()
                 .name("reader".into())
                 .stack_size(STACK)
@@ -105,7 +105,7 @@ fn read(
         let mut held = bytes;
         let mut heard = true;
         eyes.look(unit, &mut |looked, placed| {
-            // What a unit holds is given back with the last of it.
+            // The bytes of a unit are released with its last part.
             let freed = if looked.is_last() { std::mem::take(&mut held) } else { 0 };
             heard = send.send(((looked, placed), freed)).is_ok();
             heard
@@ -117,7 +117,7 @@ fn read(
     }
 }
 
-/// Bytes that may be held at a time.
+/// Limit on the bytes in memory.
 #[derive(Default)]
 struct Budget {
     held: Mutex<u64>,

@@ -1,6 +1,6 @@
-//! What judges said of runs, held against what the runs are now: files beside the results that
-//! `reviews` follows. What still holds is the score of the scorers that are judges; what was said
-//! of other inputs, or by other words, is named and not counted.
+//! Judgements of runs, compared with the current state of the runs. The files lie next to the
+//! results and are followed by `reviews`. Valid judgements become the scores of the scorers that
+//! are judges. Judgements of other inputs or by other judge versions are reported but not counted.
 use super::index::IndexError;
 use super::layouts;
 use super::limits::Limits;
@@ -10,12 +10,12 @@ use super::roots::{FileId, Root, Roots};
 use super::scoring::read::known;
 use super::scoring::write::word;
 use super::suites::Tasks;
+use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::catch_unwind;
-use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
 use touchstone_formats::run::Run;
 use touchstone_formats::{ReadError, ReadErrorKind, offered};
@@ -24,32 +24,33 @@ use touchstone_scoring::scorers::Scorer;
 use touchstone_scoring::written::fixed;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Where they are, below the output directory.
+/// Folder of the judgement files, below the output directory.
 pub(super) const FOLDER: &str = ".touchstone/judgements";
-/// Larger files are nothing that judges said.
-pub const MOST: u64 = 64 << 20;
+/// Larger files are not read as judgements.
+pub(crate) const MOST: u64 = 64 << 20;
 
-/// What stands behind the names of models in the workspace file.
-pub type Marks = HashMap<String, String>;
+/// Identities of the models in the workspace file, by model name.
+pub(crate) type Marks = HashMap<String, String>;
 
-/// Names what a judge is shown. Subjects with the same name are the same to it.
-pub fn inputs_mark(judge: &Judge, rules: Rules, subject: &Subject) -> String {
+/// Returns a hash of the judge's inputs. Subjects with equal hashes look the same to the judge.
+pub(crate) fn inputs_mark(judge: &Judge, rules: Rules, subject: &Subject) -> String {
     format!("{:032x}", xxh3_128(judge.canon(subject, rules).as_bytes()))
 }
 
-/// The file of the judgements of a run, by its path below the output directory.
-pub fn file_of_path(run: &str) -> FileId {
+/// Returns the judgement file of a run, given the path of the run below the output directory.
+pub(crate) fn file_of_path(run: &str) -> FileId {
     FileId::new(Root::Output, format!("{FOLDER}/{}", judgement::file_of(run)))
 }
 
-/// The runs that such a file may be of; the first that is there is the one. Empty for other files.
+/// Returns the keys of the runs that a judgement file may belong to; the first existing one counts.
+/// Empty for other files.
 pub(super) fn keys_of(file: &FileId) -> Vec<String> {
     let below = file.path.strip_prefix(FOLDER.as_bytes()).and_then(|path| path.strip_prefix(b"/"));
     let run = below.and_then(|path| std::str::from_utf8(path).ok()).and_then(judgement::run_of);
     let key = |run: &str, group| UnitId { file: FileId::new(Root::Output, run), group }.key();
     let Some(run) = run else { return Vec::new() };
-    // Of a file that holds many, the name of the run stands behind a `#`; which one, the index
-    // knows.
+    // For a file that holds many runs, the key of the run follows a `#`. Paths may contain `#` too,
+    // so every split is a candidate; the index knows the right one.
     let member = |(at, _): (usize, &str)| {
         let unit = UnitId { file: FileId::new(Root::Output, &run[..at]), group: false };
         unit.key_of(Some(&run[at + 1..]))
@@ -60,21 +61,21 @@ pub(super) fn keys_of(file: &FileId) -> Vec<String> {
         .collect()
 }
 
-/// Reads what a file says. A reader that panics has met a damaged file.
-pub fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
+/// Parses a judgement file. A panic of the parser is reported as a damaged file.
+pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
     catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
         let message = "The file could not be read: its content brought the reader to a stop.";
         Err(ReadError::new(ReadErrorKind::Syntax, message))
     })
 }
 
-/// A judgement as far as scores go.
+/// Fields of a judgement that are needed for scores.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Judged {
     judge: String,
     version: u32,
     model: String,
-    /// What stood behind that name then; none in files that do not say it.
+    /// Identity of the model at that time; `None` in files that do not record it.
     model_mark: Option<String>,
     rules: String,
     inputs: String,
@@ -82,12 +83,12 @@ struct Judged {
     words: Vec<Option<String>>,
     scores: Vec<f64>,
     reason: String,
-    /// How long all rounds took; none where one of them does not say.
+    /// Total duration of all rounds; `None` if it is missing for one of them.
     #[serde(default)]
     seconds: Option<f64>,
 }
 
-/// What is kept of a file in the index.
+/// Converts a judgement file to the JSON stored in the index.
 pub(super) fn kept(sheet: &Sheet) -> String {
     let judged = |judgement: &Judgement| {
         let Judgement { judge, version, model, model_mark, rules, inputs, wanted, rounds, .. } =
@@ -118,7 +119,7 @@ pub(super) fn kept(sheet: &Sheet) -> String {
         .unwrap_or_default()
 }
 
-/// What one judge said of a run, as the index keeps it.
+/// Judgement of one judge about a run, as stored in the index.
 #[derive(Deserialize)]
 pub(super) struct Kept<'a> {
     #[serde(borrow)]
@@ -129,18 +130,17 @@ pub(super) struct Kept<'a> {
     #[serde(borrow)]
     pub(super) rules: Cow<'a, str>,
     scores: Vec<f64>,
-    /// It is shown now what it was shown then, and its model is the one that it was.
+    /// The inputs and the model are unchanged since the judgement.
     #[serde(skip)]
     same: bool,
-    /// The score from which on the suite of the run lets it pass; none when the suite says nothing
-    /// of it.
+    /// Passing threshold of the run's suite, if it defines one.
     #[serde(skip)]
     pub(super) least: Option<f64>,
 }
 
 impl Kept<'_> {
-    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was
-    /// shown what it would be now and is still the same model, `least` the thresholds of the suite.
+    /// Parses stored judgements without copying them. `same` has a `1` for each judgement whose
+    /// inputs and model are unchanged; `least` holds the thresholds of the suite.
     pub(super) fn all<'a>(json: &'a str, same: &str, least: &str) -> Vec<Kept<'a>> {
         let mut all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
         all.iter_mut().zip(same.bytes()).for_each(|(one, same)| one.same = same == b'1');
@@ -149,13 +149,13 @@ impl Kept<'_> {
         all
     }
 
-    /// Whether it still holds. Of a judge of a suite only that suite says so, and it was asked when
-    /// the run was looked at.
+    /// Returns true when the judgement is still valid. For a judge defined by a suite, `judge` is
+    /// `None`; its version is already included in `same`.
     pub(super) fn holds(&self, judge: Option<&Judge>) -> bool {
         self.same && judge.is_none_or(|judge| self.version == judge.version())
     }
 
-    /// The mean of its rounds; none when none of them came to a score.
+    /// Mean score of the rounds, or `None` when no round has a score.
     pub(super) fn mean(&self) -> Option<f64> {
         mean_and_spread(&self.scores).map(|(mean, _)| mean)
     }
@@ -166,7 +166,7 @@ impl Judged {
         other_model(&self.model, self.model_mark.as_deref(), marks)
     }
 
-    /// Whether it was shown what it would be shown now.
+    /// Returns true when the judge version and the inputs are unchanged.
     fn is_same(&self, now: Option<&Subject>, scorers: &[Scorer]) -> bool {
         let rules = seat(&self.judge, scorers).zip(Rules::of(&self.rules));
         rules.zip(now).is_some_and(|((judge, rules), now)| {
@@ -175,29 +175,30 @@ impl Judged {
     }
 }
 
-/// Whether other models than before may make another of what is kept of a file: what held and is of
-/// the same model holds.
+/// Returns true when changed model identities may change the validity of stored judgements. Valid
+/// judgements whose model did not change stay valid.
 pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
     let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
     let mut held = same.bytes();
     judged.iter().any(|one| held.next() != Some(b'1') || one.other_model(marks).is_some())
 }
 
-/// The judge of this name that everybody knows, or that the suite of these scorers made up.
-pub fn seat(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+/// Returns the judge with this name: a built-in one, or one that the suite of these scorers
+/// defines.
+pub(crate) fn seat(name: &str, scorers: &[Scorer]) -> Option<Seat> {
     judges::named(name).map(Seat::Known).or_else(|| own(name, scorers))
 }
 
-/// The judge of this name that the suite of these scorers made up.
-pub fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+/// Returns the judge with this name that the suite of these scorers defines.
+pub(crate) fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
     let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(judge, ..)| judge);
     judges.find(|judge| matches!(judge, Seat::Own(_)) && judge.name == name)
 }
 
-/// The score from which on a suite lets pass what this judge says by these rules, through any model
-/// or this one. Nobody but the suite knows where a judge of its own passes, whichever model is
-/// asked.
-pub fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
+/// Passing threshold for a judge with these rules and this model. Taken from a scorer that names
+/// this model or none; for a judge defined by the suite, from the judge itself, because no other
+/// source knows its threshold.
+pub(crate) fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
     let of_it = |scorer: &Scorer| {
         let (known, by, rule) = scorer.judge()?;
         let is_it = known.name == judge && rule == rules && by.is_none_or(|by| by == model);
@@ -206,7 +207,7 @@ pub fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> 
     scorers.iter().find_map(of_it).or_else(|| own(judge, scorers)?.threshold())
 }
 
-/// The reason that a judge gave last, of the judgement that counts.
+/// Last reason given in the judgement that counts.
 pub(super) fn reason(
     json: &str,
     (judge, rules, model): (&str, &str, &str),
@@ -224,7 +225,7 @@ pub(super) fn reason(
     last.map(|(one, _)| one.reason.clone()).filter(|reason| !reason.trim().is_empty())
 }
 
-/// Puts what judges said into the scores of a run that was just written or measured.
+/// Applies judgements to the scores of a run that was just written or scored.
 pub(crate) fn hold(
     sql: &Connection,
     at: (&Roots, &Limits),
@@ -240,7 +241,7 @@ pub(crate) fn hold(
     if there { show(sql, at, now, &file, key) } else { Ok(()) }
 }
 
-/// Brings the scores of a run into agreement with the file of its judgements.
+/// Updates the scores of a run from its judgement file.
 pub(super) fn show(
     sql: &Connection,
     (roots, limits): (&Roots, &Limits),
@@ -256,7 +257,7 @@ pub(super) fn show(
         .optional()?;
     let judged: Vec<Judged> =
         judged.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-    // What judges are shown of the run as its files are now; nothing when they cannot be read.
+    // Current inputs of the judges, from the files of the run; `None` when these cannot be read.
     let run = if judged.is_empty() { None } else { whole(sql, roots, limits, key)? };
     let query = place.prompt(tasks, known.system.as_deref());
     let against = place.against(tasks);
@@ -286,7 +287,7 @@ pub(super) fn show(
     Ok(())
 }
 
-/// The run as its files are now; nothing when they cannot be read.
+/// Reads the run from its current files. Returns `None` when they cannot be read.
 pub(super) fn whole(
     sql: &Connection,
     roots: &Roots,
@@ -322,7 +323,7 @@ pub(super) fn whole(
     Ok(catch_unwind(read).ok().flatten())
 }
 
-/// What a scorer that is a judge says.
+/// Score computed from the judgements for one scorer.
 struct Says {
     standing: ScoreStanding,
     score: Option<f64>,
@@ -349,7 +350,7 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         stale(&judge, judged.version, &judged.inputs, &inputs).or_else(|| judged.other_model(marks))
     };
     let fresh = |judged: &&Judged| outdated(judged).is_none();
-    // What cannot be read does not take away what was said before and still holds.
+    // An unreadable judgement does not replace an earlier one that is still valid.
     let read = |judged: &&Judged| fresh(judged) && !judged.scores.is_empty();
     let all = || judged.iter().filter(of_it);
     let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().next_back())
@@ -399,14 +400,14 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
     }
 }
 
-/// A score on the scale of the judge: `3.7 of 5`; where it has words alone, the number.
+/// Formats a score on the scale of the judge: `3.7 of 5`; for scales of words, the plain number.
 fn told(judge: &Judge, score: f64) -> String {
     let scale = judge.about().scale;
     scale.own(score).map_or_else(|| fixed(score, 2), |own| scale.told(own))
 }
 
-/// Why what was said does not hold any more; none when it does.
-pub fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
+/// Returns the reason why a judgement is outdated, or `None` when it is valid.
+pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
     if version != judge.version() {
         return Some(format!(
             "The words of the judge are others now: version {}, not {version}.",
@@ -416,9 +417,9 @@ pub fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<Str
     (inputs != now).then(|| "The run or its task has changed since.".to_owned())
 }
 
-/// Why something was said by another model than its name stands for now; none when it was not, or
-/// nobody knows.
-pub fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
+/// Returns a message when the model name stood for another model at the time of the judgement.
+/// `None` when it did not, or this is unknown.
+pub(crate) fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
     let now = marks.get(model)?;
     let other = then.is_some_and(|then| then != now);
     other.then(|| {
@@ -426,10 +427,9 @@ pub fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<Str
     })
 }
 
-/// Only rows that wait for a judge have something that stands for the question. What went wrong on
-/// the way was seen without the judge: a verdict against the run adds that the answer is wrong
-/// where nothing else is known, one for it says that nothing went wrong, and a judge that is waited
-/// for says nothing.
+/// Stores a score. Updates only rows that wait for a judge (`ask` is set). The failure class was
+/// determined without the judge: a negative verdict adds `wrong_answer` unless another class is
+/// known, a positive one clears the class, and a pending one leaves all other classes.
 fn put(sql: &Connection, run: i64, at: usize, says: &Says) -> Result<(), IndexError> {
     const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ?, \
                         class = CASE ?3 WHEN 1 THEN NULL WHEN 0 THEN COALESCE(class, ?6) ELSE NULLIF(class, ?6) END \

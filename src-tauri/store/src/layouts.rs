@@ -1,5 +1,5 @@
-//! **Pure.** Which layout a file has, its outline and its coordinates: the one place where the
-//! index asks `formats` about runs.
+//! **Pure.** Detects the layout of files and reads outlines and coordinates. The only module
+//! through which the index calls `formats` for runs.
 use super::open;
 use super::reconcile::UnitId;
 use super::roots::FileId;
@@ -14,52 +14,51 @@ use touchstone_formats::stabletoolbench::filter;
 use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// How much of a file tells what it is.
+/// Number of bytes at the start of a file that are needed to detect its kind.
 pub(crate) const HEAD: usize = 16 << 10;
-/// Models that everybody knows.
+/// Model names recognized in paths without configuration.
 const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 
-/// What a file turned out to be.
+/// Detected kind of a file, with its content.
 pub(crate) enum Seen {
-    /// A run.
+    /// Run.
     Run(Box<Outline>),
-    /// A file that holds many runs.
+    /// File with many runs.
     Many,
-    /// A suite, lying among the transcripts.
+    /// Suite among the transcripts.
     Suite,
-    /// The workspace file, or the ids of the queries that are meant: no result and nothing wrong
-    /// either.
+    /// Workspace file or list of query ids: neither a result nor an error.
     Workspace,
-    /// Something else; the reason as a sentence.
+    /// Unrelated file, with the reason as a sentence.
     Other(String),
-    /// Meant to be a run, but it cannot be read.
+    /// Looks like a run but cannot be read.
     Damaged(ReadError),
 }
 
-/// The stem of a file that belongs to a run of a benchmark folder.
+/// Stem of a file that belongs to a run of a benchmark folder.
 pub(crate) fn member(name: &str) -> Option<&str> {
     benchmark::member(name).map(|(stem, _)| stem)
 }
 
-/// True when a file may be more than a row with a reason, by its name: only then is its content
-/// read.
+/// Returns true when the name suggests that the file is worth reading. Other files become rows with
+/// a reason.
 pub(crate) fn is_plausible(file: &FileId) -> bool {
     is_suite_name(file)
 }
 
-/// True for a set of queries, by the name and the beginning of its file.
+/// Returns true for a set of queries, judged by the name and the start of the file.
 pub(crate) fn is_query_set(roots: &Roots, file: &FileId) -> bool {
     let head = || open::read_head(roots, file, HEAD).map(|(head, _)| head).unwrap_or_default();
     is_query_name(file) && detect(&String::from_utf8_lossy(file.name()), &head()) == FileKind::Suite
 }
 
-/// The key by which a JSON file that is no set of queries looks like a task.
+/// Returns the key that makes a JSON file look like a task, for files that are not sets of queries.
 pub(crate) fn task_key(roots: &Roots, file: &FileId) -> Option<String> {
     let (head, _) = open::read_head(roots, file, HEAD).ok()?;
     kind::task_key(&head).map(str::to_owned)
 }
 
-/// True when a file may be more than a row with a reason, and only its beginning tells.
+/// Returns true when only the start of the file shows if it is worth reading.
 pub(crate) fn is_told_by_its_head(file: &FileId) -> bool {
     let name = String::from_utf8_lossy(file.name()).to_lowercase();
     Path::new(&name)
@@ -67,19 +66,19 @@ pub(crate) fn is_told_by_its_head(file: &FileId) -> bool {
         .is_some_and(|end| ["json", "jsonl", "csv", "tsv"].iter().any(|known| end == *known))
 }
 
-/// What the beginning of a file with such a name tells.
+/// Kind of a file, judged by its first bytes.
 pub(crate) enum Head {
-    /// It holds a run, or many, and is read.
+    /// Holds one or more runs; must be read.
     Runs,
-    /// It holds queries, and is read.
+    /// Holds queries; must be read.
     Suite,
-    /// It is none of ours, for a reason that its beginning gives.
+    /// Unrelated, with a reason given by the content.
     Other,
-    /// Its name says enough.
+    /// The name is sufficient; not read.
     Unread,
 }
 
-/// Looks at the beginning of a file; [`HEAD`] bytes are enough.
+/// Classifies a file by its first bytes; [`HEAD`] bytes are enough.
 pub(crate) fn head(file: &FileId, bytes: &[u8]) -> Head {
     match detect(&String::from_utf8_lossy(file.name()), bytes) {
         FileKind::Collection | FileKind::RawAnswer | FileKind::Transcript => Head::Runs,
@@ -89,7 +88,7 @@ pub(crate) fn head(file: &FileId, bytes: &[u8]) -> Head {
     }
 }
 
-/// Looks at a file.
+/// Detects the kind of a file and parses its outline.
 pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
     if filter::is_one(&file.shown()) {
         return Seen::Workspace;
@@ -114,7 +113,7 @@ fn kind_of(file: &FileId, bytes: &[u8]) -> FileKind {
     detect(&String::from_utf8_lossy(file.name()), &bytes[..bytes.len().min(HEAD)])
 }
 
-/// Looks at the files of a run of a benchmark folder.
+/// Parses the files of a run of a benchmark folder.
 pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
     let mut parts = benchmark::Parts::default();
     for (file, bytes) in files {
@@ -125,8 +124,8 @@ pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
     benchmark::outline(&parts).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
 }
 
-/// Reads the files of a run whole; its answer stands in a tag, if the index says so.
-pub fn whole(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
+/// Reads a complete run. `tag` is the tag that holds the answer, if the index recorded one.
+pub(crate) fn whole(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
     let mut run = as_they_are(files)?;
     if let Some(tag) = tag {
         run.take_tagged(tag);
@@ -152,35 +151,35 @@ fn as_they_are(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
     }
 }
 
-/// Reads one of the runs of a file that holds many; also what names its content.
-pub fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, Spot), ReadError> {
+/// Reads one run of a file with many, with its position and content hash.
+pub(crate) fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, Spot), ReadError> {
     let many = collection::Collection::open(&file.shown(), bytes)?;
     let at = many.find(member).unwrap_or(usize::MAX);
     Ok((many.run(at)?, Spot { at, content: xxh3_64(many.bytes_of(at)) }))
 }
 
-/// Names the texts of the members of a file, in its order; none where it is no such file.
-pub fn contents(bytes: &[u8]) -> Vec<u64> {
+/// Content hashes of the runs in a file, in file order; empty for other files.
+pub(crate) fn contents(bytes: &[u8]) -> Vec<u64> {
     let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
     (0..many.len()).map(|at| xxh3_64(many.bytes_of(at))).collect()
 }
 
-/// What the members of a file are called in it, in its order; none where it is no such file.
-pub fn keys(bytes: &[u8]) -> Vec<String> {
+/// Keys of the runs in a file, in file order; empty for other files.
+pub(crate) fn keys(bytes: &[u8]) -> Vec<String> {
     let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
     (0..many.len()).map(|at| many.key(at).to_owned()).collect()
 }
 
-/// Where one of many runs stands in its file.
+/// Position of a run within a file of many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spot {
-    /// Its place, from 0.
-    pub at: usize,
-    /// Names its text.
-    pub content: u64,
+pub(crate) struct Spot {
+    /// Index in the file, from 0.
+    pub(crate) at: usize,
+    /// Hash of its text.
+    pub(crate) content: u64,
 }
 
-/// What the path says about a run.
+/// Run properties derived from the path.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Coordinates {
     pub(crate) task: Option<String>,
@@ -189,12 +188,12 @@ pub(crate) struct Coordinates {
     pub(crate) variation: Option<u32>,
     pub(crate) variation_name: Option<String>,
     pub(crate) repeat: u32,
-    /// Which fork of that repeat its name says it is; 0 for none.
+    /// Fork number from the file name; 0 if the run is not a fork.
     pub(crate) fork: u32,
 }
 
-/// What a file that holds many runs says of one of them. A query has one variation, and so has a
-/// row that says of none.
+/// Coordinates of one run in a file with many. A query has one variation, so a missing variation
+/// counts as 0.
 pub(crate) fn of_member(member: &Member) -> Coordinates {
     let place = &member.place;
     Coordinates {
@@ -208,7 +207,7 @@ pub(crate) fn of_member(member: &Member) -> Coordinates {
     }
 }
 
-/// Reads the path of a unit.
+/// Derives the coordinates from the path of a unit.
 pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
     let none = Coordinates { repeat: 1, ..Coordinates::default() };
     if unit.group {

@@ -1,21 +1,21 @@
-//! The results flow: what lies in the output directory, read, indexed, followed and asked. Knows
-//! nothing of how runs are made.
+//! Results of the output directory: reading, indexing, watching and querying them. Independent of
+//! how runs are made.
 
 mod backlog;
 pub mod blob;
-pub mod catalog;
+pub(crate) mod catalog;
 mod chores;
 mod compact;
 pub mod conduct;
 mod enter;
 pub mod filter;
 pub mod flow;
-pub mod home;
+pub(crate) mod home;
 mod inbox;
 pub mod index;
 mod ingest;
-pub mod judgements;
-pub mod layouts;
+pub(crate) mod judgements;
+pub(crate) mod layouts;
 pub mod limits;
 pub mod live;
 mod load;
@@ -27,32 +27,31 @@ mod pace;
 pub mod query;
 mod reconcile;
 mod record;
-pub mod reviews;
+pub(crate) mod reviews;
 
 mod renewing;
 pub mod roots;
-pub mod scan;
+pub(crate) mod scan;
 pub mod scoring;
 mod seal;
 mod search;
 #[cfg(test)]
 mod shelf;
 pub mod snippet;
-pub mod stored;
+pub(crate) mod stored;
 pub mod suites;
 mod tally;
 mod trust;
 mod watch;
-pub mod watching;
+pub(crate) mod watching;
 mod words;
 
-/// The id of the run that a file belongs to, by its name; of one of many in it, by what it is
-/// called there.
-pub fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
+/// Run id for a file, by its name and, for a file with many runs, the key of the member.
+pub(crate) fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
     reconcile::unit_of(file, false).key_of(member)
 }
 
-/// The id of the run that a file of its own is: the same whether the file is there or not.
-pub fn run_id(file: &roots::FileId) -> String {
+/// Run id for a file that holds a single run. Does not depend on the file's existence.
+pub(crate) fn run_id(file: &roots::FileId) -> String {
     reconcile::UnitId { file: file.clone(), group: false }.key()
 }

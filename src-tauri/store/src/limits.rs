@@ -1,45 +1,46 @@
-//! **Pure.** How much is read, how deep, and how long things are waited for.
+//! **Pure.** Limits on sizes, depths and waiting times.
 use std::time::Duration;
 
-/// Every bound of the results flow, in one place.
+/// All limits for reading and indexing a folder.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Larger files are rows with a reason.
+    /// Maximum size of a result file. Larger ones become rows with a reason.
     pub file_bytes: u64,
-    /// Larger suites are refused: they stay in memory.
+    /// Maximum size of a suite file. Larger ones are refused because suites stay in memory.
     pub suite_bytes: u64,
-    /// All suites of a folder together; what does not fit any more is left out, and told.
+    /// Limits for all suites of a folder together. Suites beyond them are left out and reported.
     pub suites: Held,
-    /// Directories below this are not entered.
+    /// Maximum directory depth.
     pub depth: usize,
-    /// Entries after this are not listed.
+    /// Maximum number of listed entries.
     pub entries: usize,
-    /// A file that does not parse is being written until it has not changed for this long.
+    /// A file that does not parse counts as being written until it has been unchanged for this
+    /// long.
     pub settle: Duration,
-    /// How often a folder is listed where the system does not tell of changes.
+    /// Interval between listings without a file watcher.
     pub poll: Duration,
-    /// How often a watched folder is listed all the same.
+    /// Interval between listings of a watched folder.
     pub rescan: Duration,
-    /// How long there must be no change before changes are looked at.
+    /// Changes are handled after this long without another change.
     pub quiet: Duration,
-    /// How long changes wait at most, however many follow.
+    /// Maximum delay of a change while others keep arriving.
     pub patience: Duration,
-    /// How long the disk is left alone when an index was found, while nobody has its first page
-    /// yet.
+    /// Maximum time without disk access after opening an existing index, so that the first page
+    /// loads undisturbed.
     pub calm: Duration,
-    /// Whether the system is asked to tell of changes at all.
+    /// Enables the file watcher.
     pub watch: bool,
 }
 
-/// What suites hold in memory.
+/// Memory use of suites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
-    /// Variations of all tasks.
+    /// Number of variations of all tasks.
     pub variations: usize,
-    /// Values: parameters, expected answers, scorers and everything else that is written in a
+    /// Number of values: parameters, expected answers, scorers and everything else written in a
     /// suite.
     pub values: usize,
-    /// Bytes of the files.
+    /// Size of the files in bytes.
     pub bytes: usize,
 }
 

@@ -1,45 +1,45 @@
-//! How the index stands right now, for whoever asks or waits.
+//! Live status of the index, to read or to wait for.
+use touchstone_api::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans, Watching};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use touchstone_api::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans, Watching};
 
-/// How the index stands.
+/// Status of the index.
 #[derive(Debug, Clone)]
 pub struct Standing {
-    /// What it is doing.
+    /// Current phase.
     pub phase: Phase,
-    /// Grows with every committed change.
+    /// Counter of committed changes.
     pub generation: u64,
-    /// How much of what.
+    /// Row counts.
     pub counts: Counts,
-    /// How far the full-text index is.
+    /// Progress of the full-text index.
     pub search: SearchProgress,
-    /// How far bringing scores up to date is, when it takes more than a moment.
+    /// Progress of rescoring, if it takes more than a moment.
     pub scoring: Option<ScoringProgress>,
-    /// How changes are noticed.
+    /// State of the file watching.
     pub watching: Watching,
-    /// How long the first load took.
+    /// Durations of the first load.
     pub took: Took,
-    /// Somebody has their first page, or waits for the disk to be looked at.
+    /// The first page was served, or a caller waits for the disk to be read.
     pub(crate) stirred: bool,
-    /// How often the index was made anew since the folder was opened.
-    pub renewals: u64,
+    /// Number of index rebuilds since the folder was opened.
+    pub(crate) renewals: u64,
 }
 
-/// How long the parts of the first load took, from opening the folder.
+/// Durations of the first load, counted from opening the folder.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Took {
-    /// Files that were listed.
+    /// Number of listed files.
     pub files: u64,
-    /// Until all were listed.
+    /// Time until all files were listed.
     pub scan: Option<Duration>,
-    /// Until the list was complete.
+    /// Time until all rows were indexed.
     pub index: Option<Duration>,
-    /// Until the full-text index was complete.
+    /// Time until the full-text index was complete.
     pub search: Option<Duration>,
 }
 
-/// The standing, shared.
+/// Shared status with change notification.
 #[derive(Debug)]
 pub struct Live {
     standing: Mutex<Standing>,
@@ -62,7 +62,7 @@ impl Live {
         Self { standing: Mutex::new(standing), changed: Condvar::new() }
     }
 
-    /// As it is now.
+    /// Returns a copy of the current status.
     pub fn now(&self) -> Standing {
         self.lock().clone()
     }
@@ -75,14 +75,14 @@ impl Live {
         out
     }
 
-    /// Says that nothing is waited for but the disk.
+    /// Ends the initial calm period, so that reading the disk starts.
     pub fn stir(&self) {
         if !self.lock().stirred {
             self.change(|standing| standing.stirred = true);
         }
     }
 
-    /// Waits until the standing is as wished; false when that took too long.
+    /// Waits until the condition holds. Returns false on timeout.
     pub fn wait(&self, wish: impl Fn(&Standing) -> bool, timeout: Duration) -> bool {
         let end = Instant::now() + timeout;
         let mut standing = self.lock();

@@ -1,5 +1,5 @@
-//! What an index that was made before knows: its files, its counts, its generation. Reads only, but
-//! for one number.
+//! Loads state from an existing index: files, counts, generation. Also reads and writes the numbers
+//! in `meta`.
 use super::index::{IndexError, meta};
 use super::judgements::Marks;
 use super::open::Stamp;
@@ -10,7 +10,7 @@ use super::tally::Tally;
 use rusqlite::Connection;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The marks of all files of all rows.
+/// Loads the marks of all files of all rows.
 pub(crate) fn known(sql: &Connection) -> Result<Known, IndexError> {
     let mut select = sql.prepare("SELECT path, odd, size, mtime_ns, inode, settled FROM files")?;
     let rows = select.query_map([], |row| {
@@ -29,7 +29,7 @@ pub(crate) fn known(sql: &Connection) -> Result<Known, IndexError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// How many rows there are of each kind.
+/// Counts the rows by state.
 pub(crate) fn tally(sql: &Connection) -> Result<Tally, IndexError> {
     let mut select = sql
         .prepare("SELECT state_order, words_done < item_count, count(*) FROM runs GROUP BY 1, 2")?;
@@ -41,37 +41,37 @@ pub(crate) fn tally(sql: &Connection) -> Result<Tally, IndexError> {
     Ok(tally)
 }
 
-/// The number of the last change.
+/// Returns the number of the last change.
 pub(crate) fn generation(sql: &Connection) -> Result<u64, IndexError> {
     Ok(u64::try_from(meta(sql, "generation")?).unwrap_or(0))
 }
 
-/// What stands for the model names that paths are read with.
+/// Hash of the model names that are used to parse paths.
 pub(crate) fn models_hash(models: &[String]) -> i64 {
     if models.is_empty() { 0 } else { xxh3_64(models.join("\n").as_bytes()).cast_signed() }
 }
 
-/// Stands for what rows agree with while some agree with something else.
+/// Marker value while only part of the rows have been updated.
 pub(crate) const UNDER_WAY: i64 = i64::MIN;
 
-/// What stands for what stands behind the names of models.
+/// Hash of the model identities.
 pub(crate) fn marks_hash(marks: &Marks) -> i64 {
     let mut all: Vec<String> = marks.iter().map(|(name, mark)| format!("{name}\0{mark}")).collect();
     all.sort_unstable();
     if all.is_empty() { 0 } else { xxh3_64(all.join("\n").as_bytes()).cast_signed() }
 }
 
-/// The model names that the paths in the index were read with.
+/// Returns the hash of the model names with which the indexed paths were parsed.
 pub(crate) fn models(sql: &Connection) -> Result<i64, IndexError> {
     meta(sql, "models")
 }
 
-/// Notes the model names that paths are read with from now on.
+/// Saves the hash of the current model names.
 pub(crate) fn put_models(sql: &Connection, hash: i64) -> Result<(), IndexError> {
     put_meta(sql, "models", hash)
 }
 
-/// What is noted of a root on which a file system is mounted, beside what every index has.
+/// Key in `meta` for the mount state of a root. Exists only in indexes that had a mounted root.
 fn mount_key(root: Root) -> &'static str {
     match root {
         Root::Output => "mounted_output",
@@ -79,7 +79,7 @@ fn mount_key(root: Root) -> &'static str {
     }
 }
 
-/// The roots on which a file system was mounted when they were last listed.
+/// Returns the roots on which a file system was mounted at the last listing.
 pub(crate) fn mounted(sql: &Connection) -> Result<Vec<Root>, IndexError> {
     let mut select = sql.prepare("SELECT 1 FROM meta WHERE key = ?1 AND value = 1")?;
     let mut found = Vec::new();
@@ -91,7 +91,7 @@ pub(crate) fn mounted(sql: &Connection) -> Result<Vec<Root>, IndexError> {
     Ok(found)
 }
 
-/// Notes whether a file system is mounted on a root. Nothing is written where that was known.
+/// Saves the mount state of a root. Writes nothing if it is unchanged.
 pub(crate) fn put_mounted(sql: &Connection, root: Root, mounted: bool) -> Result<(), IndexError> {
     if mounted {
         let text =
@@ -103,7 +103,7 @@ pub(crate) fn put_mounted(sql: &Connection, root: Root, mounted: bool) -> Result
     Ok(())
 }
 
-/// Notes a number.
+/// Saves a number in `meta`, if the key exists and the value changed.
 pub(crate) fn put_meta(sql: &Connection, key: &str, value: i64) -> Result<(), IndexError> {
     sql.prepare_cached("UPDATE meta SET value = ?2 WHERE key = ?1 AND value <> ?2")?
         .execute((key, value))?;

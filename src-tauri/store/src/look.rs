@@ -1,5 +1,5 @@
-//! Reads the files of one unit and says what row they make. Nothing in here can fail: whatever is
-//! wrong becomes the row. Owns the text pieces that search uses; writes nothing.
+//! Reads the files of a unit and builds its row. Never fails: every error becomes part of the row.
+//! Also splits the text into pieces for the search. Writes nothing.
 use super::layouts::{self, Coordinates, Seen};
 use super::limits::Limits;
 use super::members;
@@ -16,27 +16,27 @@ use touchstone_formats::run::{Layout, Outline, Standing};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use xxhash_rust::xxh3::Xxh3;
 
-/// The longest piece of text that is indexed at once.
+/// Maximum length of a text piece, in bytes.
 const PIECE: usize = 64 << 10;
 
-/// One unit, looked at.
+/// Parsed unit.
 pub(crate) struct Looked {
     pub(crate) unit: UnitId,
-    /// Its files as they were when they were opened.
+    /// Files with their state at opening.
     pub(crate) marks: Vec<(FileId, Mark)>,
     pub(crate) outcome: Outcome,
-    /// When it must be looked at again although nothing tells of a change, in nanoseconds since
+    /// Time at which the unit must be read again even without a change event, in nanoseconds since
     /// 1970.
     pub(crate) again_ns: Option<i64>,
 }
 
 impl Looked {
-    /// True unless more of the same unit is to come.
+    /// Returns true unless more parts of the unit follow.
     pub(crate) fn is_last(&self) -> bool {
         !matches!(self.outcome, Outcome::Part(_))
     }
 
-    /// The rows that it gives.
+    /// Rows of the unit.
     pub(crate) fn rows(&self) -> &[Row] {
         match &self.outcome {
             Outcome::Gone | Outcome::Suite(_) => &[],
@@ -45,7 +45,7 @@ impl Looked {
         }
     }
 
-    /// The same, for what suites say of them.
+    /// Mutable rows, to be completed with data from suites.
     pub(crate) fn rows_mut(&mut self) -> &mut [Row] {
         match &mut self.outcome {
             Outcome::Gone | Outcome::Suite(_) => &mut [],
@@ -55,48 +55,48 @@ impl Looked {
     }
 }
 
-/// What became of it.
+/// Result of parsing a unit.
 pub(crate) enum Outcome {
-    /// There is nothing any more.
+    /// Nothing is left.
     Gone,
-    /// A suite: its text goes to the shelf.
+    /// Text of a suite.
     Suite(Vec<u8>),
-    /// A row of the list.
+    /// Row of a run or other file.
     Row(Box<Row>),
-    /// Some of the rows of a file that holds many, and more are to come.
+    /// Part of the rows of a file with many; more parts follow.
     Part(Vec<Row>),
-    /// The last of them, with the keys of all: what has another is not in the file any more.
+    /// Last part, with the keys of all rows. Rows with other keys are no longer in the file.
     Last(Vec<Row>, HashSet<String>),
 }
 
-/// What the files say, without what their names and the suites say.
+/// Row built from the files alone, without information from names and suites.
 #[derive(Debug, Default)]
 pub(crate) struct Row {
     pub(crate) state: Option<RunState>,
     pub(crate) reason: Option<String>,
     pub(crate) outline: Option<Outline>,
-    /// What else may be its answer, where the files give none of their own.
+    /// Alternative sources of the answer, for files without a definite one.
     pub(crate) sought: Option<Sought>,
-    /// The tag that decides what its answer is, as its suite names it.
+    /// Tag that holds the answer, as named by the suite.
     pub(crate) tag: Option<String>,
     pub(crate) fault: Option<ReadError>,
     pub(crate) size: u64,
     pub(crate) modified_ms: i64,
     pub(crate) hash: u64,
     pub(crate) pieces: Vec<Piece>,
-    /// Which run of its file it is, when the file holds many.
+    /// Member data, if the file holds many runs.
     pub(crate) member: Option<MemberRow>,
 }
 
-/// One of the runs of a file that holds many.
+/// Run within a file of many.
 #[derive(Debug, Clone)]
 pub(crate) struct MemberRow {
-    /// What it is called there.
+    /// Key of the run in the file.
     pub(crate) key: String,
     pub(crate) at: Coordinates,
 }
 
-/// A piece of the searchable text.
+/// Piece of the searchable text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) step: Option<u32>,
@@ -104,8 +104,8 @@ pub(crate) struct Piece {
     pub(crate) len: usize,
 }
 
-/// Reads and judges one unit. A file that holds many runs is given in parts, so that memory holds
-/// few of them; the rest of the work is left when `give` says so.
+/// Parses one unit and passes the result to `give`. A file with many runs is passed in parts to
+/// limit memory use; parsing stops when `give` returns false.
 pub(crate) fn look(
     roots: &Roots,
     limits: &Limits,
@@ -120,7 +120,7 @@ pub(crate) fn look(
     }
 }
 
-/// What was found at first sight.
+/// Parsed unit, or a file with many runs that still has to be split.
 enum Sight {
     One(Looked),
     Many(members::ManyFile),
@@ -154,7 +154,7 @@ fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
                 read.push((file, stamp, Ok(bytes)));
             }
             Err(Refused::Gone) => {}
-            // It has just become a row of its own, which the next look at it finds.
+            // The file has just become odd; the next listing makes it a row of its own.
             Err(Refused::Odd(_)) if unit.id.group => {}
             Err(Refused::Odd(why)) => {
                 return Sight::One(odd_one(
@@ -222,7 +222,7 @@ fn judge(
 }
 
 impl Row {
-    /// Takes over what a run says.
+    /// Applies the outline of a run.
     pub(super) fn take(&mut self, outline: Outline) {
         self.state = Some(state_of(outline.standing));
         self.reason.clone_from(&outline.reason);
@@ -233,7 +233,7 @@ impl Row {
         self.outline = Some(outline);
     }
 
-    /// Finds the answer where the suite of the run has it, when the files give none of their own.
+    /// Looks up the answer in the tag that the suite names, for files without a definite answer.
     pub(super) fn look_in(&mut self, tag: &str) {
         let Some((outline, sought)) = self.outline.as_mut().zip(self.sought.as_ref()) else {
             return;
@@ -249,7 +249,8 @@ impl Row {
         outline.answer = answer;
     }
 
-    /// It cannot be read; says when it must be looked at again because it may still be written.
+    /// Marks the row as unreadable. Returns the time for another attempt if the file may still be
+    /// being written.
     pub(super) fn fail(&mut self, error: ReadError, newest: i64, limits: &Limits) -> Option<i64> {
         let young = is_young(newest, limits.settle);
         self.state = Some(if young { RunState::Writing } else { RunState::Damaged });
@@ -260,14 +261,14 @@ impl Row {
     }
 }
 
-/// Has the files of a unit looked at again, although their stamps stay.
+/// Marks the files as unsettled, so that they are read again even with unchanged stamps.
 pub(super) fn unsettle(marks: &mut [(FileId, Mark)]) {
     for (_, mark) in marks {
         mark.settled = false;
     }
 }
 
-/// What the files are. A parser that panics has met a damaged file, whatever its state of mind.
+/// Detects the kind of the files. A panic of a parser is reported as a damaged file.
 fn see(unit: &UnitId, read: &[Read]) -> Seen {
     if let Some((_, _, Err(refused))) = read.iter().find(|(.., bytes)| bytes.is_err()) {
         let kind = if matches!(refused, Refused::TooLarge { .. }) {
@@ -292,8 +293,8 @@ fn see(unit: &UnitId, read: &[Read]) -> Seen {
     })
 }
 
-/// The whole of a file that holds runs or queries; of others the beginning, when it says why they
-/// are none of ours.
+/// Reads a file completely if it holds runs or queries. For others, returns the start if it
+/// explains why the file is unrelated.
 fn sniff(roots: &Roots, limits: &Limits, file: &FileId) -> Result<(Vec<u8>, Stamp), Refused> {
     let (head, stamp) = open::read_head(roots, file, layouts::HEAD)?;
     match layouts::head(file, &head) {
@@ -315,7 +316,7 @@ fn odd_one(unit: UnitId, file: FileId, stamp: Stamp, reason: String) -> Looked {
     Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns: None }
 }
 
-/// Only the stamp, for files whose content says nothing.
+/// Returns only the stamp, for files whose content is not used.
 fn probe(roots: &Roots, file: &FileId) -> Result<(Vec<u8>, Stamp), Refused> {
     let (_, stamp) = open::open(roots, file)?;
     Ok((Vec::new(), stamp))
@@ -333,12 +334,12 @@ fn hash(read: &[Read]) -> u64 {
     hasher.digest()
 }
 
-/// Whether a later change is sure to bear another stamp.
+/// Returns true when any later change is certain to produce a different stamp.
 pub(crate) fn is_settled(stamp: Stamp, now_ns: i64) -> bool {
     clock::is_settled(stamp.mtime_ns, now_ns)
 }
 
-/// Changed just now. A date in the future is none.
+/// Returns true when the file changed within the settle time. A date in the future does not count.
 fn is_young(mtime_ns: i64, settle: Duration) -> bool {
     let age = clock::now_ns().saturating_sub(mtime_ns);
     (-1_000_000_000..i64::try_from(settle.as_nanos()).unwrap_or(i64::MAX)).contains(&age)
@@ -360,7 +361,8 @@ fn sentence(text: &str) -> String {
         .map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-/// The items of an outline, long ones cut at spaces, so that indexing one never takes long.
+/// Pieces of an outline's text. Long items are cut at spaces, so that indexing one piece is always
+/// quick.
 fn pieces(outline: &Outline) -> Vec<Piece> {
     let ends =
         outline.items.iter().skip(1).map(|item| item.start as usize).chain([outline.text.len()]);
@@ -379,14 +381,14 @@ fn pieces(outline: &Outline) -> Vec<Piece> {
     pieces
 }
 
-/// Where to cut before `end`: after the last space, else between two characters.
+/// Returns a cut position up to `end`: after the last space, or else at a character boundary.
 fn cut(text: &str, start: usize, end: usize) -> usize {
     let end = (start..=end).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(start);
     let space = memchr::memrchr2(b' ', b'\n', &text.as_bytes()[start..end]);
     space.map_or(end, |at| start + at + 1)
 }
 
-/// How a layout is written in the index.
+/// Name of a layout in the index.
 pub(crate) fn layout_name(layout: Layout) -> &'static str {
     match layout {
         Layout::ToolCalling => "tool_calling",

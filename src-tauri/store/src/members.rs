@@ -1,6 +1,6 @@
-//! Looks at a file that holds many runs: each becomes a row of its own, given on in parts, so that
-//! memory holds few of them at a time. A member is as old as the version of its file that first
-//! held it as it is.
+//! Parses a file that holds many runs. Each becomes its own row; rows are passed on in parts to
+//! limit memory use. A member gets the modification time of the file version in which its current
+//! content first appeared.
 use super::layouts;
 use super::limits::Limits;
 use super::look::{Looked, MemberRow, Outcome, Row, unsettle};
@@ -13,20 +13,20 @@ use touchstone_formats::collection::{Collection, Member, Place};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Rows in a part, and bytes of their texts.
+/// Maximum number of rows and of text bytes in one part.
 const ROWS: usize = 100;
 const BYTES: usize = 256 << 10;
 
-/// A file that holds many runs, read.
+/// Content of a file with many runs.
 pub(super) struct ManyFile {
     pub(super) unit: UnitId,
     pub(super) marks: Vec<(FileId, Mark)>,
     pub(super) bytes: Vec<u8>,
-    /// When it was last changed, in nanoseconds since 1970.
+    /// Time of the last change, in nanoseconds since 1970.
     pub(super) newest: i64,
 }
 
-/// Gives the rows of a file, as long as `give` takes them.
+/// Passes the rows of a file to `give` until it returns false.
 pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked) -> bool) {
     let ManyFile { unit, mut marks, bytes, newest } = file;
     let path = unit.file.shown();
@@ -61,7 +61,7 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
         rows.push(row);
         if rows.len() >= ROWS || weight >= BYTES {
             weight = 0;
-            // Until the last part is there, the file counts as not read.
+            // The file counts as unread until the last part is written.
             let outcome = Outcome::Part(std::mem::take(&mut rows));
             if !give(Looked { unit: unit.clone(), marks: unread.clone(), outcome, again_ns: None })
             {
@@ -82,8 +82,8 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
     give(Looked { unit, marks, outcome: Outcome::Last(rows, keys), again_ns });
 }
 
-/// The row of the file itself, where it says more than its members: it is broken around them, or it
-/// has none. No file that was recognised is left without a row.
+/// Row for the file itself, if it is broken or has no members. Ensures that every recognized file
+/// has a row.
 fn around(many: &Collection<'_>, bytes: &[u8], newest: i64) -> Option<Row> {
     if many.wrong().is_none() && !many.is_empty() {
         return None;
@@ -100,7 +100,7 @@ fn around(many: &Collection<'_>, bytes: &[u8], newest: i64) -> Option<Row> {
     })
 }
 
-/// The row of a member, and when it must be looked at again.
+/// Builds the row of a member. Also returns the time at which it must be read again, if any.
 fn row(
     many: &Collection<'_>,
     at: usize,
@@ -134,7 +134,7 @@ fn row(
     (row, again)
 }
 
-/// A reader that panics has met something damaged.
+/// Runs a parser and reports a panic as a damaged file.
 fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, ReadError> {
     catch_unwind(AssertUnwindSafe(read)).map_err(|_| {
         let message = "This could not be read: its content brought the reader to a stop.";
@@ -158,7 +158,7 @@ mod tests {
 
     const FILES: [&str; 3] = ["a.json", "a.json.d/b.json", "c.json"];
 
-    /// A folder with its index.
+    /// Folder with its index.
     struct Folder {
         home: tempfile::TempDir,
         roots: Roots,
@@ -166,7 +166,7 @@ mod tests {
         written: usize,
     }
 
-    /// What a file holds: nothing, something else, or runs, each with what it says.
+    /// File content: none, unrelated, or runs as (id, answer length); the flag truncates the text.
     #[derive(Debug, Clone)]
     enum Content {
         None,
@@ -226,8 +226,8 @@ mod tests {
             }
         }
 
-        /// Looks at everything; with `parts` only the first parts of each file are taken, as when
-        /// the program ends in the middle.
+        /// Parses everything. `parts` limits the parts taken from each file, to simulate an
+        /// interruption.
         fn look(&mut self, writer: &mut Writer, parts: usize) -> Vec<String> {
             let scope = FileId::new(Root::Output, "");
             let found: BTreeMap<FileId, Found> = FILES
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    /// All rows, and how many of everything that hangs on them.
+    /// Returns all rows, and the counts of dependent records.
     fn rows(writer: &Writer) -> (Vec<String>, Vec<i64>) {
         let text = "SELECT key || path || state || coalesce(task, '') || coalesce(reason, '') || coalesce(member, '') FROM runs ORDER BY path";
         let mut select = writer.sql.prepare(text).unwrap();
@@ -289,7 +289,7 @@ mod tests {
             for (file, content, cut_off) in changes {
                 folder.write(file, &content);
                 if cut_off {
-                    // The program ends; the next one knows what the index knows.
+                    // Simulates a restart: the new process knows only what is in the index.
                     folder.look(&mut writer, 1);
                     folder.known = load::known(&writer.sql).unwrap();
                 }
@@ -316,7 +316,7 @@ mod tests {
         let known = load::known(&writer.sql).unwrap();
         assert_eq!(known.values().map(|mark| mark.settled).collect::<Vec<_>>(), [false]);
         folder.known = known;
-        // What was written already is not told of again.
+        // Rows written earlier are not reported again.
         assert_eq!((folder.look(&mut writer, usize::MAX).len(), rows(&writer).0.len()), (150, 250));
         assert!(folder.known.len() == 1 && folder.look(&mut writer, usize::MAX).is_empty());
     }

@@ -1,5 +1,5 @@
-//! Opens a file of the watched folder: only regular files, never through a link, never out of the
-//! root, never waiting for anyone. Everything that reads such a file reads it through here.
+//! Opens files of the watched folder: only regular files, never through a link, never outside of
+//! the root, and without blocking. All reads of such files go through this module.
 use super::roots::{FileId, Roots};
 use fs_err as fs;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat};
@@ -9,45 +9,45 @@ use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 
-/// What tells one state of a file from another.
+/// File metadata used to detect changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Stamp {
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Last change, in nanoseconds since 1970.
+    /// Time of the last change, in nanoseconds since 1970.
     pub mtime_ns: i64,
-    /// Its number in the file system.
+    /// Inode number.
     pub inode: u64,
 }
 
 impl Stamp {
-    /// When it was last changed, in milliseconds since 1970.
+    /// Time of the last change, in milliseconds since 1970.
     pub fn modified_ms(&self) -> i64 {
         self.mtime_ns.div_euclid(1_000_000)
     }
 }
 
-/// Why a file was not opened.
+/// Reason a file was not opened.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// It is not there any more.
+    /// The file does not exist any more.
     #[error("the file is not there any more")]
     Gone,
-    /// It is something else than a file.
+    /// The path is not a regular file.
     #[error("{0}")]
     Odd(&'static str),
-    /// It is larger than we read.
+    /// The file exceeds the size limit.
     #[error("the file is larger than the {limit} bytes that are read")]
     TooLarge {
-        /// What is read at most.
+        /// Maximum size in bytes.
         limit: u64,
     },
-    /// The system says no.
+    /// I/O error.
     #[error("the file could not be opened: {0}")]
     Io(std::io::Error),
 }
 
-/// Opens a file for reading and tells its stamp.
+/// Opens a file for reading and returns its stamp.
 pub fn open(roots: &Roots, file: &FileId) -> Result<(fs::File, Stamp), Refused> {
     let root = roots.dir(file.root).ok_or(Refused::Gone)?;
     let dir_flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -63,8 +63,7 @@ pub fn open(roots: &Roots, file: &FileId) -> Result<(fs::File, Stamp), Refused> 
     Ok((fs::File::from_parts(fd.into(), path), stamp_of(&stat)))
 }
 
-/// Reads a whole file, if it is no larger than the limit. The stamp is the one it had when it was
-/// opened.
+/// Reads a complete file. Fails if it is larger than the limit. The stamp is taken at opening.
 pub fn read(roots: &Roots, file: &FileId, limit: u64) -> Result<(Vec<u8>, Stamp), Refused> {
     let (opened, stamp) = open(roots, file)?;
     if stamp.size > limit {
@@ -78,7 +77,7 @@ pub fn read(roots: &Roots, file: &FileId, limit: u64) -> Result<(Vec<u8>, Stamp)
     Ok((bytes, stamp))
 }
 
-/// Reads the beginning of a file.
+/// Reads up to `most` bytes from the start of a file.
 pub fn read_head(roots: &Roots, file: &FileId, most: usize) -> Result<(Vec<u8>, Stamp), Refused> {
     let (opened, stamp) = open(roots, file)?;
     let mut bytes = Vec::with_capacity(most);
@@ -91,13 +90,14 @@ fn open_below(dir: &OwnedFd, path: &OsStr) -> Result<OwnedFd, Errno> {
         OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(dir, path, flags, Mode::empty(), resolve) {
-        // Old kernels and some containers do not know the call.
+        // Old kernels and some containers do not support the call.
         Err(Errno::NOSYS | Errno::PERM) => open_by_steps(dir, path, flags),
         other => other,
     }
 }
 
-/// The same, folder by folder, so that none of them is a link that was put there just now.
+/// Fallback that opens the path folder by folder and refuses links at each step, so that a link
+/// created concurrently is not followed.
 fn open_by_steps(dir: &OwnedFd, path: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
     let parts = || path.as_bytes().split(|byte| *byte == b'/');
     if parts().any(|part| part == b"..") || path.as_bytes().starts_with(b"/") {
@@ -140,8 +140,8 @@ fn stamp_of(stat: &Stat) -> Stamp {
     }
 }
 
-/// What the system says, without the path that fs-err adds.
-pub fn reason(error: &std::io::Error) -> String {
+/// Describes an I/O error, without the path that fs-err adds.
+pub(crate) fn reason(error: &std::io::Error) -> String {
     use std::io::ErrorKind;
     match error.kind() {
         ErrorKind::NotFound => "it is not there".to_owned(),

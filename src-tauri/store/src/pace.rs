@@ -1,22 +1,22 @@
-//! **Pure.** How often a large file that keeps changing is read again: the larger, the rarer, so
-//! that one log that is being written does not keep the list from everything else.
+//! **Pure.** Limits how often a large, changing file is read again: the larger, the less often, so
+//! that a log being written does not delay everything else.
 use super::reconcile::{Unit, UnitId};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// Smaller units are read whenever they change.
+/// Smaller units are read on every change.
 const LARGE: u64 = 4 << 20;
-/// How much of large units is read again in a second.
+/// Number of bytes of large units that are read again per second.
 const BYTES_A_SECOND: u64 = 8 << 20;
 
-/// When large units were read last.
+/// Time of the last read of each large unit.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     last: HashMap<UnitId, Instant>,
 }
 
 impl Pace {
-    /// When this unit should be read, if not now.
+    /// Returns the time at which a unit should be read, or `None` to read it now.
     pub(crate) fn hold(&mut self, unit: &Unit, now: Instant) -> Option<Instant> {
         let size: u64 = unit.files.values().map(|found| found.stamp.size).sum();
         if size < LARGE {
@@ -32,7 +32,7 @@ impl Pace {
         }
     }
 
-    /// Forgets units that were not read for long.
+    /// Forgets units that were not read for ten minutes.
     pub(crate) fn tidy(&mut self, now: Instant) {
         self.last.retain(|_, last| now.duration_since(*last) < Duration::from_mins(10));
     }

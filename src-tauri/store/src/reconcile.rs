@@ -1,65 +1,65 @@
-//! **Pure.** What has to be read or forgotten so that the index agrees with the disk again: known
-//! marks against found stamps. Owns the grouping of files into units; reads nothing.
+//! **Pure.** Compares known marks with found stamps and returns the reads and removals that bring
+//! the index in line with the disk. Owns the grouping of files into units; reads no files.
 use super::layouts;
 use super::open::Stamp;
 use super::roots::{FileId, Root};
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What the index knows of a file.
+/// State of a file in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
-    /// As it was when it was read.
+    /// Stamp at the time of reading.
     pub(crate) stamp: Stamp,
-    /// False when it was read so soon after its last change that the next change may bear the same
-    /// stamp.
+    /// False when the file was read so soon after its last change that another change may produce
+    /// the same stamp.
     pub(crate) settled: bool,
-    /// True for what is no file.
+    /// True when the path is not a regular file.
     pub(crate) odd: bool,
 }
 
-/// Everything the index knows.
+/// Marks of all indexed files.
 pub(crate) type Known = BTreeMap<FileId, Mark>;
 
-/// What lies on disk.
+/// State of a file on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// Its stamp.
+    /// Stamp.
     pub(crate) stamp: Stamp,
-    /// Why it is not read, when it is no file.
+    /// Reason it is not read, if it is not a regular file.
     pub(crate) odd: Option<String>,
 }
 
-/// What makes one row: a file, or the files of one run of a benchmark folder.
+/// Identity of a row: a file, or the files of one run of a benchmark folder.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UnitId {
-    /// The file, or the common stem of the group.
+    /// The file, or the common stem of a group.
     pub(crate) file: FileId,
-    /// Whether it is a group.
+    /// True for a group.
     pub(crate) group: bool,
 }
 
 impl UnitId {
-    /// The id the page sees. A group and a file of the same name differ.
+    /// Public id. A group and a file of the same name have different ids.
     pub(crate) fn key(&self) -> String {
         format!("{:016x}", self.hash())
     }
 
-    /// The same of one of the runs of a file that holds many. No path has a zero byte, so no two of
-    /// them are alike.
+    /// Public id of a run within a file of many. Paths cannot contain zero bytes, so the hashed
+    /// texts are unique.
     pub(crate) fn key_of(&self, member: Option<&str>) -> String {
         let Some(member) = member else { return self.key() };
         let path = [self.file.path.as_slice(), b"\0\0", member.as_bytes()].concat();
         format!("{:016x}", xxh3_64(&path))
     }
 
-    /// As shown: the path, and which of its runs.
+    /// Display form: the path, with the key of the member.
     pub(crate) fn shown(&self, member: Option<&str>) -> String {
         let path = self.file.shown();
         member.map_or_else(|| path.clone(), |member| format!("{path}#{member}"))
     }
 
-    /// The number that rows and files of the unit have in common.
+    /// Number that rows and files of the unit share.
     pub(crate) fn number(&self) -> i64 {
         self.hash().cast_signed()
     }
@@ -70,23 +70,23 @@ impl UnitId {
     }
 }
 
-/// A unit with the files that make it.
+/// Unit with its files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unit {
     pub(crate) id: UnitId,
     pub(crate) files: BTreeMap<FileId, Found>,
 }
 
-/// One thing to do.
+/// Required action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Read these files and put what they say in place of what was known of the unit.
+    /// Read these files and replace everything known of the unit.
     Read(Unit),
-    /// Nothing of the unit is left.
+    /// The unit no longer exists.
     Forget(UnitId),
 }
 
-/// Which unit a file belongs to.
+/// Returns the unit of a file.
 pub(crate) fn unit_of(file: &FileId, odd: bool) -> UnitId {
     let alone = || UnitId { file: file.clone(), group: false };
     if odd || file.root == Root::Input {
@@ -103,7 +103,7 @@ pub(crate) fn unit_of(file: &FileId, odd: bool) -> UnitId {
     UnitId { file: FileId::new(file.root, path), group: true }
 }
 
-/// The files of a unit that the index knows.
+/// Returns the files of a unit that are in the index.
 pub(crate) fn members(known: &Known, unit: &UnitId) -> Vec<(FileId, Mark)> {
     if !unit.group {
         let mark = known.get(&unit.file).filter(|mark| unit_of(&unit.file, mark.odd) == *unit);
@@ -115,8 +115,7 @@ pub(crate) fn members(known: &Known, unit: &UnitId) -> Vec<(FileId, Mark)> {
         .collect()
 }
 
-/// The steps that make the index agree with what was found within the scopes. Outside of them,
-/// nothing is concluded.
+/// Returns the steps for everything within the scopes. Files outside of them are left alone.
 pub(crate) fn reconcile(
     known: &Known,
     scopes: &[FileId],
@@ -131,7 +130,7 @@ pub(crate) fn reconcile(
         });
         if !same {
             units.insert(unit_of(file, now.odd.is_some()));
-            // What was no file and now is one, or the other way round, leaves its former unit.
+            // A path that became odd, or stopped being odd, also leaves its former unit.
             units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
         }
     }
@@ -176,7 +175,7 @@ mod tests {
     use proptest::prelude::*;
 
     type Disk = BTreeMap<FileId, Found>;
-    /// What an index would hold: each unit with the stamps that its row was made of.
+    /// Expected index content: each unit with the stamps of its files.
     type Rows = BTreeMap<UnitId, BTreeMap<FileId, Found>>;
 
     const NAMES: [&str; 9] = [
@@ -215,7 +214,7 @@ mod tests {
         FileId::new(Root::Output, name)
     }
 
-    /// Looks at the scopes and does what reconciling says.
+    /// Lists the scopes and applies the reconciliation steps.
     fn look(known: &mut Known, rows: &mut Rows, disk: &Disk, scopes: &[FileId]) {
         let seen: Disk = disk
             .iter()
@@ -227,8 +226,8 @@ mod tests {
                 Step::Read(unit) => (unit.id, unit.files),
                 Step::Forget(id) => (id, BTreeMap::new()),
             };
-            // A file is read as it is, whatever was known when the step was made; what is no file
-            // any more leaves its group.
+            // A file is read in its current state, whatever was known when the step was created. A
+            // path that is no longer a file leaves its group.
             let as_is =
                 files.into_keys().filter_map(|file| Some((file.clone(), disk.get(&file)?.clone())));
             let files: Disk =

@@ -1,6 +1,6 @@
-//! Writes what was looked at into the index: rows, files, text and its pieces. One call is one
-//! unit, or a part of a file that holds many runs, inside the caller's transaction. Decides what a
-//! row says; the queries rely on it.
+//! Writes parsed units to the index: rows, files, text and text pieces. One call writes one unit,
+//! or a part of a file with many runs, inside the caller's transaction. Decides the values of all
+//! row columns, on which the queries rely.
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
 use super::look::{Looked, Outcome, Row, layout_name};
@@ -16,14 +16,14 @@ use touchstone_api::{Lineage, RunState};
 use touchstone_formats::run::{Outline, Standing};
 use touchstone_scoring::missing_calls;
 
-/// What a unit was or is, for counting.
+/// State of a row, for counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counted {
     pub(crate) state: u8,
     pub(crate) unfinished: bool,
 }
 
-/// What writing one unit changed.
+/// Changes made by writing one row.
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(crate) key: String,
@@ -44,8 +44,8 @@ struct Old {
     modified_ms: i64,
 }
 
-/// What the path, the suites and the scorers say of a unit that was looked at. Takes most of the
-/// time, and no index.
+/// Data of a run from its path, the suites and the scorers. Computing it takes most of the time and
+/// does not need the index.
 #[derive(Debug, Default)]
 pub(crate) struct Placed {
     place: Coordinates,
@@ -54,7 +54,7 @@ pub(crate) struct Placed {
     measured: Measured,
 }
 
-/// Finds the places of the runs that a unit gives, and measures them.
+/// Determines the coordinates of a unit's runs and scores them.
 pub(crate) fn place(looked: &mut Looked, tasks: &Tasks, models: &[String]) -> Vec<Placed> {
     let unit = looked.unit.clone();
     looked.rows_mut().iter_mut().map(|row| place_row(&unit, row, tasks, models)).collect()
@@ -96,7 +96,7 @@ fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> 
     Placed { place: at, missing, variation_name, measured }
 }
 
-/// Puts one unit, or a part of it, in place of what was known of it.
+/// Replaces the rows and files of a unit, or writes a part of them.
 pub(crate) fn put(
     writer: &mut Writer,
     looked: &Looked,
@@ -113,7 +113,7 @@ pub(crate) fn put(
         Outcome::Row(_) => forget_members(&writer.sql, unit, &none, &mut written)?,
         Outcome::Last(_, keys) => {
             forget_members(&writer.sql, unit, keys, &mut written)?;
-            // Of a file that is broken around its members there is a row of its own.
+            // A file that is damaged around its members has a row of its own.
             if !keys.contains(&unit.key()) {
                 written.extend(forget(&writer.sql, unit.key())?);
             }
@@ -128,7 +128,7 @@ pub(crate) fn put(
     Ok(written)
 }
 
-/// Takes the runs of a file that held many out of the index, but for those with these keys.
+/// Deletes the runs of a file that held many, except those with the keys in `but`.
 fn forget_members(
     sql: &Connection,
     unit: &UnitId,
@@ -147,7 +147,7 @@ fn forget_members(
     Ok(())
 }
 
-/// Takes a row out of the index, if it is there.
+/// Deletes a row, if it exists.
 fn forget(sql: &Connection, key: String) -> Result<Option<Written>, IndexError> {
     let Some(old) = old(sql, &key)? else { return Ok(None) };
     remove(sql, &old)?;
@@ -175,7 +175,7 @@ fn put_one(
     if let Some(old) = &old
         && is_same(old, row)
     {
-        // Runs that lie in one file do not become others because one of them does.
+        // A run within a file of many does not change because another one does.
         let visible = row.member.is_none()
             && (old.size != int(row.size) || old.modified_ms != row.modified_ms);
         if visible {
@@ -241,7 +241,7 @@ fn old(sql: &Connection, key: &str) -> Result<Option<Old>, IndexError> {
     Ok(row.optional()?)
 }
 
-/// Takes the text of a row out of the index; its bytes stay in the blob until that is rewritten.
+/// Deletes the text entries of a row. The bytes stay in the blob until it is rewritten.
 fn remove(sql: &Connection, old: &Old) -> Result<(), IndexError> {
     if old.words_done > 0 {
         let text = "DELETE FROM words WHERE rowid IN (SELECT id FROM items WHERE run = ? ORDER BY start LIMIT ?)";
@@ -330,8 +330,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }
 
-/// Whether a run is a fork, by what its file says or by its name, or was continued by messages of a
-/// person.
+/// Returns `Fork` for a run that is a fork by its content or name, and `FollowUps` for one that was
+/// continued by a person.
 fn lineage(outline: &Outline, fork: u32) -> Option<Lineage> {
     if outline.forked_from.is_some() || fork > 0 {
         return Some(Lineage::Fork);
@@ -369,13 +369,14 @@ fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Resul
     Ok(())
 }
 
-/// A `PromptQL` run calls no tools; what it did instead is its plan.
+/// Returns true when the run's tool calls can be compared with the expected ones. A `PromptQL` run
+/// has a plan instead of tool calls.
 pub(crate) fn calls_tools(layout: &str, system: Option<&str>) -> bool {
     !matches!(layout, "" | "prompt_ql") && system != Some("promptql")
 }
 
-/// What a suite adds to a run: the expected calls that never happened, as a JSON list, and the name
-/// of its variation.
+/// Returns the expected tool calls that never happened, as a JSON list, and the name of the
+/// variation.
 pub(crate) fn from_suite(
     tasks: &Tasks,
     place: &Place<'_>,
@@ -397,12 +398,12 @@ fn state(row: &Row) -> RunState {
     row.state.unwrap_or(RunState::Other)
 }
 
-/// Place of a state in [`RunState`].
+/// Sort position of a state: its place in [`RunState`].
 pub(crate) fn order(state: RunState) -> u8 {
     state as u8
 }
 
-/// A state as it is written.
+/// Name of a state in the index.
 pub(crate) fn state_name(state: RunState) -> &'static str {
     match state {
         RunState::Answered => "answered",

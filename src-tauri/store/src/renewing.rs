@@ -1,6 +1,6 @@
-//! The conductor's way of bringing rows up to date with suites that changed: a batch at a time,
-//! between everything else, each committed and told of. What it did not finish is finished at the
-//! next start, because only the end is noted.
+//! Rescoring of rows after suites changed: in batches between other work, each committed and
+//! published. If interrupted, it starts over at the next start, because only its completion is
+//! recorded.
 use super::conduct::{Change, Conductor, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Writer, meta};
@@ -15,26 +15,26 @@ use rusqlite::Connection;
 use std::sync::Arc;
 use touchstone_api::ScoringProgress;
 
-/// How far it has come.
+/// Progress of rescoring.
 #[derive(Debug)]
 pub(crate) struct Renewing {
-    /// What stands for the tasks that rows will agree with.
+    /// Hash of the tasks that the rows are updated to.
     tasks: i64,
-    /// The last row that was looked at.
+    /// Last processed row.
     after: i64,
-    /// How many were looked at.
+    /// Number of processed rows.
     done: u64,
 }
 
 impl Renewing {
-    /// From the first row on.
+    /// Restarts at the first row.
     pub(crate) fn again(&mut self) {
         (self.after, self.done) = (0, 0);
     }
 }
 
 impl Conductor {
-    /// Shows suites that changed to everyone; the rows follow.
+    /// Publishes changed suites. The rows are rescored afterwards.
     pub(crate) fn publish_tasks(&mut self) -> Result<(), IndexError> {
         let first = self.shelving.is_new();
         let Some(tasks) = self.shelving.publish() else { return Ok(()) };
@@ -44,17 +44,17 @@ impl Conductor {
             standing.counts.suite_problems = problems;
         });
         self.tell_status();
-        // Should the index fail now, `recover` has the rows looked at from the first one on.
+        // If the index fails now, `recover` restarts at the first row.
         self.renewing = Some(Renewing { tasks, after: 0, done: 0 });
         let agree = meta(&self.writer.sql, "tasks")? == tasks;
         if !agree {
-            // Until the last row was looked at, some agree with these suites and some with those
-            // before.
+            // Until the last row is processed, some rows match the new suites and some the old
+            // ones.
             load::put_meta(&self.writer.sql, "tasks", load::UNDER_WAY)?;
         }
         self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
-        // Lists of tasks went stale, whether any run did or not; but for those that were empty and
-        // stay so.
+        // Lists of tasks are stale even if no run changed, except lists that were empty and stay
+        // empty.
         if !first || count > 0 {
             let generation = load::generation(&self.writer.sql)?;
             (self.publish)(Change::Runs { generation, ids: Vec::new() });
@@ -62,7 +62,7 @@ impl Conductor {
         Ok(())
     }
 
-    /// Brings the next rows up to date.
+    /// Rescores the next batch of rows.
     pub(crate) fn renew_rows(&mut self) -> Result<(), IndexError> {
         let Some(Renewing { tasks, after, done }) = self.renewing else { return Ok(()) };
         let (known, marks) = (self.shelving.tasks(), Arc::clone(&self.marks));
@@ -99,7 +99,7 @@ impl Conductor {
         Ok(())
     }
 
-    /// Keeps what programs of scorers said.
+    /// Stores the results of scorer programs.
     pub(crate) fn keep_scores(&mut self, kept: &[Kept]) -> Result<(), IndexError> {
         if kept.is_empty() {
             return Ok(());
@@ -115,7 +115,7 @@ impl Conductor {
         })
     }
 
-    /// Writes into rows that are there, commits, and tells of the runs that changed.
+    /// Updates existing rows in a transaction and publishes the changed runs.
     fn change(
         &mut self,
         write: impl FnOnce(&Writer) -> Result<Vec<String>, IndexError>,
@@ -136,8 +136,7 @@ impl Conductor {
     }
 }
 
-/// Brings what a person says of a run into agreement with an answer that became another one without
-/// its files.
+/// Updates a run from its review, after its answer changed without a change of its files.
 fn hold_review(
     sql: &Connection,
     roots: &Roots,

@@ -1,6 +1,6 @@
-//! What people say of runs, followed: files beside the results are read, held against the answers
-//! they were given for, and what still holds is put into the rows of their runs. The files are
-//! truth; who writes them is `runs::reviews`, or anybody with an editor.
+//! Reviews of runs: reads the review files next to the results, compares them with the answers they
+//! were written for, and puts valid reviews into the rows of their runs. The files are the source
+//! of truth; they are written by `runs::reviews` or with any editor.
 mod taken;
 
 pub(super) use taken::beginning;
@@ -15,6 +15,7 @@ use super::open::Stamp;
 use super::reconcile::{Found, UnitId};
 use super::roots::{FileId, Root, Roots};
 use super::scan;
+use touchstone_api::{Problem, ProblemKind, RunRow};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -22,7 +23,6 @@ use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use taken::Taken;
-use touchstone_api::{Problem, ProblemKind, RunRow};
 use touchstone_formats::collection;
 use touchstone_formats::review::{self, Sheet};
 use touchstone_formats::run::Kept;
@@ -30,29 +30,29 @@ use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Where reviews are, below the output directory.
+/// Folder of the reviews, below the output directory.
 const FOLDER: &str = ".touchstone/reviews";
-/// Larger files are nothing that a person wrote.
-pub const MOST: u64 = 1 << 20;
-/// Files in one transaction: what changes on disk meanwhile should not wait long.
+/// Larger files are not read as reviews.
+pub(crate) const MOST: u64 = 1 << 20;
+/// Number of files per transaction. Small, so that other changes on disk do not wait long.
 const BATCH: usize = 100;
-/// Stands for the answer of a run that has none.
+/// Hash substitute for a run without an answer.
 const NO_ANSWER: &str = "none";
 
-/// The folders that are followed: of what people say, and of what judges say.
+/// Watched folders: reviews and judgements.
 fn folders() -> [FileId; 2] {
     [FOLDER, judgements::FOLDER].map(|folder| FileId::new(Root::Output, folder))
 }
 
-/// What is left to be done about reviews and judgements.
+/// Pending work for reviews and judgements.
 #[derive(Debug, Default)]
 pub(crate) struct Reviews {
     due: bool,
     waiting: Vec<(FileId, Option<Found>)>,
-    /// Files of judgements whose models may be others now.
+    /// Judgement files whose models may have changed.
     again: Vec<FileId>,
-    /// False while the workspace file cannot be read: nothing is held against models then that are
-    /// not known.
+    /// False while the workspace file cannot be read. Judgements are not compared with unknown
+    /// models then.
     knows_models: bool,
 }
 
@@ -61,29 +61,29 @@ impl Reviews {
         Self { knows_models, ..Self::default() }
     }
 
-    /// Something may have changed in these places.
+    /// Records that files in these scopes may have changed.
     pub(crate) fn note(&mut self, scopes: &[FileId]) {
         let near =
             |folder: &FileId| scopes.iter().any(|scope| scope.holds(folder) || folder.holds(scope));
         self.due |= folders().iter().any(near);
     }
 
-    /// True when everything that is known of was read.
+    /// Returns true when no work is pending.
     pub(crate) fn is_settled(&self) -> bool {
         !self.due && self.waiting.is_empty() && self.again.is_empty()
     }
 }
 
-/// Names an answer. Two answers have the same name when they are written the same, however their
-/// file is.
-pub fn answer_mark(answer: Option<&Value>) -> String {
+/// Hash of an answer. Answers that serialize equally have the same hash, regardless of the file
+/// around them.
+pub(crate) fn answer_mark(answer: Option<&Value>) -> String {
     answer.map_or_else(
         || NO_ANSWER.to_owned(),
         |answer| format!("{:032x}", xxh3_128(json::write(answer, false).as_bytes())),
     )
 }
 
-/// The file of the review of a run. A name that is no UTF-8 has none.
+/// Returns the review file of a run. `None` for names that are not UTF-8.
 fn file_of(unit: &UnitId, member: Option<&str>) -> Option<FileId> {
     let path = std::str::from_utf8(&unit.file.path).ok()?;
     Some(file_of_name(
@@ -91,14 +91,14 @@ fn file_of(unit: &UnitId, member: Option<&str>) -> Option<FileId> {
     ))
 }
 
-/// The same by the name of the run.
-pub fn file_of_name(run: &str) -> FileId {
+/// Returns the review file for the name of a run.
+pub(crate) fn file_of_name(run: &str) -> FileId {
     FileId::new(Root::Output, format!("{FOLDER}/{}", review::file_of(run)))
 }
 
-/// What files of a run are named after: its path below the output directory, and the member as a
-/// name of its own.
-pub fn name_of(row: &RunRow) -> String {
+/// Base name for files about a run: its path below the output directory, with the member as its own
+/// path part.
+pub(crate) fn name_of(row: &RunRow) -> String {
     let member = row
         .member
         .as_ref()
@@ -106,8 +106,8 @@ pub fn name_of(row: &RunRow) -> String {
     member.map_or_else(|| row.path.clone(), |(path, key)| collection::run_name(path, key))
 }
 
-/// The runs that the name of a review may mean; the first that is there is the one.
-pub fn keys_of(file: &FileId) -> Vec<String> {
+/// Returns the keys of the runs that a review file may belong to; the first existing one counts.
+pub(crate) fn keys_of(file: &FileId) -> Vec<String> {
     let below = file.path.strip_prefix(FOLDER.as_bytes()).and_then(|path| path.strip_prefix(b"/"));
     let below = below.unwrap_or_default();
     let stem = below.strip_suffix(review::END.as_bytes()).unwrap_or(below);
@@ -119,8 +119,8 @@ pub fn keys_of(file: &FileId) -> Vec<String> {
     [key(below, false), key(stem, true), key(stem, false)].into_iter().chain(member).collect()
 }
 
-/// What is wrong with files of reviews.
-pub fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, IndexError> {
+/// Returns the problems of review files.
+pub(crate) fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, IndexError> {
     let mut select = index.prepare_cached(
         "SELECT path, problem FROM reviews WHERE problem IS NOT NULL ORDER BY path",
     )?;
@@ -137,7 +137,7 @@ pub fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, Index
     Ok(problems)
 }
 
-/// Why a file cannot be read, as it is kept.
+/// Read error, as stored in the index.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Wrong {
     message: String,
@@ -172,16 +172,15 @@ impl Wrong {
     }
 }
 
-/// Reads what a file of a review says. A reader that panics has met a damaged file.
-pub fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
+/// Parses a review file. A panic of the parser is reported as a damaged file.
+pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
     catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
         let message = "The file could not be read: its content brought the reader to a stop.";
         Err(ReadError::new(touchstone_formats::ReadErrorKind::Syntax, message))
     })
 }
 
-/// Puts what a person says into the row of a run that was just written, if anything is said and
-/// still holds.
+/// Applies the review of a run that was just written, if there is one and it is still valid.
 pub(crate) fn hold(
     sql: &Connection,
     roots: &Roots,
@@ -200,12 +199,12 @@ pub(crate) fn hold(
     Ok(())
 }
 
-/// True for a file of what judges say.
+/// Returns true for a judgement file.
 pub(super) fn is_judged(file: &FileId) -> bool {
     FileId::new(Root::Output, judgements::FOLDER).holds(file)
 }
 
-/// The run that a file belongs to, if it is there.
+/// Returns the run that a file belongs to, if it exists.
 fn owner(sql: &Connection, file: &FileId) -> Result<Option<String>, IndexError> {
     let mut known = sql.prepare_cached("SELECT 1 FROM runs WHERE key = ?")?;
     let keys = if is_judged(file) { judgements::keys_of(file) } else { keys_of(file) };
@@ -217,7 +216,7 @@ fn owner(sql: &Connection, file: &FileId) -> Result<Option<String>, IndexError> 
     Ok(None)
 }
 
-/// Brings the row of a run into agreement with its review.
+/// Updates the row of a run from its review.
 pub(super) fn show(
     sql: &Connection,
     at: (&Roots, &Limits),
@@ -232,8 +231,7 @@ pub(super) fn show(
         .query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
     let (verdict, score, holds) = match said {
-        // What was said of another answer is not counted; the page of the run shows it, and says
-        // so.
+        // A review of another answer is not counted; the page of the run shows it with a note.
         Some((_, _, Some(mark))) if current_mark(sql, at.0, at.1, key)? != mark => {
             (None, None, false)
         }
@@ -247,7 +245,7 @@ pub(super) fn show(
     Ok(())
 }
 
-/// Names the answer that a run has now. What cannot be read has none.
+/// Hash of the current answer of a run. An unreadable run counts as having no answer.
 fn current_mark(
     sql: &Connection,
     roots: &Roots,
@@ -261,8 +259,8 @@ fn current_mark(
     Ok(answer_mark(run.and_then(|run| run.answer).as_ref().map(|answer| &answer.value)))
 }
 
-/// Names the answer of one of the runs of a file that holds many: as it was read, for the file may
-/// be large. None for other runs.
+/// Hash of the answer of a run within a file of many, computed from the index because the file may
+/// be large. `None` for other runs.
 fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexError> {
     const KEPT: &str = "SELECT a.lenient, a.answer FROM runs r LEFT JOIN answers a ON a.run = r.id \
                         WHERE r.key = ? AND r.member IS NOT NULL";
@@ -276,14 +274,14 @@ fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexEr
             let kept = Kept { json: Some(json), lenient };
             format!("{:032x}", xxh3_128(kept.plain().unwrap_or_default().as_bytes()))
         }
-        // Of an answer that is longer than what is kept, nothing can be said; no review is of that.
+        // An answer that is too long to be stored cannot be compared, so no review matches it.
         (Some(_), None) => "too long".to_owned(),
         (None, _) => NO_ANSWER.to_owned(),
     }))
 }
 
 impl Conductor {
-    /// Lists the reviews when something may have changed, and reads some of those that did.
+    /// Lists the review files if something may have changed, and reads a batch of the changed ones.
     pub(crate) fn review(&mut self) -> Result<(), IndexError> {
         if std::mem::take(&mut self.reviews.due) {
             self.reviews.waiting = changed(&self.shared, &self.writer.sql)?;
@@ -303,7 +301,7 @@ impl Conductor {
                 Ok(())
             }
             Err(error) => {
-                // The next full list finds again what was not read.
+                // The next full listing finds the unread files again.
                 self.reviews.waiting.clear();
                 self.reviews.again.clear();
                 self.writer.sql.execute_batch("ROLLBACK")?;
@@ -312,7 +310,7 @@ impl Conductor {
         }
     }
 
-    /// Reads files; returns the runs whose review changed, and how many files are damaged by now.
+    /// Reads files. Returns the runs whose review changed, and the current number of damaged files.
     fn take_in(
         &mut self,
         batch: Vec<(FileId, Option<Found>)>,
@@ -324,7 +322,7 @@ impl Conductor {
         for (file, found) in batch {
             let taken = Taken::of(roots, &file, found);
             if let Taken::Sheet { stamp, settled: false, .. } = &taken {
-                // A change in the same moment would bear the same stamp.
+                // Another change within the clock resolution would produce the same stamp.
                 let wait = if stamp.mtime_ns % 1_000_000_000 == 0 { COARSE } else { FINE };
                 self.again.entry(Instant::now() + wait).or_default().insert(file.clone());
             }
@@ -346,7 +344,7 @@ impl Conductor {
 }
 
 impl Conductor {
-    /// Takes in what stands behind the names of models now.
+    /// Sets the current model identities.
     pub(crate) fn know_models(&mut self, marks: &Arc<Marks>) {
         (self.marks, self.reviews.knows_models) = (Arc::clone(marks), true);
         if let Err(error) = self.heed_marks() {
@@ -354,7 +352,7 @@ impl Conductor {
         }
     }
 
-    /// Has all judgements held against models that are others than those that the index knows.
+    /// Schedules a comparison of judgements if the model identities differ from those in the index.
     pub(crate) fn heed_marks(&mut self) -> Result<(), IndexError> {
         let sql = &self.writer.sql;
         let marks = load::marks_hash(&self.marks);
@@ -368,19 +366,19 @@ impl Conductor {
         self.reviews.again.clear();
         while let Some(row) = rows.next()? {
             let same = row.get_ref(2)?.as_str_or_null().ok().flatten().unwrap_or_default();
-            // A look reads the files of the run, so only those are looked at of which something
-            // else may be true.
+            // The comparison reads the files of the run, so only judgements that may change are
+            // included.
             let judged = row.get_ref(1)?.as_str_or_null().ok().flatten().unwrap_or_default();
             if judgements::may_turn(judged, same, &self.marks) {
                 self.reviews.again.push(FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?));
             }
         }
-        // Until the last was looked at, some agree with these models and some with those before.
+        // Until the last one is compared, some match the new models and some the old ones.
         let under_way = !self.reviews.again.is_empty();
         load::put_meta(sql, "marks", if under_way { load::UNDER_WAY } else { marks })
     }
 
-    /// Holds some of them against what stands behind the names of models now; returns their runs.
+    /// Compares a batch of judgements with the current model identities. Returns their runs.
     fn hold_again(&mut self) -> Result<Vec<String>, IndexError> {
         if !self.reviews.waiting.is_empty() || self.reviews.again.is_empty() {
             return Ok(Vec::new());
@@ -403,12 +401,12 @@ impl Conductor {
     }
 }
 
-/// When to look again at a file that was written just now, on file systems with fine and with
-/// coarse times.
+/// Delay before a file that was just written is read again, on file systems with fine and with
+/// coarse timestamps.
 const FINE: Duration = Duration::from_millis(100);
 const COARSE: Duration = Duration::from_millis(2_100);
 
-/// Files whose stamps are not those that are known, and known files that are gone.
+/// Returns files whose stamps differ from the known ones, and known files that disappeared.
 fn changed(shared: &Shared, sql: &Connection) -> Result<Vec<(FileId, Option<Found>)>, IndexError> {
     let mut found = BTreeMap::new();
     for folder in folders() {
@@ -426,7 +424,7 @@ fn changed(shared: &Shared, sql: &Connection) -> Result<Vec<(FileId, Option<Foun
         Ok((FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?), (stamp, row.get::<_, bool>(4)?)))
     })?;
     let known: BTreeMap<FileId, (Stamp, bool)> = known.collect::<Result<_, _>>()?;
-    // Nothing is concluded about what lies in a folder that cannot be listed.
+    // Files in a folder that cannot be listed are left alone.
     let closed: Vec<&FileId> =
         found.iter().filter(|(_, found)| found.odd.is_some()).map(|(file, _)| file).collect();
     let gone = known
@@ -437,7 +435,7 @@ fn changed(shared: &Shared, sql: &Connection) -> Result<Vec<(FileId, Option<Foun
     Ok(fresh.map(|(file, now)| (file, Some(now))).chain(gone).collect())
 }
 
-/// The files in such a folder; also what lies in their place and is no file.
+/// Lists the files of a folder, including entries in their place that are not files.
 fn list(roots: &Roots, limits: &Limits, folder: &FileId) -> BTreeMap<FileId, Found> {
     let own = FileId::new(Root::Output, folder.parent());
     let is_dir = |file: &FileId| {
@@ -450,7 +448,7 @@ fn list(roots: &Roots, limits: &Limits, folder: &FileId) -> BTreeMap<FileId, Fou
     let mut found = scan::survey_own(roots, limits, folder);
     found.retain(|file, found| {
         let named = file.name().ends_with(review::END.as_bytes()) || file == folder;
-        // A folder may be named like a file: that of a run whose own folder is.
+        // A folder may be named like a file, if the folder of the run is.
         if found.odd.is_some() { !is_dir(file) || !scan::is_suite_name(file) } else { named }
     });
     found

@@ -1,72 +1,72 @@
-//! **Pure.** The two directories of an open folder, and how a file in them is named: by the bytes
-//! of its path below its root.
+//! **Pure.** The two directories of an open folder, and the identification of files by the bytes of
+//! their paths below these roots.
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use touchstone_formats::offered::Offer;
 use touchstone_formats::value::Value;
 
-/// Where suites and transcripts are.
+/// Locations of suites and transcripts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Roots {
-    /// What the person opened.
+    /// Folder opened by the user.
     pub folder: PathBuf,
-    /// Where the suites are, when that is known.
+    /// Input directory with the suites, if known.
     pub input_dir: Option<PathBuf>,
-    /// Where the transcripts are.
+    /// Output directory with the transcripts.
     pub output_dir: PathBuf,
-    /// Models that may stand in file names, besides the ones everybody knows.
+    /// Additional model names recognized in file names.
     pub models: Vec<String>,
-    /// Scorers of queries, as the workspace file names them; empty is the usual ones.
+    /// Scorers for queries from the workspace file; empty means the defaults.
     pub query_scorers: Vec<Value>,
-    /// Tools that the workspace file declares, as far as it says what they take.
+    /// Tools declared in the workspace file, if their parameters are given.
     pub tools: Vec<Offer>,
-    /// Entries of `tools` in the workspace file, each with the names under which its tools are
-    /// called; none where only asking them would tell.
+    /// Entries of `tools` in the workspace file, each with the names of its tools. `None` where the
+    /// names are only known after contacting the tool server.
     pub tool_names: Vec<(String, Option<Vec<String>>)>,
 }
 
-/// One of the two directories.
+/// Root directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Root {
-    /// The output directory.
+    /// Output directory.
     Output,
-    /// The input directory.
+    /// Input directory.
     Input,
 }
 
-/// A file or directory below a root. The empty path is the root itself.
+/// File or directory below a root. The empty path is the root itself.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId {
-    /// Below which.
+    /// Root.
     pub root: Root,
-    /// Path below it, as bytes, with `/` between the parts.
+    /// Path below the root, as bytes separated by `/`.
     pub path: Vec<u8>,
 }
 
 impl FileId {
-    /// A file below a root.
+    /// Creates an id from a root and a relative path.
     pub fn new(root: Root, path: impl Into<Vec<u8>>) -> Self {
         Self { root, path: path.into() }
     }
 
-    /// As shown: bytes that are no UTF-8 are replaced.
+    /// Path for display, with invalid UTF-8 replaced.
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
-    /// The last part of the path.
+    /// Last component of the path.
     pub fn name(&self) -> &[u8] {
         self.path.rsplit(|b| *b == b'/').next().unwrap_or_default()
     }
 
-    /// The path without its last part.
+    /// Path without its last component.
     pub fn parent(&self) -> &[u8] {
         let name = self.name().len();
         self.path.get(..self.path.len().saturating_sub(name + 1)).unwrap_or_default()
     }
 
-    /// A file or directory in this directory.
+    /// Appends a component.
     #[must_use]
     pub fn join(&self, name: &OsStr) -> Self {
         let mut path = self.path.clone();
@@ -77,7 +77,7 @@ impl FileId {
         Self { root: self.root, path }
     }
 
-    /// True for the directory itself and for everything below it.
+    /// Returns true for the directory itself and everything below it.
     pub fn holds(&self, other: &FileId) -> bool {
         self.root == other.root
             && match other.path.strip_prefix(self.path.as_slice()) {
@@ -86,14 +86,14 @@ impl FileId {
             }
     }
 
-    /// How many directories down it is; a file in the root is at 1.
+    /// Number of path components; a file directly in the root has 1.
     pub fn depth(&self) -> usize {
         if self.path.is_empty() { 0 } else { self.path.split(|b| *b == b'/').count() }
     }
 }
 
 impl Roots {
-    /// Where a root is.
+    /// Directory of a root.
     pub fn dir(&self, root: Root) -> Option<&Path> {
         match root {
             Root::Output => Some(&self.output_dir),
@@ -101,12 +101,12 @@ impl Roots {
         }
     }
 
-    /// Where a file is.
+    /// Absolute path of a file.
     pub fn path(&self, file: &FileId) -> Option<PathBuf> {
         Some(self.dir(file.root)?.join(OsString::from_vec(file.path.clone())))
     }
 
-    /// The roots there are, the outer one first when one lies in the other.
+    /// Existing roots. If one is inside the other, the outer one comes first.
     pub fn each(&self) -> Vec<Root> {
         match &self.input_dir {
             None => vec![Root::Output],
@@ -116,7 +116,7 @@ impl Roots {
         }
     }
 
-    /// Which file a path of the system names: below the inner root when one lies in the other.
+    /// Maps an absolute path to a file id. Prefers the inner root if one is inside the other.
     pub fn locate(&self, path: &Path) -> Option<FileId> {
         self.each().into_iter().rev().find_map(|root| {
             let below = path.strip_prefix(self.dir(root)?).ok()?;
@@ -124,7 +124,8 @@ impl Roots {
         })
     }
 
-    /// True when the directory is the other root, whose files belong to that.
+    /// Returns true when the directory belongs to the other root, because one root is inside the
+    /// other.
     pub fn is_other_root(&self, dir: &FileId) -> bool {
         !dir.path.is_empty()
             && self
@@ -133,7 +134,7 @@ impl Roots {
                 .is_some_and(|at| at.root != dir.root)
     }
 
-    /// A file as it is named to the person: relative to the folder they opened.
+    /// Path for display, relative to the opened folder.
     pub fn shown(&self, file: &FileId) -> String {
         let path = self.path(file).unwrap_or_default();
         path.strip_prefix(&self.folder).unwrap_or(&path).to_string_lossy().into_owned()

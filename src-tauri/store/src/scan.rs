@@ -1,5 +1,5 @@
-//! Lists what lies in the directories, with stamps: two threads, no link followed, bounded in depth
-//! and number. Reads no file.
+//! Lists the files in the directories with their stamps. Uses two threads, follows no links, and
+//! limits depth and number. Reads no files.
 use super::limits::Limits;
 use super::open::{self, Stamp};
 use super::reconcile::Found;
@@ -14,19 +14,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use touchstone_formats::stabletoolbench::filter;
 
-/// What a look at some scopes found.
+/// Result of listing some scopes.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    /// Everything there is to a row: files, and what is no file with the reason.
+    /// Everything that becomes a row: files, and other entries with the reason they are not read.
     pub(crate) found: BTreeMap<FileId, Found>,
-    /// True when there was more than is listed.
+    /// True when the limit of entries was exceeded.
     pub(crate) cut: bool,
-    /// Why whole roots could not be listed. Nothing is concluded about their files then.
+    /// Errors of roots that could not be listed. Their files are left alone then.
     pub(crate) failed: BTreeMap<Root, io::Error>,
 }
 
-/// Looks at files and directories. A scope that is not there any more is simply not among what was
-/// found.
+/// Lists files and directories. Scopes that no longer exist are missing from the result.
 pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Survey {
     let walk = Walk::new(roots, limits);
     let mut found: Vec<(FileId, Found)> = Vec::new();
@@ -46,8 +45,7 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
     });
     found.extend(more);
     let mut failed = walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // A root that went away while it was looked at took its files along: that they were not found
-    // says nothing about them.
+    // If a root disappeared during the listing, its missing files do not count as removed.
     for root in scopes.iter().map(|scope| scope.root) {
         if !failed.contains_key(&root)
             && let Err(error) = listable(roots, root)
@@ -58,19 +56,19 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
     Survey { found: found.into_iter().collect(), cut: walk.cut.into_inner(), failed }
 }
 
-/// Fails when a root is not there, is no folder, or may not be listed.
+/// Fails when a root does not exist, is not a folder, or may not be listed.
 pub(crate) fn listable(roots: &Roots, root: Root) -> io::Result<()> {
     roots.dir(root).map_or(Ok(()), |dir| fs::read_dir(dir).map(drop))
 }
 
-/// Looks at a folder of our own beside the results, which `survey` passes over. Nothing when it is
-/// not there.
+/// Lists an application folder next to the results, which `survey` skips. Empty if it does not
+/// exist.
 pub(crate) fn survey_own(
     roots: &Roots,
     limits: &Limits,
     folder: &FileId,
 ) -> BTreeMap<FileId, Found> {
-    // What lies in it repeats the folders of the results.
+    // Its subfolders mirror those of the results.
     let limits = Limits { depth: limits.depth + folder.depth(), ..limits.clone() };
     let walk = Walk::new(roots, &limits);
     let mut found = Vec::new();
@@ -79,9 +77,9 @@ pub(crate) fn survey_own(
     found.into_iter().collect()
 }
 
-/// True for names that are nobody's result: hidden files, our own sidecars, locks and what editors
-/// and downloads leave.
-pub fn is_hidden(file: &FileId) -> bool {
+/// Returns true for names that are never results: hidden files, the application's own files, locks,
+/// and leftovers of editors and downloads.
+pub(crate) fn is_hidden(file: &FileId) -> bool {
     file.path.split(|b| *b == b'/').any(is_hidden_name)
 }
 
@@ -119,7 +117,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// One scope: a directory goes into the queue, a file is found at once.
+    /// Handles one scope: queues a directory, or adds a file at once.
     fn look(&self, scope: &FileId, found: &mut Vec<(FileId, Found)>) {
         let Some(path) = self.roots.path(scope) else { return };
         match fs::symlink_metadata(&path) {
@@ -172,7 +170,7 @@ impl<'a> Walk<'a> {
                 self.cut.store(true, Ordering::Relaxed);
                 return Ok(());
             }
-            // Gone between listing and looking: as if it had never been listed.
+            // The entry disappeared between listing and reading its metadata.
             let Ok(meta) = item.metadata() else { continue };
             let file = dir.join(&name);
             if meta.is_dir() {
@@ -198,7 +196,7 @@ impl<'a> Walk<'a> {
         }
         if !dir.path.is_empty() && is_suite_name(&dir) {
             let odd = Some("It is a folder that is named like a file.".to_owned());
-            // The stamp of a folder changes with what is in it; the row does not.
+            // The stamp of a folder changes with its content, but the row does not depend on it.
             let stamp = Stamp { size: 0, mtime_ns: 0, inode: meta.ino() };
             found.push((dir.clone(), Found { stamp, odd }));
         }
@@ -224,7 +222,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// What makes a row of an entry that is no directory; nothing for what does not matter in its root.
+/// Converts a directory entry that is not a folder. `None` for files that are irrelevant in their
+/// root.
 fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
     let is_workspace = matches!(file.name(), b"touchstone.yaml" | b"touchstone.yml");
     let kind = meta.file_type();
@@ -250,7 +249,7 @@ fn stamp(meta: &std::fs::Metadata) -> Stamp {
     Stamp { size: meta.len(), mtime_ns, inode: meta.ino() }
 }
 
-/// The files that a folder of loose prompts is made of.
+/// File names in a folder of loose prompts.
 pub(crate) const PROMPT_NAMES: [&str; 4] = [
     "promptql_prompt.txt",
     "other_models_prompt.txt",
@@ -258,13 +257,12 @@ pub(crate) const PROMPT_NAMES: [&str; 4] = [
     "correct_answer.json",
 ];
 
-/// True for a file of a folder of loose prompts.
+/// Returns true for a file of a folder of loose prompts.
 pub(crate) fn is_prompt_name(file: &FileId) -> bool {
     PROMPT_NAMES.iter().any(|name| name.as_bytes() == file.name())
 }
 
-/// True for a text that is named like the prompt of a task, though no form of a task has a file of
-/// this name.
+/// Returns true for a text file that is named like a prompt but belongs to no known task format.
 pub(crate) fn is_prompt_like(file: &FileId) -> bool {
     let name = String::from_utf8_lossy(file.name()).to_lowercase();
     let stem = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".md"));
@@ -275,15 +273,15 @@ pub(crate) fn is_prompt_like(file: &FileId) -> bool {
         })
 }
 
-/// True for names that a set of queries may have. Most files of such a name are something else;
-/// their beginning tells.
+/// Returns true for names that a set of queries may have. Most such files are something else; their
+/// first bytes decide.
 pub(crate) fn is_query_name(file: &FileId) -> bool {
     file.name().to_ascii_lowercase().ends_with(b".json")
         && !is_prompt_name(file)
         && !filter::is_one(&file.shown())
 }
 
-/// True for names that a suite may have.
+/// Returns true for names that a suite may have.
 pub(crate) fn is_suite_name(file: &FileId) -> bool {
     let name = String::from_utf8_lossy(file.name()).to_lowercase();
     Path::new(&name).extension().is_some_and(|end| end == "yaml" || end == "yml")
@@ -295,8 +293,8 @@ mod tests {
 
     #[test]
     fn as_many_entries_as_the_usual_limit_are_listed_and_the_next_is_cut() {
-        // In memory where there is such a folder, and many names of few files, because disks take
-        // long for so many.
+        // Uses memory if possible, and hard links to few files, because disks are slow with this
+        // many.
         let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         let roots = Roots {
             folder: home.path().to_owned(),
@@ -306,7 +304,7 @@ mod tests {
         };
         let limits = Limits::default();
         let folders = 20;
-        // A folder is an entry, too.
+        // A folder counts as an entry, too.
         let files = limits.entries / folders - 1;
         for n in 0..folders {
             let dir = home.path().join(format!("d{n}"));

@@ -1,24 +1,25 @@
-//! The seal of a closed index: the hash of its file, so that bytes that changed behind our back are
-//! noticed at the next start. The text beside it has checksums of its own. It is taken off before
-//! the first write, so that a killed process leaves none.
+//! Checksum of a closed index, so that modified bytes are detected at the next start. The text blob
+//! has its own checksums. The checksum is removed before the first write, so that a killed process
+//! leaves none.
 use super::home::create_private;
 use fs_err as fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
-/// What the seal says.
+/// Result of the check.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Checked {
-    /// The file is the one that was sealed.
+    /// The file is unchanged.
     Whole,
-    /// It is another.
+    /// The file was modified.
     Broken,
-    /// There is no seal.
+    /// There is no checksum.
     Open,
 }
 
-/// Seals the index in a folder. Failing to is no harm: the next start looks closer.
+/// Stores the checksum of the index in a folder. A failure is harmless: the next start runs a
+/// slower check.
 pub(crate) fn put(dir: &Path) {
     let done =
         hash(dir).and_then(|hash| create_private(&dir.join("seal"))?.write_all(hash.as_bytes()));
@@ -27,7 +28,7 @@ pub(crate) fn put(dir: &Path) {
     }
 }
 
-/// Looks at the seal and takes it off.
+/// Verifies the checksum and removes it.
 pub(crate) fn check(dir: &Path) -> Checked {
     let Ok(seal) = fs::read_to_string(dir.join("seal")) else { return Checked::Open };
     if fs::remove_file(dir.join("seal")).is_err() || hash(dir).is_ok_and(|hash| hash != seal) {

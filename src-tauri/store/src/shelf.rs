@@ -1,16 +1,16 @@
-//! An index with runs that never were files, for the tests of what is asked of it.
+//! Index filled with synthetic runs, for tests of queries.
 use super::index::{Index, Reader, Writer};
 use rusqlite::params;
 use touchstone_api::{Column, ListRequest, RunPage, Sort, Span};
 
-/// An index in a folder of its own.
+/// Index in a temporary folder.
 pub(super) struct Shelf {
     index: Index,
     writer: Writer,
     _dir: tempfile::TempDir,
 }
 
-/// What a test says of a run; the rest is filled in.
+/// Run in a test; other columns get default values.
 #[derive(Default, Clone)]
 pub(super) struct Book {
     pub(super) path: String,
@@ -38,7 +38,7 @@ impl Shelf {
         shelf
     }
 
-    /// Puts runs in, and with `words` also into the full-text index.
+    /// Adds runs, without full-text entries.
     pub(super) fn add(&mut self, books: &[Book]) {
         let write = self.writer.sql.unchecked_transaction().unwrap();
         for book in books {
@@ -124,7 +124,7 @@ fn insert(write: &rusqlite::Connection, book: &Book, start: u64, len: usize) -> 
     write.last_insert_rowid()
 }
 
-/// A request for the first hundred.
+/// Request for the first hundred rows.
 pub(super) fn request(filter: &str, column: Column, descending: bool) -> ListRequest {
     let span = Span { offset: 0, limit: 100 };
     ListRequest { filter: filter.to_owned(), sort: Sort { column, descending }, span }

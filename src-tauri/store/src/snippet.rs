@@ -1,17 +1,17 @@
-//! **Pure.** A needle of free text, where it is found, and the piece of text around a find.
+//! **Pure.** Search needles for free text, and snippets around their matches.
 //!
-//! Free text is found where exactly its characters stand, ignoring case. Text that begins with an
-//! ASCII letter or digit must stand at the start of a word, which is what the full-text index can
-//! answer as well: the same runs are found before and after that index is complete.
+//! A needle matches exactly its characters, ignoring case. If it starts with an ASCII letter or
+//! digit, it must match at the start of a word. The full-text index can answer the same rule, so
+//! results do not change when that index becomes complete.
+use touchstone_api::SnippetPiece;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use std::sync::LazyLock;
-use touchstone_api::SnippetPiece;
 
-/// Longer texts are no searches a person typed.
+/// Maximum length of a needle in bytes. Longer texts are not typed searches.
 pub const MAX_NEEDLE: usize = 1_000;
 
-/// A text to be found.
+/// Search text.
 #[derive(Debug, Clone)]
 pub struct Needle {
     text: String,
@@ -20,14 +20,14 @@ pub struct Needle {
 }
 
 impl Needle {
-    /// A needle that obeys the rule of free text; none when the text is empty or longer than
+    /// Creates a needle with the free-text rule. `None` when the text is empty or longer than
     /// [`MAX_NEEDLE`].
     pub fn word(text: &str) -> Option<Self> {
         let at_word_start = text.starts_with(|first: char| first.is_ascii_alphanumeric());
         Self::new(text, at_word_start)
     }
 
-    /// A needle that is found anywhere.
+    /// Creates a needle that matches anywhere.
     pub fn anywhere(text: &str) -> Option<Self> {
         Self::new(text, false)
     }
@@ -40,8 +40,8 @@ impl Needle {
         Some(Self { text: text.to_owned(), regex, at_word_start })
     }
 
-    /// A needle for several texts that stand one after the other as a phrase: only signs and spaces
-    /// lie between them, and not many. None for fewer than two texts.
+    /// Creates a needle for several texts in sequence, separated only by 1 to 16 punctuation and
+    /// whitespace characters. `None` for fewer than two texts.
     pub fn phrase(texts: &[Self]) -> Option<Self> {
         let [first, _, ..] = texts else { return None };
         let escaped: Vec<String> = texts.iter().map(|needle| regex::escape(&needle.text)).collect();
@@ -53,12 +53,12 @@ impl Needle {
         Some(Self { text, regex, at_word_start: first.at_word_start })
     }
 
-    /// The text as typed.
+    /// Original text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The first place at or after `from`.
+    /// Returns the first match at or after `from`.
     pub fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
         let mut from = from;
         loop {
@@ -70,7 +70,7 @@ impl Needle {
         }
     }
 
-    /// Every place, none reaching into another.
+    /// Iterates over all matches, without overlap.
     pub fn find_all<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -81,7 +81,7 @@ impl Needle {
     }
 }
 
-/// Whether a word begins here: nothing stands before that belongs to one.
+/// Returns true when a word starts here: the preceding character does not belong to a word.
 fn starts_word(text: &[u8], at: usize) -> bool {
     let Some(last) = at.checked_sub(1).map(|before| text[before]) else { return true };
     if last.is_ascii() {
@@ -91,8 +91,8 @@ fn starts_word(text: &[u8], at: usize) -> bool {
     !before.chars().next_back().is_some_and(is_of_word)
 }
 
-/// What the full-text index does not part words at: it knows marks and signs up to Unicode 6.1,
-/// keeps accents that are written after their letter, and takes everything else for letters.
+/// Returns true for characters at which the full-text index does not split words. It knows marks
+/// and signs up to Unicode 6.1, keeps combining accents, and treats everything else as letters.
 fn is_of_word(letter: char) -> bool {
     static PARTS: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
         regex::Regex::new(
@@ -104,12 +104,12 @@ fn is_of_word(letter: char) -> bool {
         || !PARTS.as_ref().is_some_and(|parts| parts.is_match(letter.encode_utf8(&mut [0; 4])))
 }
 
-/// Longer words are cut at the edge of a snippet.
+/// Maximum length of a word that is kept whole at the edge of a snippet.
 const LONGEST_WORD: usize = 64;
 
-/// The text around `shown`, about `width` bytes of it, every hit in it told apart. All of `shown`
-/// is in it, and no word is cut unless it is longer than [`LONGEST_WORD`]. Hits are in order and do
-/// not reach into each other. Control characters stay as they are; the page decides how they look.
+/// Returns about `width` bytes of text around `shown`, with the hits marked. Contains all of
+/// `shown`, and cuts no word unless it is longer than [`LONGEST_WORD`]. Hits must be in order and
+/// must not overlap. Control characters are kept; the page decides on their display.
 pub fn around(
     text: &str,
     shown: Range<usize>,
@@ -130,7 +130,7 @@ pub fn around(
         shown_start,
     );
     let mut end = word_end(text, shown_end, end);
-    // A hit that does not fit is left out whole.
+    // A hit that does not fit is left out completely.
     if let Some(cut) =
         hits.iter().find(|hit| hit.start >= shown_end && hit.start < end && end < hit.end)
     {
@@ -154,15 +154,14 @@ pub fn around(
     pieces
 }
 
-/// True where a word goes on: neither a beginning nor an end of the text, nor beside anything that
-/// is no letter of one.
+/// Returns true when the position is between two word characters.
 fn is_inside_word(text: &str, at: usize) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
     text[..at].chars().next_back().is_some_and(is_letter)
         && text[at..].chars().next().is_some_and(is_letter)
 }
 
-/// The first place from `start` on, up to `most`, at which no word is cut.
+/// Returns the first position in `start..=most` at which no word is cut.
 fn word_start(text: &str, start: usize, most: usize) -> usize {
     let places = text[start..most].char_indices().map(|(at, _)| start + at).chain([most]);
     let inside =
@@ -171,7 +170,7 @@ fn word_start(text: &str, start: usize, most: usize) -> usize {
     if start < most || !is_inside_word(text, start) {
         return start;
     }
-    // What is shown begins within a word; so much of it stands before.
+    // The shown range starts inside a word, so the start is moved back to the start of the word.
     let letters = text[..start]
         .char_indices()
         .rev()
@@ -180,8 +179,8 @@ fn word_start(text: &str, start: usize, most: usize) -> usize {
     letters.into_iter().find(|at| !is_inside_word(text, *at)).unwrap_or(start)
 }
 
-/// The last place up to `end`, not before `least`, at which no word is cut; a word that begins
-/// before `least` is kept whole.
+/// Returns the last position up to `end`, not before `least`, at which no word is cut. A word that
+/// starts before `least` is kept whole.
 fn word_end(text: &str, least: usize, end: usize) -> usize {
     if !is_inside_word(text, end) {
         return end;
@@ -195,7 +194,7 @@ fn word_end(text: &str, least: usize, end: usize) -> usize {
     back.or_else(forward).unwrap_or(end)
 }
 
-/// A snippet reads better from the start of a line, when one begins shortly before the hit.
+/// Moves the start to the last line start before the hit, which improves readability.
 fn line_start(text: &str, start: usize, hit: usize) -> usize {
     memchr::memrchr(b'\n', &text.as_bytes()[start..hit]).map_or(start, |at| start + at + 1)
 }

@@ -1,24 +1,24 @@
-//! What evaluators are stored to have said of runs, in the index: put there as it was read, and
-//! read again in short. It is as its file has it, and none of it is a score of ours.
+//! Imported verdicts: verdicts of evaluators from result files, stored as read and returned in
+//! short form. They are kept as in their files and are not scores of this application.
 use super::index::{IndexError, Reader};
 use super::query::RunSet;
 use super::reviews::beginning;
+use touchstone_api::{StoredResult, StoredSaid};
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
-use touchstone_api::{StoredResult, StoredSaid};
 use touchstone_formats::run::{Outline, Verdict};
 
-/// Evaluators of one run that are kept.
+/// Maximum number of evaluators per run.
 const MOST: usize = 500;
-/// Longer numbers and words are cut.
+/// Maximum length of numbers and words, in characters.
 const LONGEST: usize = 300;
 
-/// What is stored of runs, by their ids.
-pub type Stored = HashMap<String, Vec<StoredSaid>>;
+/// Imported verdicts by run id.
+pub(crate) type Stored = HashMap<String, Vec<StoredSaid>>;
 
-/// What came of an evaluator. Where it says that there was nothing to judge it has no result,
-/// whatever it passes.
-pub fn result(verdict: &Verdict) -> StoredResult {
+/// Result of an evaluator. A verdict that neither passes nor fails and declares itself not
+/// applicable counts as no result.
+pub(crate) fn result(verdict: &Verdict) -> StoredResult {
     match (verdict.is_silent, &verdict.reason, verdict.passed) {
         (true, Some(_), _) => StoredResult::Error,
         (true, None, _) => StoredResult::None,
@@ -29,8 +29,8 @@ pub fn result(verdict: &Verdict) -> StoredResult {
     }
 }
 
-/// In short, what an evaluator said.
-pub fn said(verdict: &Verdict) -> StoredSaid {
+/// Short form of a verdict.
+pub(crate) fn said(verdict: &Verdict) -> StoredSaid {
     let short = |text: &String| text.chars().take(LONGEST).collect::<String>();
     StoredSaid {
         evaluator: verdict.evaluator.clone(),
@@ -42,12 +42,12 @@ pub fn said(verdict: &Verdict) -> StoredSaid {
     }
 }
 
-/// A number as it is written; none for what is no number.
-pub fn number(score: Option<&str>) -> Option<f64> {
+/// Parses a finite number; `None` for other text.
+pub(crate) fn number(score: Option<&str>) -> Option<f64> {
     score?.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 
-/// Puts what is stored of a run in place of what was there.
+/// Replaces the imported verdicts of a run.
 pub(super) fn put(
     sql: &Connection,
     run: i64,
@@ -56,7 +56,7 @@ pub(super) fn put(
 ) -> Result<(), IndexError> {
     const PUT: &str = "INSERT INTO stored (run, place, evaluator, result, score, number, word, threshold, reason) \
                        VALUES (?,?,?,?,?,?,?,?,?)";
-    // The row was just written anew, so it says nothing where nothing is stored.
+    // The row was just rewritten, so its counts are already NULL when there are no verdicts.
     const COUNT: &str = "UPDATE runs SET stored_passed = ?2, stored_decided = ?3, stored_errors = ?4, \
                          stored_share = CAST(?2 AS REAL) / NULLIF(?3, 0) WHERE id = ?1";
     if !fresh {
@@ -85,7 +85,7 @@ pub(super) fn put(
     Ok(())
 }
 
-/// What is stored of some runs.
+/// Returns the imported verdicts of the given runs.
 pub(super) fn of(index: &Reader<'_>, wanted: &RunSet) -> Result<Stored, IndexError> {
     const OF: &str = "SELECT s.run, r.key, s.evaluator, s.result, s.score, s.word, s.threshold, s.reason \
                       FROM stored s JOIN runs r ON r.id = s.run ORDER BY s.run, s.place";
@@ -115,9 +115,9 @@ fn result_named(word: &str) -> StoredResult {
     StoredResult::ALL.into_iter().find(|result| result.word() == word).unwrap_or(StoredResult::None)
 }
 
-/// What evaluators said of runs, one run after the other, and whether that passes; none where it
-/// failed, or said neither. What it said and that it failed besides are told one by one. Of whom it
-/// said nothing is not told.
+/// Calls `take` for each imported verdict, grouped by run, with true or false for pass or fail, and
+/// `None` for an error or an open result. An evaluator may have both a verdict and an error; these
+/// are passed separately. Results of `none` are skipped.
 pub(super) fn each(
     index: &Reader<'_>,
     mut take: impl FnMut(i64, &str, Option<bool>),
@@ -140,7 +140,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Why an evaluator is stored to have said what it said of a run.
+/// Returns the reason of an imported verdict.
 pub(super) fn reason(
     index: &Reader<'_>,
     run: i64,

@@ -1,14 +1,14 @@
-//! The suites of the open folder, read and kept in memory: there are few, and every run may ask for
-//! its task. Owns reading them and what is wrong with them.
+//! Suites of the open folder, kept in memory, because there are few and every run may need its
+//! task. Owns reading the suites and their problems.
 use super::limits::Held;
 use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
 use super::scoring::companions::{Companions, beside};
 use super::scoring::yardstick::Yardstick;
+use touchstone_api::{Problem, ProblemKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
-use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::offered::{self, Offer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
@@ -18,28 +18,28 @@ use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use touchstone_scoring::scorers;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// More problems of the files beside one suite are not told one by one.
+/// Maximum number of listed problems of referenced files per task.
 const MOST_PROBLEMS: usize = 20;
-/// Begins what is said of a suite for which there is no room.
+/// Start of the message for a suite that exceeds the limits.
 const LEFT_OUT: &str = "This suite is left out";
-/// What is shown of a line.
+/// Maximum length of a line excerpt, in characters.
 const LONGEST_LINE: usize = 200;
 
-/// One task, and where it was read.
+/// Task with its source file.
 #[derive(Debug)]
 pub struct Task {
-    /// What its suite says.
+    /// Content of the suite.
     pub suite: Arc<suite::Task>,
-    /// The file of the suite, or its folder when it is a folder of loose prompts.
+    /// File of the suite, or the folder for a folder of loose prompts.
     pub file: FileId,
-    /// What the runs of each variation are measured against.
+    /// Scoring spec of each variation.
     pub yardsticks: Vec<Yardstick>,
-    /// The tools of the workspace file that its runs have.
+    /// Tools from the workspace file that are available to its runs.
     pub tools: Vec<Offer>,
 }
 
 impl Task {
-    /// The place of a variation: by its number or, in layouts without numbers, by its name.
+    /// Index of a variation, by its number or, in layouts without numbers, by its name.
     pub fn variation(&self, number: Option<u32>, name: Option<&str>) -> Option<usize> {
         let variations = &self.suite.variations;
         if let Some(number) = number {
@@ -50,8 +50,8 @@ impl Task {
         variations.iter().position(|variation| variation.name.as_deref() == Some(name))
     }
 
-    /// What is asked of a system, with the parameters of a variation; `given` is when the data is
-    /// given, too.
+    /// Returns the prompt for a system, with the parameters of a variation. `given` selects the
+    /// prompt that includes the data.
     pub fn prompt(
         &self,
         variation: Option<usize>,
@@ -68,8 +68,8 @@ impl Task {
         text.map(|text| self.suite.fill(text, variation))
     }
 
-    /// The number of the variation that runs are counted as: their own or, in layouts without
-    /// numbers, that of the variation with their name.
+    /// Variation number under which runs are counted: their own or, in layouts without numbers, the
+    /// number of the variation with their name.
     pub fn counted_as(&self, number: Option<u32>, name: Option<&str>) -> Option<u32> {
         let by_name = || {
             let name = name?;
@@ -80,41 +80,42 @@ impl Task {
         number.or_else(by_name)
     }
 
-    /// What a variation is called.
+    /// Label of a variation.
     pub fn variation_name(&self, index: usize) -> Option<String> {
         let label = self.suite.variations.get(index)?.label();
         (!label.is_empty()).then_some(label)
     }
 }
 
-/// All tasks.
+/// All tasks, with lookup by name.
 #[derive(Debug, Default)]
 pub struct Tasks {
     by_id: BTreeMap<String, Arc<Task>>,
-    /// Benchmark folders name a task by the folder of its suite.
+    /// Tasks by the folder of their suite, as benchmark folders name them. `None` for folders with
+    /// several suites.
     by_folder: HashMap<String, Option<Arc<Task>>>,
-    /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark
-    /// share.
+    /// Queries by set and id, or by the id alone, which is unique within a benchmark. `None` for
+    /// ambiguous names.
     queries: HashMap<String, Option<Arc<Task>>>,
-    /// What is wrong with the suites of tasks that are not there, by the name that each would have.
-    pub broken: BTreeMap<String, String>,
+    /// Errors of suites without tasks, by the name that the task would have.
+    pub(crate) broken: BTreeMap<String, String>,
 }
 
 impl Tasks {
-    /// The task that a run names: by its id, by the folder that holds only this suite, or by set
-    /// and id of its query.
+    /// Looks up a task by its id, by a folder that contains only this suite, or by set and id of
+    /// its query.
     pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
         let by_query = || {
-            // The set may lie in other directories than when the result was made.
+            // The set may have been in a different directory when the result was made.
             let from = name.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
             self.queries.get(name.get(from..)?)?.as_ref()
         };
         self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref()).or_else(by_query)
     }
 
-    /// Every name by which runs and people call a task: its id first, then the folder that holds
-    /// only its suite, set and id of its query, and its title.
-    pub fn names_of(&self, task: &suite::Task) -> Vec<String> {
+    /// Returns all names of a task: its id, then the folder that contains only its suite, set and
+    /// id of its query, and its title.
+    pub(crate) fn names_of(&self, task: &suite::Task) -> Vec<String> {
         let is_same = |known: &Option<Arc<Task>>| {
             known.as_ref().is_some_and(|known| known.suite.id == task.id)
         };
@@ -128,14 +129,14 @@ impl Tasks {
         std::iter::once(task.id.clone()).chain(others).collect()
     }
 
-    /// The id of the query that a run names in another way; none for other tasks, and when the name
-    /// is the id.
+    /// Returns the id of a query that is referred to by another name. `None` for other tasks, and
+    /// when the name is the id.
     pub(crate) fn query_id(&self, name: &str) -> Option<&str> {
         let suite = &self.get(name)?.suite;
         (suite.query.is_some() && suite.id != name).then_some(&suite.id)
     }
 
-    /// All of them, by id.
+    /// All tasks, by id.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Task>> {
         self.by_id.values()
     }
@@ -150,8 +151,8 @@ impl Tasks {
             if let Some(query) = &task.suite.query {
                 for name in [query.id.clone(), format!("{}/{}", query.set, query.id)] {
                     let meant = all.queries.entry(name).or_insert_with(|| Some(Arc::clone(&task)));
-                    // Samples repeat queries of the sets they are taken from: the same question by
-                    // the same name is one query.
+                    // Samples repeat queries of the sets they were taken from; an identical query
+                    // with the same name is not ambiguous.
                     if !meant.as_ref().is_some_and(|known| asks_the_same(&known.suite, &task.suite))
                     {
                         *meant = None;
@@ -160,7 +161,7 @@ impl Tasks {
             }
             all.by_id.insert(task.suite.id.clone(), task);
         }
-        // A suite that is written down beats the loose prompts that lie beside it.
+        // A suite file takes precedence over loose prompts next to it.
         let written = |folder: &str| all.by_folder.get(folder).is_some_and(Option::is_some);
         all.by_id.retain(|id, task| task.file.shown() != *id || !written(id));
         all
@@ -174,7 +175,7 @@ fn asks_the_same(one: &suite::Task, other: &suite::Task) -> bool {
     one.prompts == other.prompts && of(one) == of(other)
 }
 
-/// The suites that were read, shared with whoever shows a run.
+/// Shared store of the current suites and their problems.
 #[derive(Debug, Default)]
 pub struct Shelf {
     tasks: RwLock<Arc<Tasks>>,
@@ -182,12 +183,12 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// All tasks as they are now.
+    /// Current tasks.
     pub fn tasks(&self) -> Arc<Tasks> {
         Arc::clone(&self.tasks.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is wrong with suite files, errors first.
+    /// Problems of suite files, errors first.
     pub fn problems(&self) -> Arc<Vec<Problem>> {
         Arc::clone(&self.problems.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -197,19 +198,19 @@ impl Shelf {
 struct Shelved {
     hash: u64,
     suites: Vec<Arc<suite::Task>>,
-    /// What is wrong with the file itself.
+    /// Problems of the file itself.
     problems: Vec<Problem>,
     fitted: Fitted,
     held: Held,
-    /// It would be read if there were fewer other suites.
+    /// True when the suite was left out because of the limits.
     left_out: bool,
-    /// For something that only looks like a task: the folder it lies in. Beside a task it is a part
-    /// of that, and nothing is wrong.
+    /// For a file that only looks like a task: its folder. Next to a real task it is considered a
+    /// part of it, which is not a problem.
     looks_like_task_in: Option<Vec<u8>>,
 }
 
 impl Held {
-    /// This and the tasks of one more file.
+    /// Adds the tasks of a file.
     fn with(self, tasks: &[suite::Task], bytes: usize) -> Self {
         tasks.iter().fold(
             Self { bytes: self.bytes.saturating_add(bytes), ..self },
@@ -244,7 +245,7 @@ impl Held {
     }
 }
 
-/// How many values a value is made of, itself included.
+/// Number of values in a value, including itself.
 fn count(value: &Value) -> usize {
     match value {
         Value::List(items) => 1 + items.iter().map(count).sum::<usize>(),
@@ -253,12 +254,12 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// What is made of a suite and of the files that it names.
+/// Tasks built from a suite and the files it refers to.
 #[derive(Default)]
 struct Fitted {
     tasks: Vec<Arc<Task>>,
     companions: BTreeSet<FileId>,
-    /// What is wrong with those files.
+    /// Problems of the referenced files.
     problems: Vec<Problem>,
 }
 
@@ -268,22 +269,22 @@ impl Shelved {
     }
 }
 
-/// The shelf, from the side of the one who fills it.
+/// Loader that fills the shared store.
 pub(crate) struct Shelving {
     shelf: Arc<Shelf>,
-    /// What all suites may hold together.
+    /// Limits for all suites together.
     most: Held,
-    /// What they hold.
+    /// Current usage of all suites.
     held: Held,
-    /// Suites were left out, and there is more room now.
+    /// True when a suite was removed, so that left-out suites may fit now.
     has_room: bool,
     files: BTreeMap<FileId, Shelved>,
     companions: Companions,
     tasks: Arc<Tasks>,
     changed: bool,
-    /// What looks like a task and is a part of one.
+    /// Files that look like tasks but are parts of one.
     beside: BTreeSet<FileId>,
-    /// Nobody has seen anything of it yet.
+    /// True until the first publication.
     new: bool,
 }
 
@@ -304,12 +305,12 @@ impl Shelving {
         }
     }
 
-    /// The tasks as they were when last published.
+    /// Tasks as of the last publication.
     pub(crate) fn tasks(&self) -> Arc<Tasks> {
         Arc::clone(&self.tasks)
     }
 
-    /// Reads a suite.
+    /// Reads a suite file.
     pub(crate) fn put(&mut self, roots: &Roots, file: &FileId, bytes: &[u8]) {
         let hash = xxh3_64(bytes);
         if self.files.get(file).is_some_and(|shelved| shelved.hash == hash) {
@@ -327,7 +328,7 @@ impl Shelving {
         });
         self.keep(roots, file, (hash, bytes.len()), suite);
         let Some(shelved) = self.files.get_mut(file) else { return };
-        // Queries name no scorers; those of the workspace file are read where that is.
+        // Queries have no scorers of their own; those from the workspace file are checked there.
         let suites: Vec<_> =
             shelved.suites.iter().filter(|task| task.query.is_none()).cloned().collect();
         let mut add = |kind, section, message: String| {
@@ -403,7 +404,7 @@ impl Shelving {
                 self.held = held;
             }
             Err(error) => {
-                // It is read again when there is room, though it is the same file.
+                // The hash is cleared so that the unchanged file is read again when there is space.
                 shelved.left_out =
                     error.kind == ReadErrorKind::TooLarge && error.message.starts_with(LEFT_OUT);
                 shelved.hash = if shelved.left_out { 0 } else { hash };
@@ -425,7 +426,7 @@ impl Shelving {
         ReadError::new(ReadErrorKind::TooLarge, message).advise(advice)
     }
 
-    /// Takes a file off the shelf; tells whether it was there.
+    /// Removes a file. Returns true when it was present.
     fn take_off(&mut self, file: &FileId) -> bool {
         let Some(gone) = self.files.remove(file) else { return false };
         self.held = self.held.less(&gone.held);
@@ -433,7 +434,8 @@ impl Shelving {
         true
     }
 
-    /// Returns the suites that were left out for want of room, once there is more of it.
+    /// Returns the suites that were left out because of the limits, if space has become available
+    /// since the last call.
     pub(crate) fn take_left_out(&mut self) -> Vec<FileId> {
         if !std::mem::take(&mut self.has_room) {
             return Vec::new();
@@ -442,8 +444,8 @@ impl Shelving {
         left_out.map(|(file, _)| file.clone()).collect()
     }
 
-    /// Looks again at the files within the scopes that suites name: gold answers, and programs of
-    /// scorers.
+    /// Checks the referenced files within the scopes (gold answers and scorer programs) and
+    /// rebuilds the affected suites.
     pub(crate) fn look_beside(&mut self, roots: &Roots, scopes: &[FileId]) {
         let changed = self.companions.changed(roots, scopes);
         if changed.is_empty() {
@@ -457,7 +459,7 @@ impl Shelving {
         }
     }
 
-    /// Notes why something that is named like a suite is none.
+    /// Records an error for a file that is named like a suite but is not readable as one.
     pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
         let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
         self.take_off(file);
@@ -465,8 +467,8 @@ impl Shelving {
         self.changed = true;
     }
 
-    /// Notes why something that looks like a task is not read as one: a file, or with `is_folder` a
-    /// folder.
+    /// Records a warning for something that looks like a task but is not read as one: a file, or a
+    /// folder with `is_folder`.
     pub(crate) fn pass_over(
         &mut self,
         roots: &Roots,
@@ -484,23 +486,22 @@ impl Shelving {
         self.changed = true;
     }
 
-    /// Forgets a file that is no suite any more.
+    /// Removes a file that is no longer a suite.
     pub(crate) fn remove(&mut self, file: &FileId) {
         self.changed |= self.take_off(file);
     }
 
-    /// True until it is published for the first time.
+    /// Returns true before the first publication.
     pub(crate) fn is_new(&self) -> bool {
         self.new
     }
 
-    /// True when nothing changed since it was published.
+    /// Returns true when nothing changed since the last publication.
     pub(crate) fn is_settled(&self) -> bool {
         !self.changed
     }
 
-    /// Shows what changed to everyone; returns what stands for all tasks, or nothing when nothing
-    /// changed.
+    /// Publishes changes. Returns a hash of all tasks, or `None` when nothing changed.
     pub(crate) fn publish(&mut self) -> Option<i64> {
         if !std::mem::take(&mut self.changed) {
             return None;
@@ -536,8 +537,8 @@ impl Shelving {
         Some(if parts.is_empty() { 0 } else { xxh3_64(parts.as_bytes()).cast_signed() })
     }
 
-    /// What only looks like a task, and is a part of one: it lies in the folder of a task, or a
-    /// suite names it.
+    /// Returns the files that look like tasks but are parts of one: they are in the folder of a
+    /// task, or a suite refers to them.
     fn beside_tasks(&self) -> BTreeSet<FileId> {
         let with_tasks = || self.files.iter().filter(|(_, shelved)| !shelved.suites.is_empty());
         let folders: BTreeSet<&[u8]> =
@@ -548,14 +549,14 @@ impl Shelving {
             .files
             .iter()
             .filter_map(|(file, shelved)| Some((file, shelved.looks_like_task_in.as_ref()?)));
-        // At the top of the input directory suites of others lie beside each other.
+        // At the top of the input directory, unrelated suites are next to each other.
         let is_part = |(file, folder): &(&FileId, &Vec<u8>)| {
             named.contains(file) || (!folder.is_empty() && folders.contains(folder.as_slice()))
         };
         looking.filter(is_part).map(|(file, _)| file.clone()).collect()
     }
 
-    /// How many tasks there are, and how many files with something wrong.
+    /// Number of tasks, and number of files with problems.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let shown = self.files.iter().filter(|(file, _)| !self.beside.contains(*file));
         let wrong = shown.filter(|(_, shelved)| shelved.problems().next().is_some()).count();
@@ -563,7 +564,7 @@ impl Shelving {
     }
 }
 
-/// A query with the scorers that the workspace file names for all of them.
+/// Adds the scorers from the workspace file to a query without its own.
 fn with_scorers(roots: &Roots, mut task: suite::Task) -> suite::Task {
     if task.query.is_some() && task.scorers.is_empty() {
         task.scorers.clone_from(&roots.query_scorers);
@@ -571,7 +572,7 @@ fn with_scorers(roots: &Roots, mut task: suite::Task) -> suite::Task {
     task
 }
 
-/// Reads the files that the tasks of a suite name, and makes the tasks.
+/// Reads the files that a suite refers to and builds its tasks.
 fn fit(
     roots: &Roots,
     file: &FileId,
@@ -619,7 +620,7 @@ fn fit(
     fitted
 }
 
-/// Which queries of a set are meant; all of them when nobody says.
+/// Selects the queries of a set that are tasks; all of them if there is no list of ids.
 fn ids(
     roots: &Roots,
     file: &FileId,
@@ -653,9 +654,8 @@ fn ids(
     }
 }
 
-/// What a suite says of tools that the workspace file does not have, each with the key under which
-/// it stands. Where only the tools themselves know what they are called, nothing is said of the
-/// calls that are expected.
+/// Warnings about tools that are missing in the workspace file, each with its key in the suite.
+/// Expected calls are not checked when the names of some tools are unknown.
 fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
     let all = &roots.tool_names;
     if all.is_empty() {
@@ -693,7 +693,7 @@ fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String
     told
 }
 
-/// The nearest of the names that are known, or all of them.
+/// Suggests the most similar known name, or lists all of them.
 fn advice<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     match nearest(name, known.clone()) {
         Some(near) => format!("Did you mean `{near}`?"),
@@ -704,8 +704,8 @@ fn advice<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Strin
     }
 }
 
-/// The line of a suite that a warning is about: the first from a key on that holds the word that
-/// the warning begins with.
+/// Finds the line of a warning: the first one after the section key that contains the word in
+/// backquotes at the start of the warning.
 fn place_of(bytes: &[u8], section: &str, warning: &str) -> Option<(u32, String)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let word = warning.strip_prefix('`')?.split('`').next()?;
@@ -715,15 +715,15 @@ fn place_of(bytes: &[u8], section: &str, warning: &str) -> Option<(u32, String)>
     Some((u32::try_from(at + 1).ok()?, line.chars().take(LONGEST_LINE).collect()))
 }
 
-/// The id of the task in a file.
+/// Id of the task in a file.
 fn task_id(file: &FileId) -> String {
     let path = file.shown();
     let stem = path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     if is_suite_name(file) || is_query_name(file) { stem.unwrap_or(path) } else { path }
 }
 
-/// A suite or workspace file that cannot be read, named as the person sees it.
-pub fn problem(file: String, error: ReadError) -> Problem {
+/// Problem of an unreadable suite or workspace file; `file` is the display path.
+pub(crate) fn problem(file: String, error: ReadError) -> Problem {
     Problem {
         kind: ProblemKind::SuiteError,
         file,

@@ -1,12 +1,12 @@
-//! **Pure.** How many rows are in which state, kept along with every change so that nobody has to
-//! count them.
+//! **Pure.** Running counts of rows by state, updated with every change so that the rows need not
+//! be counted.
 use super::record::{Counted, order};
 use touchstone_api::{Counts, RunState, SearchProgress};
 
-/// The number of states.
+/// Number of states.
 const STATES: usize = 7;
 
-/// Rows by state, and runs that the full-text index does not hold yet.
+/// Number of rows by state, and of runs missing from the full-text index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     states: [u64; STATES],
@@ -14,7 +14,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Counts one row more or less of what it is now.
+    /// Adds `n` rows with this state; negative to remove.
     pub(crate) fn add(&mut self, row: Counted, n: i64) {
         if let Some(count) = self.states.get_mut(usize::from(row.state)) {
             *count = count.saturating_add_signed(n);
@@ -24,17 +24,17 @@ impl Tally {
         }
     }
 
-    /// Runs came into the full-text index.
+    /// Records that runs were added to the full-text index.
     pub(crate) fn finish(&mut self, runs: u64) {
         self.unfinished = self.unfinished.saturating_sub(runs);
     }
 
-    /// The full-text index holds everything.
+    /// Returns true when the full-text index is complete.
     pub(crate) fn is_searchable(&self) -> bool {
         self.unfinished == 0
     }
 
-    /// As the frame shows it; what is known of suites stays.
+    /// Writes the counts. Leaves the suite counts unchanged.
     pub(crate) fn fill(&self, counts: &mut Counts) {
         let of = |state| self.states[usize::from(order(state))];
         counts.runs = self.runs();
@@ -44,7 +44,7 @@ impl Tally {
         counts.other_files = of(RunState::Other);
     }
 
-    /// How far the full-text index is.
+    /// Progress of the full-text index.
     pub(crate) fn search(&self) -> SearchProgress {
         let total = self.runs();
         SearchProgress { indexed: total.saturating_sub(self.unfinished), total }

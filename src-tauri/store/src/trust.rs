@@ -1,18 +1,19 @@
-//! **Pure.** What people, the automatic scorer and judges said of the same runs, gathered in one
-//! walk, and how far each two agree. What is counted in which word is decided in `scoring::trust`.
-use std::collections::BTreeMap;
+//! **Pure.** Verdicts of people, the automatic scorer, judges and imported evaluators about the
+//! same runs, and the agreement of each pair of raters. The categories are defined in
+//! `scoring::trust`.
 use touchstone_api::{Agreement, Rater, Trust};
+use std::collections::BTreeMap;
 use touchstone_scoring::trust::{Says, Tally};
 
-/// More judges than these are not told apart.
+/// Maximum number of raters.
 const MOST_RATERS: usize = 40;
-/// The two raters that are no judges, by what they are asked for by.
+/// Ids of the two raters that are not judges.
 pub(super) const PEOPLE: &str = "people";
 pub(super) const AUTOMATIC: &str = "score";
-/// No judge is called that.
+/// Prefix of the ids of imported evaluators. No judge has this name.
 const STORED: &str = "stored";
 
-/// A judge as it is asked.
+/// Judge with its rules and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Asked {
     pub(super) judge: String,
@@ -20,13 +21,13 @@ pub(super) struct Asked {
     pub(super) model: String,
 }
 
-/// Who says something, in the order of the table.
+/// Rater, in table order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Who {
     People,
     Automatic,
     Judge(Asked),
-    /// An evaluator by its name, as it is stored in files.
+    /// Evaluator with imported verdicts, by name.
     Stored(String),
 }
 
@@ -47,18 +48,18 @@ impl Who {
         match self {
             Who::People => PEOPLE.to_owned(),
             Who::Automatic => AUTOMATIC.to_owned(),
-            // A model may be named after anything, so its name comes last.
+            // The model comes last because its name may contain any characters.
             Who::Judge(Asked { judge, rules, model }) => format!("{judge}:{rules}:{model}"),
             Who::Stored(evaluator) => format!("{STORED}:{evaluator}"),
         }
     }
 }
 
-/// What one of them comes to.
+/// Rater with its counts.
 #[derive(Debug)]
 struct Seat {
     who: Who,
-    /// Levels of its scale; 0 for none.
+    /// Number of levels of its scale; 0 for none.
     levels: usize,
     runs: u64,
     reviewed: u64,
@@ -66,7 +67,7 @@ struct Seat {
     unread: u64,
 }
 
-/// What became of a verdict.
+/// State of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Verdict {
     Counts(Says, f64),
@@ -74,7 +75,7 @@ pub(super) enum Verdict {
     Unread,
 }
 
-/// One verdict of a run.
+/// Counted verdict about one run.
 #[derive(Debug, Clone, Copy)]
 struct Fact {
     run: i64,
@@ -83,20 +84,20 @@ struct Fact {
     score: f32,
 }
 
-/// All that was said of the runs that pass a filter.
+/// All verdicts about the runs that pass a filter.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     seats: Vec<Seat>,
-    /// By run.
+    /// Counted verdicts, ordered by run.
     facts: Vec<Fact>,
     notes: Vec<String>,
-    /// Files of judgements that cannot be read.
+    /// Number of unreadable judgement files.
     pub(super) unreadable: u64,
 }
 
 impl Said {
-    /// Where a judge is found, or is put; none when there are too many. Names are compared first,
-    /// so nothing is copied for each run.
+    /// Returns the index of a judge, adding it if necessary. `None` when there are too many raters.
+    /// Compares borrowed names first, to avoid a copy for each run.
     pub(super) fn seat_of_judge(
         &mut self,
         (judge, rules, model): (&str, &str, &str),
@@ -111,7 +112,7 @@ impl Said {
         self.seat(Who::Judge(judge), levels)
     }
 
-    /// The same of an evaluator whose verdicts are stored.
+    /// Like [`Self::seat_of_judge`], for an evaluator with imported verdicts.
     pub(super) fn seat_of_stored(&mut self, evaluator: &str) -> Option<u16> {
         let same = |seat: &Seat| matches!(&seat.who, Who::Stored(known) if known == evaluator);
         if let Some(at) = self.seats.iter().position(same) {
@@ -120,7 +121,7 @@ impl Said {
         self.seat(Who::Stored(evaluator.to_owned()), 0)
     }
 
-    /// The same of anybody.
+    /// Returns the index of a rater, adding it if necessary. `None` when there are too many.
     pub(super) fn seat(&mut self, who: Who, levels: usize) -> Option<u16> {
         let at = self.seats.iter().position(|seat| seat.who == who).unwrap_or(self.seats.len());
         if at >= MOST_RATERS {
@@ -135,7 +136,7 @@ impl Said {
         u16::try_from(at).ok()
     }
 
-    /// Somebody said something of a run.
+    /// Adds a verdict about a run.
     pub(super) fn add(&mut self, run: i64, seat: u16, verdict: Verdict) {
         let Some(counts) = self.seats.get_mut(usize::from(seat)) else { return };
         match verdict {
@@ -153,21 +154,22 @@ impl Said {
         }
     }
 
-    /// Runs with a verdict of it were counted elsewhere.
+    /// Sets the number of runs with a verdict of this rater, for raters whose verdicts are only
+    /// partly added.
     pub(super) fn says_of(&mut self, seat: u16, runs: u64) {
         if let Some(seat) = self.seats.get_mut(usize::from(seat)) {
             seat.runs = runs;
         }
     }
 
-    /// Something is left out.
+    /// Adds a note, once.
     pub(super) fn note(&mut self, why: String) {
         if !self.notes.contains(&why) {
             self.notes.push(why);
         }
     }
 
-    /// Puts raters and facts in order; nothing is added afterwards.
+    /// Sorts raters and verdicts. No verdicts may be added afterwards.
     pub(super) fn finish(mut self) -> Self {
         let mut order: Vec<usize> = (0..self.seats.len()).collect();
         order.sort_by(|a, b| self.seats[*a].who.cmp(&self.seats[*b].who));
@@ -191,7 +193,7 @@ impl Said {
         self
     }
 
-    /// Who said something, and how far each two agree.
+    /// Returns all raters and the agreement of each pair.
     pub(super) fn trust(&self) -> Trust {
         let mut pairs: BTreeMap<(u16, u16), Tally> = BTreeMap::new();
         for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
@@ -217,14 +219,14 @@ impl Said {
         }
     }
 
-    /// The seat of a rater by its id, and who it is.
+    /// Returns the index and identity of the rater with this id.
     pub(super) fn find(&self, id: &str) -> Option<(u16, &Who)> {
         let at = self.seats.iter().position(|seat| seat.who.id() == id)?;
         Some((u16::try_from(at).ok()?, &self.seats[at].who))
     }
 
-    /// The agreement of two, still without its disagreements, and the runs of these with what both
-    /// say.
+    /// Returns the agreement of two raters without the list of disagreements, and the runs on which
+    /// they disagree with both verdicts.
     pub(super) fn pair(&self, first: u16, second: u16) -> (Agreement, Vec<(i64, Says, Says)>) {
         let mut tally = self.tally(first, second);
         let mut apart = Vec::new();
@@ -284,7 +286,7 @@ fn heard(fact: &Fact) -> (Says, f64) {
     (fact.says, f64::from(fact.score))
 }
 
-/// What is in between, in the word of who says it.
+/// Word for a verdict; the middle category depends on the rater.
 pub(super) fn word(who: &Who, says: Says) -> &'static str {
     match (who, says) {
         (Who::People | Who::Automatic, Says::Between) => "partly right",

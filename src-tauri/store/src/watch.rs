@@ -1,7 +1,7 @@
-//! Has the system tell of changes, and puts what it tells into the inbox. What it tells are hints:
-//! lost ones are made up for by listing new directories again a little later, by a full scan after
-//! every sign of trouble, and by one now and then. Where it lost some, it is asked anew, because a
-//! directory that was never told of is not watched.
+//! File watcher: forwards change events of the operating system to the inbox. Events are hints.
+//! Lost ones are compensated by listing new directories again shortly afterwards, and by a full
+//! scan after every error and at regular intervals. If events were lost, the watches are set up
+//! again, because a directory whose creation was missed is not watched.
 use super::inbox::{Hints, Inbox};
 use super::open;
 use super::roots::Roots;
@@ -14,27 +14,28 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_api::{WatchMeans, Watching};
 
-/// Our own folder beside the results, and what in it is only for whoever makes runs.
+/// Application folder next to the results, and its subfolders that are only used by the making of
+/// runs.
 const OURS: &[u8] = b".touchstone";
 const OF_RUNS: [&[u8]; 3] = [b"journal", b"locks", b"launches"];
-/// How the names of files begin that are about to take the place of others; those are told of when
-/// they do.
+/// Prefix of temporary files that are about to replace others. The replacement itself causes an
+/// event.
 const TEMPORARY: &[u8] = b".touchstone-";
 
-/// Has the system telling from when it is started until it is dropped.
+/// File watcher, active from its start until it is dropped.
 #[derive(Default)]
 pub(crate) struct Watch {
     watcher: Mutex<Option<RecommendedWatcher>>,
 }
 
 impl Watch {
-    /// Starts watching the roots, in place of what was watched, and tells through the inbox by
-    /// which means. May take seconds for very many folders.
+    /// Starts watching the roots, replacing earlier watches, and reports the means of watching
+    /// through the inbox. May take seconds for very many folders.
     pub(crate) fn start(&self, roots: &Roots, wanted: bool, inbox: &Arc<Inbox>) {
         let outer = outer_dirs(roots);
         let unfit = outer.iter().find_map(|dir| unfit(dir));
         let mut slot = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        // Watching twice for a moment might be more than the system allows.
+        // The old watches are dropped first, because both together might exceed the system's limit.
         *slot = None;
         let started = match unfit {
             _ if !wanted => Err("Watching is switched off.".to_owned()),
@@ -48,7 +49,7 @@ impl Watch {
             }
             Err(why) => polling(&why),
         };
-        // What changed while the watch was being set up is only found by looking.
+        // Changes made while the watch was being set up are only found by listing.
         inbox.add(|hints| {
             hints.watching = Some(watching);
             hints.rescan = true;
@@ -69,7 +70,7 @@ fn listen(dirs: &[PathBuf], inbox: &Arc<Inbox>) -> notify::Result<RecommendedWat
     let mut watcher = RecommendedWatcher::new(move |event| note(event, &to), config)?;
     for dir in dirs {
         match dir.parent() {
-            // It is told of when it is made.
+            // The creation of the directory causes an event in its parent.
             Some(above) if !dir.exists() => watcher.watch(above, RecursiveMode::NonRecursive)?,
             _ => watcher.watch(dir, RecursiveMode::Recursive)?,
         }
@@ -77,8 +78,8 @@ fn listen(dirs: &[PathBuf], inbox: &Arc<Inbox>) -> notify::Result<RecommendedWat
     Ok(watcher)
 }
 
-/// Puts one event into the inbox. Runs on the thread that empties the system's queue, so it does
-/// nothing else.
+/// Adds an event to the inbox. Runs on the thread that empties the system's queue, so it must be
+/// fast.
 fn note(event: notify::Result<Event>, inbox: &Inbox) {
     match event {
         Ok(event) if event.need_rescan() => inbox.add(Hints::lose_count),
@@ -97,14 +98,13 @@ fn note(event: notify::Result<Event>, inbox: &Inbox) {
     }
 }
 
-/// Our own reading makes events too; those are none of our business.
+/// Returns false for read accesses, which include the application's own.
 fn matters(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
 
 fn put(event: Event, hints: &mut Hints) {
-    // The name a file had before is the first of two; both are looked at, and one is found to be
-    // gone.
+    // A rename has the old name first. Both are listed, and the old one is found to be gone.
     let may_be_new_dir = matches!(
         event.kind,
         EventKind::Create(CreateKind::Folder | CreateKind::Any | CreateKind::Other)
@@ -121,8 +121,8 @@ fn put(event: Event, hints: &mut Hints) {
     }
 }
 
-/// True for what the making of runs keeps for itself, of which there is no row: it changes with
-/// every reply and every call.
+/// Returns true for internal files of running runs. They have no rows and change with every
+/// response and tool call.
 fn is_of_runs(path: &Path) -> bool {
     let mut names = path.iter().map(OsStr::as_bytes);
     while let Some(name) = names.next() {
@@ -155,7 +155,7 @@ fn sentence(error: &notify::Error) -> String {
     }
 }
 
-/// The roots that lie in no other.
+/// Returns the roots that are not inside another one.
 fn outer_dirs(roots: &Roots) -> Vec<PathBuf> {
     let dirs: Vec<&Path> = roots.each().into_iter().filter_map(|root| roots.dir(root)).collect();
     let outer =
@@ -163,13 +163,13 @@ fn outer_dirs(roots: &Roots) -> Vec<PathBuf> {
     outer.map(|dir| dir.to_path_buf()).collect()
 }
 
-/// The kind of file system, when it is one that does not tell of changes others make.
+/// Returns the kind of file system, if it does not report changes made by others.
 fn unfit(dir: &Path) -> Option<&'static str> {
-    // Some numbers do not fit the sign of the field.
+    // Some magic numbers do not fit the signed field.
     told_by_nobody(u32::try_from(rustix::fs::statfs(dir).ok()?.f_type & 0xffff_ffff).ok()?)
 }
 
-/// The same by its number, which is that of the kernel's magic.h.
+/// Returns the kind of a file system without change events, by its number in the kernel's magic.h.
 fn told_by_nobody(kind: u32) -> Option<&'static str> {
     match kind {
         0x6969 => Some("a network folder (NFS)"),
@@ -189,7 +189,7 @@ mod tests {
     use notify::event::Flag;
     use std::time::{Duration, Instant};
 
-    /// What the conductor is handed of these.
+    /// Returns the hints that result from these events.
     fn told(events: Vec<notify::Result<Event>>) -> Hints {
         let inbox = Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() });
         for event in events {

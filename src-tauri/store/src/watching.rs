@@ -1,18 +1,18 @@
-//! By which means the folder is followed, and what is to be said of that.
+//! State of the roots and of the file watching, and the notices about them.
 use super::conduct::Conductor;
 use super::conduct::Shared;
 use super::roots::{FileId, Root};
 use super::scan::{self, Survey};
 use super::{load, open};
+use touchstone_api::Watching;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::SystemTime;
-use touchstone_api::Watching;
 
-/// Number and birth of a directory: numbers are given again to the next that is made.
+/// Inode and creation time of a directory. Inode numbers are reused for new directories.
 pub(crate) type Identity = (u64, Option<SystemTime>);
 
 fn identity(dir: &Path) -> Option<Identity> {
@@ -20,29 +20,29 @@ fn identity(dir: &Path) -> Option<Identity> {
     Some((meta.ino(), meta.created().ok()))
 }
 
-/// How a root stands: which directory it is and on which mount, or why it cannot be listed.
+/// State of a root: its identity and mount, or the reason it cannot be listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RootState {
-    /// It can be listed.
+    /// Listable, with its identity and mount id.
     There(Option<Identity>, Option<u64>),
-    /// It cannot.
+    /// Not listable.
     Lost(ErrorKind),
 }
 
-/// The mount that a path lies on; none where the system does not say.
+/// Returns the id of the mount that contains a path. `None` when the system does not support it.
 fn mount_of(path: &Path) -> Option<u64> {
     let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     (found.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(found.stx_mnt_id)
 }
 
-/// True when something is mounted on a directory itself.
+/// Returns true when the directory itself is a mount point.
 fn is_mounted(dir: &Path) -> bool {
     let above = dir.parent().and_then(mount_of);
     above.is_some() && mount_of(dir) != above
 }
 
-/// Why a root is lost, in words.
-pub fn lost(dir: &Path, error: &io::Error) -> String {
+/// Message for a root that cannot be listed.
+pub(crate) fn lost(dir: &Path, error: &io::Error) -> String {
     let dir = dir.display();
     match error.kind() {
         ErrorKind::NotFound => {
@@ -57,10 +57,10 @@ pub fn lost(dir: &Path, error: &io::Error) -> String {
 }
 
 impl Conductor {
-    /// Before the first run there may be no folder for results. Where there never was any result,
-    /// that is no trouble; where there was, it may come back.
+    /// Handles a missing results folder. It is not an error if there were never any results,
+    /// because the folder is created by the first run. Otherwise it counts as lost and may return.
     pub(crate) fn heed_unborn(&mut self, scopes: &[FileId], survey: &mut Survey) {
-        // Only a list of all that lies there says whether anything does.
+        // Only a full listing of the root shows if there is anything in it.
         if !scopes.contains(&FileId::new(Root::Output, "")) {
             return;
         }
@@ -71,8 +71,8 @@ impl Conductor {
                 .get(&Root::Output)
                 .is_some_and(|error| error.kind() == ErrorKind::NotFound)
         };
-        // Another program may have made it meanwhile, and told the index that both share of its
-        // first runs.
+        // Another process may have created it in the meantime and written its first runs to the
+        // shared index.
         if is_gone(survey) && roots.output_dir.is_dir() {
             *survey = scan::survey(roots, limits, scopes);
         }
@@ -91,8 +91,8 @@ impl Conductor {
         }
     }
 
-    /// A root on which nothing is mounted any more is an empty folder. What was read of it was not
-    /// deleted.
+    /// Handles a root that is no longer a mount point. It then is an empty folder, but its files
+    /// were not deleted, so the listing counts as failed.
     pub(crate) fn heed_unmounted(&mut self, scopes: &[FileId], survey: &mut Survey) {
         let roots = std::sync::Arc::clone(&self.shared.roots);
         for root in roots.each() {
@@ -111,7 +111,7 @@ impl Conductor {
         }
     }
 
-    /// Keeps in mind which roots could not be listed.
+    /// Records which roots could not be listed.
     pub(crate) fn note_missing(&mut self, scopes: &[FileId], survey: &Survey) {
         for scope in scopes {
             if survey.failed.contains_key(&scope.root) {
@@ -122,7 +122,7 @@ impl Conductor {
         }
     }
 
-    /// True when a root that could not be listed can be listed again.
+    /// Returns true when a root that could not be listed is listable again.
     pub(crate) fn missing_is_back(&self) -> bool {
         let roots = &self.shared.roots;
         self.missing.iter().any(|root| {
@@ -132,7 +132,7 @@ impl Conductor {
         })
     }
 
-    /// How the roots stand now.
+    /// Returns the current state of all roots.
     pub(crate) fn root_states(&self) -> Vec<RootState> {
         let roots = &self.shared.roots;
         let state = |root: Root| match scan::listable(roots, root) {
@@ -144,8 +144,8 @@ impl Conductor {
         roots.each().into_iter().map(state).collect()
     }
 
-    /// A sentence when roots are gone of which something is shown. A folder of tasks that nobody
-    /// ever saw is not missed.
+    /// Message about missing roots whose content is shown. A task folder that was never seen is not
+    /// reported.
     pub(crate) fn lost_roots(&self, failed: &BTreeMap<Root, io::Error>) -> Option<String> {
         let roots = &self.shared.roots;
         let was_there = |root: Root| {
@@ -159,8 +159,8 @@ impl Conductor {
         (!lines.is_empty()).then(|| lines.join(" "))
     }
 
-    /// A directory that was removed and made again is not watched any more, whatever its name; nor
-    /// is one that was made while the system lost count.
+    /// Sets up the watches again after events were lost, or when a root was removed and recreated,
+    /// because the new directory is not watched.
     pub(crate) fn watch_new_roots(&mut self) {
         let Shared { roots, limits, inbox, watch, .. } = &self.shared;
         let dirs = roots.each().into_iter().filter_map(|root| roots.dir(root));

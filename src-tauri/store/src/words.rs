@@ -1,16 +1,15 @@
-//! Fills the full-text index in the background, newest runs first, in steps so short that live
-//! changes are not held up. Stops anywhere and goes on from there: each row counts how many of its
-//! pieces are in.
+//! Fills the full-text index in the background, newest runs first, in steps short enough not to
+//! delay live changes. Can stop anywhere and resume, because each row counts its indexed pieces.
 use super::blob::TextBlob;
 use super::index::{IndexError, Writer, text_of};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// How much text a step takes in when nothing else is to be done. Measured in bytes, because a busy
-/// machine would make steps that are measured in time small and their commits many.
+/// Number of bytes per step. Not a time limit, because on a busy machine that would lead to small
+/// steps with many commits.
 const STEP: usize = 4 << 20;
 
-/// Does one step, shorter when something presses. Returns how many runs were finished; none when
-/// there is nothing to do.
+/// Does one step, or a shorter one if other work is pressing. Returns the number of completed runs,
+/// or `None` when nothing is left.
 pub(crate) fn step(
     writer: &mut Writer,
     pressing: &dyn Fn() -> bool,
@@ -42,7 +41,7 @@ fn next(sql: &Connection) -> Result<Option<(i64, i64, i64)>, IndexError> {
         .optional()?)
 }
 
-/// What is left of a step.
+/// Remaining budget of a step.
 struct Left<'a> {
     bytes: usize,
     pressing: &'a dyn Fn() -> bool,
@@ -54,7 +53,7 @@ impl Left<'_> {
     }
 }
 
-/// Puts pieces of a run in until the step is over; returns how many of its pieces are in now.
+/// Indexes pieces of a run until the step is over. Returns the number of pieces indexed so far.
 fn fill(
     sql: &Connection,
     blob: &TextBlob,

@@ -1,11 +1,11 @@
-//! **Pure.** Whether a run that is not there would pass a filter. Only where it would stand is
-//! known of it; a filter that asks for anything else can say nothing about it.
+//! **Pure.** Decides if a run that does not exist would pass a filter. Only its position (task,
+//! system, model, variation, repeat) is known; a filter on anything else cannot be decided.
 use super::{Ask, Comparison, Filter, Key, Pattern, Token, Wanted};
 
-/// Where a run would stand.
+/// Position of a possible run.
 #[derive(Debug, Clone, Copy)]
 pub struct Slot<'a> {
-    /// What its task is called; runs may call it by more than one name.
+    /// Names of its task; runs may use more than one name for it.
     pub task: &'a [&'a str],
     /// System.
     pub system: &'a str,
@@ -13,15 +13,15 @@ pub struct Slot<'a> {
     pub model: &'a str,
     /// Variation, from 0.
     pub variation: u32,
-    /// What the variation is called.
+    /// Name of the variation.
     pub variation_name: Option<&'a str>,
     /// Repeat, from 1.
     pub repeat: u32,
 }
 
 impl Filter {
-    /// Whether every token asks where a run stands, and nothing of what only a run that is there
-    /// has.
+    /// Returns true when every token filters by position, and none by a property that only existing
+    /// runs have.
     pub fn asks_only_where(&self) -> bool {
         !self.invalid
             && self.tokens.iter().all(|token| {
@@ -35,7 +35,8 @@ impl Filter {
             })
     }
 
-    /// Whether a run would pass, as [`Filter::condition`] decides about those that are there.
+    /// Returns true when a run at this position would pass; agrees with [`Filter::condition`] for
+    /// existing runs.
     pub fn admits(&self, slot: &Slot<'_>) -> bool {
         !self.invalid
             && self.tokens.iter().all(|Token { negated, ask }| match ask {
@@ -70,8 +71,8 @@ fn is(key: Key, wanted: &Wanted, slot: &Slot<'_>) -> bool {
     }
 }
 
-/// The pieces in their order, the first at the beginning and the last at the end; the case of ASCII
-/// letters does not matter.
+/// Matches the pieces in order, the first at the start and the last at the end, ignoring ASCII
+/// case.
 fn like(Pattern(pieces): &Pattern, text: &str) -> bool {
     let lower = |text: &str| text.to_ascii_lowercase();
     let whole = lower(text);
@@ -95,7 +96,7 @@ mod tests {
     use proptest::prelude::*;
     use rusqlite::Connection;
 
-    /// What the index says of a row that stands there.
+    /// Returns the decision of the SQL condition for a row at this position.
     fn asked(filter: &Filter, slot: &Slot<'_>) -> bool {
         let sql = Connection::open_in_memory().unwrap();
         sql.execute_batch(

@@ -1,31 +1,32 @@
-//! **Pure.** Turns a filter into a question for the index, out of a fixed list of fragments. What
-//! was typed only ever becomes a parameter.
+//! **Pure.** Converts a filter into an SQL condition made of fixed fragments. User input only ever
+//! becomes a parameter.
 use super::keys::{Key, state_name};
 use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use touchstone_api::RunState;
 
-/// What stands after `WHERE`, and its parameters in order.
+/// Text for a `WHERE` clause, with its parameters in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    /// Made of fixed fragments only.
+    /// SQL made of fixed fragments only.
     pub sql: String,
-    /// One for each `?`.
+    /// One parameter for each `?`.
     pub params: Vec<Param>,
 }
 
-/// A parameter.
+/// SQL parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Param {
     /// Text.
     Text(String),
-    /// A number.
+    /// Number.
     Number(f64),
 }
 
-/// Files that are no transcripts are listed only when somebody asks for them. Alone, this is
-/// answered by the index of states.
+/// Hides files that are not transcripts unless the filter names them. Used alone, because SQLite
+/// then answers it with the index on states.
 const NO_OTHERS: &str = "state_order < 6";
-/// The same without that index, which would make every other condition fetch its rows one by one.
+/// Like [`NO_OTHERS`], but prevents SQLite from using the index on states, which would make every
+/// other condition fetch its rows one by one.
 const NO_OTHERS_AND: &str = "+state_order < 6";
 
 pub(super) fn condition(filter: &Filter) -> Condition {
@@ -41,8 +42,7 @@ pub(super) fn condition(filter: &Filter) -> Condition {
     let mut params = Vec::new();
     for Token { negated, ask } in &filter.tokens {
         let Ask::Value(key, wanted) = ask else { continue };
-        // A comparison with a missing value is neither true nor false; negation must take such runs
-        // in.
+        // A comparison with NULL is neither true nor false; negation must include such runs.
         sql.push_str(if *negated { " AND NOT coalesce((" } else { " AND coalesce((" });
         for (at, value) in wanted.iter().enumerate() {
             sql.push_str(if at == 0 { "" } else { " OR " });
@@ -97,8 +97,8 @@ macro_rules! stored {
     };
 }
 
-/// What is stored of a run; a row without a result of an evaluator is none of which it said
-/// anything.
+/// Condition on imported verdicts. A row whose result is `none` carries no statement of the
+/// evaluator.
 fn stored(pattern: &Pattern, ask: StoredAsk, params: &mut Vec<Param>) -> &'static str {
     params.push(Param::Text(whole(pattern)));
     match ask {
@@ -120,8 +120,8 @@ fn stored(pattern: &Pattern, ask: StoredAsk, params: &mut Vec<Param>) -> &'stati
     }
 }
 
-/// Which fragment compares the number of this key. The parser gives numbers only to keys that take
-/// them.
+/// Returns the fragment that compares the column of a numeric key. The parser produces numbers only
+/// for keys that accept them.
 fn compare(key: Key, by: Comparison) -> &'static str {
     match key {
         Key::Score => compare!("score", by),
@@ -205,13 +205,13 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
             push(whole);
             "CAST(variation AS TEXT) LIKE ? ESCAPE '\\' OR variation_name LIKE ? ESCAPE '\\'"
         }
-        // Nobody types whole paths: without a star, a part is enough.
+        // Users rarely type whole paths: without a star, a substring match is enough.
         Key::Path => {
             push(if pattern.0.len() == 1 { format!("%{whole}%") } else { whole });
             "path LIKE ? ESCAPE '\\'"
         }
-        // Each name stands between line feeds. A star between two letters can reach from one name
-        // into the next; that is rare and harmless.
+        // Names are stored between line feeds. A star between two letters can match across two
+        // names; that is rare and harmless.
         Key::Tool => {
             push(format!("%\n{whole}\n%"));
             "tools LIKE ? ESCAPE '\\'"
@@ -230,7 +230,7 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
     }
 }
 
-/// A text as it stands between the quotes of JSON.
+/// Returns a text escaped as the content of a JSON string, without the quotes.
 fn json_inside(text: &str) -> String {
     let json = serde_json::Value::from(text).to_string();
     json[1..json.len() - 1].to_owned()

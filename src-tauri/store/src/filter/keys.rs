@@ -1,7 +1,7 @@
-//! **Pure.** The keys of the filter: their names, what they take, and the words that explain them.
+//! **Pure.** Filter keys: their names, the values they accept, and their descriptions.
 use touchstone_api::RunState;
 
-/// A property of runs that a filter can ask for.
+/// Property of a run that a filter can test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Key {
     /// Task.
@@ -14,56 +14,56 @@ pub enum Key {
     State,
     /// Score.
     Score,
-    /// Whether that is good enough.
+    /// Score reaches the passing threshold.
     Passed,
-    /// What went wrong.
+    /// Error class.
     Class,
-    /// What a person says.
+    /// Review by a person.
     Review,
-    /// The scorer.
+    /// Scorer.
     Scorer,
-    /// What came of scoring.
+    /// Scoring state.
     Scoring,
     /// Number or name of the variation.
     Variation,
     /// Repeat.
     Repeat,
-    /// A tool that was called.
+    /// Name of a called tool.
     Tool,
     /// Path of the file.
     Path,
-    /// Whether the run was driven on.
+    /// Run received follow-up messages.
     Nudged,
-    /// Whether the run is a fork, or was continued by a person.
+    /// Run is a fork, or was continued by a person.
     Forked,
-    /// Whether expected calls are missing, and of which tool.
+    /// Expected calls are missing, optionally of a named tool.
     Missing,
-    /// Whether a tool call failed.
+    /// A tool call failed.
     Failed,
-    /// Whether there is an answer.
+    /// Run has an answer.
     Answer,
-    /// Assistant turns.
+    /// Number of assistant turns.
     Turns,
-    /// Tool calls.
+    /// Number of tool calls.
     Calls,
-    /// Tokens.
+    /// Number of tokens.
     Tokens,
-    /// Dollars.
+    /// Cost in dollars.
     Cost,
-    /// Time that was spent on it.
+    /// Active time.
     Seconds,
     /// Bytes on disk.
     Size,
-    /// What the files look like.
+    /// File layout.
     Layout,
-    /// What an evaluator is stored to have said.
+    /// Imported verdict of an evaluator.
     Stored,
 }
 
-/// What a key takes.
+/// Kind of value that a key accepts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Takes {
-    /// Text with stars.
+    /// Text with `*` wildcards.
     Text,
     /// One of [`STATES`].
     State,
@@ -71,27 +71,26 @@ pub enum Takes {
     Word(&'static [&'static str]),
     /// `yes` or `no`.
     Flag,
-    /// `yes`, `no`, or text with stars.
+    /// `yes`, `no`, or text with `*` wildcards.
     FlagOrText,
-    /// A number, with a comparison before it. The units it may carry, with what each is worth.
+    /// Number with an optional comparison sign. Holds the allowed units and their factors.
     Number(&'static [(&'static str, f64)]),
-    /// The name of an evaluator, with stars; then what came of it or a number, where that is asked
-    /// for.
+    /// Evaluator name with `*` wildcards, optionally followed by a result or a number comparison.
     Stored,
 }
 
-/// A key with all there is to say about it.
+/// Key with its name, description and accepted values.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyRule {
-    /// Which.
+    /// The key.
     pub key: Key,
-    /// As typed, without the colon.
+    /// Name in the filter language, without the colon.
     pub name: &'static str,
-    /// What it does, in a few words.
+    /// Short description.
     pub about: &'static str,
-    /// What it takes.
+    /// Accepted values.
     pub takes: Takes,
-    /// A token that can be written with it.
+    /// Example token.
     pub example: &'static str,
 }
 
@@ -123,7 +122,7 @@ const fn rule(
     KeyRule { key, name, about, takes, example }
 }
 
-/// Every key, in the order they should be offered.
+/// All keys, in the order of completion suggestions.
 pub const KEYS: [KeyRule; 27] = [
     rule(Key::Task, "task", Takes::Text, "task:refunds*", "the task"),
     rule(Key::System, "system", Takes::Text, "system:tool_calling", "the agent system"),
@@ -178,13 +177,13 @@ pub const KEYS: [KeyRule; 27] = [
     rule(Key::Layout, "layout", Takes::Text, "layout:prompt_ql", "what the files look like"),
 ];
 
-/// The rule of a key.
+/// Returns the rule of a key.
 pub fn key_rule(key: Key) -> &'static KeyRule {
-    // Every key is in the list (a test says so); the first stands in so that this can be total.
+    // A test ensures that every key is in the list; the fallback keeps this function total.
     KEYS.iter().find(|rule| rule.key == key).unwrap_or(&KEYS[0])
 }
 
-/// Every state, as the index and the filter write it.
+/// All states with their names in the index and in filters.
 pub const STATES: [(RunState, &str); 7] = [
     (RunState::Answered, "answered"),
     (RunState::NoAnswer, "no_answer"),
@@ -195,35 +194,36 @@ pub const STATES: [(RunState, &str); 7] = [
     (RunState::Other, "other"),
 ];
 
-/// The word for a state.
+/// Returns the name of a state.
 pub fn state_name(state: RunState) -> &'static str {
     STATES.iter().find(|(known, _)| *known == state).map_or("other", |(_, name)| name)
 }
 
-/// The state of a word; `-` may stand for `_`.
+/// Parses the name of a state, ignoring case. `-` is accepted for `_`.
 pub fn state_named(word: &str) -> Option<RunState> {
     let word = word.to_ascii_lowercase().replace('-', "_");
     STATES.iter().find(|(_, name)| *name == word).map(|(state, _)| *state)
 }
 
-/// The key with this name, ignoring case.
+/// Returns the key with this name, ignoring case.
 pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 
-/// The name that was most likely meant: one or two letters wrong, the beginning of a name, or a
-/// name with more letters after it.
+/// Suggests the most similar name: up to two edits away (one for words of three or four letters,
+/// none for shorter ones), a name that starts with the word, or a name followed by up to two extra
+/// letters.
 pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     nearest_within(word, names, 2)
 }
 
-/// Like [`nearest`], with at most so many letters wrong.
+/// Like [`nearest`], with at most `most` edits.
 pub(super) fn nearest_within<'a>(
     word: &str,
     names: impl Iterator<Item = &'a str>,
     most: usize,
 ) -> Option<&'a str> {
-    /// So many letters may be too much behind a name.
+    /// Maximum number of extra letters after a name.
     const MOST_BEHIND: usize = 2;
     let word: Vec<char> = word.to_lowercase().chars().take(40).collect();
     let allowed = match word.len() {
@@ -243,7 +243,7 @@ pub(super) fn nearest_within<'a>(
         .map(|(_, name)| name)
 }
 
-/// Letters to add, drop, change or swap with their neighbour to get from one word to the other.
+/// Edit distance, counting insertions, deletions, substitutions and swaps of neighbours.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
     for (i, row) in rows.iter_mut().enumerate() {

@@ -1,14 +1,14 @@
-//! **Pure.** What a person types to choose runs: words read into tokens, tokens printed again,
-//! tokens turned into conditions. Owns the grammar and the list of keys; knows nothing of how the
-//! index is asked or the text is searched.
+//! **Pure.** The filter language for choosing runs: parsing text into tokens, printing tokens, and
+//! converting tokens to conditions. Owns the grammar and the list of keys, but not the index query
+//! or the text search.
 //!
 //! ```text
 //! task:priority* model:o1,o3-mini -state:error calls:>=3 "refund requested" timeout
 //! ```
-//! Every token must hold. Commas mean or, a leading `-` or `!` means not, `*` stands for anything,
-//! quotes keep what is inside as it is. `score<0.5` is `score:<0.5`, for every key that takes a
-//! number. A word that is no token is text to be found in the transcript or in the name of the
-//! task, system or model. A filter with one invalid token matches no run.
+//! All tokens must match. Commas mean or, a leading `-` or `!` means not, `*` matches anything, and
+//! quotes take their content literally. `score<0.5` equals `score:<0.5`, for every key that takes a
+//! number. Any other word is text to find in the transcript or in the name of the task, system or
+//! model. A filter with one invalid token matches no run.
 
 mod admits;
 mod condition;
@@ -23,26 +23,26 @@ pub use print::typed;
 
 use touchstone_api::{Misread, RunState, StoredResult};
 
-/// What was understood of a filter.
+/// Parsed filter.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filter {
-    /// All of these must hold.
+    /// Tokens that must all match.
     pub tokens: Vec<Token>,
-    /// True when some of what was typed is invalid. Such a filter has no tokens and matches no run.
+    /// True when any part of the input is invalid. Such a filter has no tokens and matches no run.
     pub invalid: bool,
 }
 
-/// One thing that must hold, or must not.
+/// One condition, possibly negated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Token {
-    /// True when it must not hold. Runs without a value pass: what is not known to be `o1` is not
-    /// `o1`.
+    /// True when the condition must not match. Runs without a value pass: a run that is not known
+    /// to use `o1` passes `-model:o1`.
     pub negated: bool,
-    /// What.
+    /// The condition.
     pub ask: Ask,
 }
 
-/// What a token asks.
+/// Condition of a token.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Ask {
     /// The transcript contains this text.
@@ -51,47 +51,46 @@ pub enum Ask {
     Value(Key, Vec<Wanted>),
 }
 
-/// A value that is asked for.
+/// Value of a condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wanted {
     /// Text, ignoring the case of ASCII letters.
     Like(Pattern),
-    /// A state.
+    /// State.
     State(RunState),
-    /// One of the words that the key takes.
+    /// One of the words that the key accepts.
     Word(&'static str),
     /// Yes or no.
     Flag(bool),
-    /// A number on one side of another; finite and not negative.
+    /// Comparison with a number; finite and not negative.
     Number(Comparison, f64),
-    /// An evaluator, and what it is stored to have said.
+    /// Evaluator name and the condition on its imported verdict.
     Stored(Pattern, StoredAsk),
 }
 
-/// What an evaluator is asked to have said.
+/// Condition on an imported verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StoredAsk {
-    /// Anything, an error included.
+    /// Any verdict, including an error.
     Anything,
-    /// This came of it.
+    /// Verdict with this result.
     Result(StoredResult),
-    /// A number on one side of another.
+    /// Verdict with a number that compares like this.
     Number(Comparison, f64),
 }
 
-/// Text with gaps: the pieces between the stars. One piece means no star; never just one empty
-/// piece.
+/// Text with wildcards, split at the stars. One piece means no star; never a single empty piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern(pub Vec<String>);
 
-/// How numbers are compared.
+/// Number comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// `<`
     Less,
     /// `<=`
     AtMost,
-    /// `=`, or nothing.
+    /// `=`, or no sign.
     Equal,
     /// `>=`
     AtLeast,
@@ -100,24 +99,24 @@ pub enum Comparison {
 }
 
 impl Filter {
-    /// Reads what was typed. Returns a filter that matches no run, and the reasons, when any of it
-    /// is invalid.
+    /// Parses filter text. If any of it is invalid, returns a filter that matches no run, with the
+    /// reasons.
     pub fn parse(typed: &str) -> (Self, Vec<Misread>) {
         parse::parse(typed)
     }
 
-    /// Everything but the text, for the index to answer.
+    /// Returns the SQL condition for everything except the text tokens.
     pub fn condition(&self) -> Condition {
         condition::condition(self)
     }
 
-    /// Whether it says itself what becomes of forks and of runs that a person continued.
+    /// Returns true when the filter contains the key `forked`.
     pub fn names_forks(&self) -> bool {
         self.tokens.iter().any(|token| matches!(token.ask, Ask::Value(Key::Forked, _)))
     }
 
-    /// The same filter for statistics: it leaves forks and continued runs out, unless it says
-    /// itself what becomes of them.
+    /// Returns the filter for statistics: it excludes forks and continued runs, unless it uses the
+    /// key `forked` itself.
     #[must_use]
     pub fn for_statistics(mut self) -> Self {
         if !self.names_forks() {
@@ -127,7 +126,7 @@ impl Filter {
         self
     }
 
-    /// The texts, with whether each must be absent.
+    /// Iterates over the search texts, each with true when it must be absent.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         self.tokens.iter().filter_map(|token| match &token.ask {
             Ask::Text(text) => Some((text.as_str(), token.negated)),

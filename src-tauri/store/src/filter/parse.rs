@@ -1,5 +1,5 @@
-//! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; an invalid
-//! word makes a filter that matches no run, and a reason.
+//! **Pure.** Filter parser: characters to words, words to tokens. Never fails; an invalid word
+//! yields a filter that matches no run, and a reason.
 use super::keys::{KEYS, KeyRule, STATES, Takes, key_named, nearest, nearest_within, state_named};
 use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use crate::snippet::MAX_NEEDLE;
@@ -7,10 +7,10 @@ use touchstone_api::{Misread, StoredResult};
 
 /// Longer filters are invalid.
 const MAX_BYTES: usize = 8_192;
-/// Filters with more tokens, or with more values in one token, are invalid: the question to the
-/// index keeps a sane size.
+/// Filters with more tokens, or more values in one token, are invalid. This limits the size of the
+/// SQL query.
 const MAX_TOKENS: usize = 64;
-/// What stands between a key and a number, in the order in which they are looked for.
+/// Comparison signs between a key and a number, in matching order.
 const SIGNS: [(&str, Comparison); 5] = [
     ("<=", Comparison::AtMost),
     (">=", Comparison::AtLeast),
@@ -19,7 +19,7 @@ const SIGNS: [(&str, Comparison); 5] = [
     ("=", Comparison::Equal),
 ];
 
-/// A letter, and whether quotes make it stand for itself.
+/// Character, with true when quotes make it literal.
 #[derive(Clone, Copy)]
 struct Letter {
     char: char,
@@ -32,7 +32,7 @@ impl Letter {
     }
 }
 
-/// What stands between two spaces that are not in quotes.
+/// Text between two unquoted spaces.
 struct Word<'a> {
     typed: &'a str,
     letters: Vec<Letter>,
@@ -67,8 +67,9 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<Misread>) {
     (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
 }
 
-/// Why a key that stands alone before a word with a sign, or before a sign that no keyboard has, is
-/// no text to be found: it is a condition, torn by a space or written otherwise.
+/// Returns an error message for a condition split by a space (a lone key before a word that starts
+/// with a sign) or written with `≤` or `≥`. These are not searched as text, because they were most
+/// likely intended as conditions.
 fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
     let (negated, letters) = negation(&word.letters);
     let at = letters.iter().position(|letter| !letter.quoted && matches!(letter.char, '≤' | '≥'));
@@ -109,8 +110,8 @@ fn words(typed: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The first word, and how many bytes it takes. An open quote reaches to the end: the person is
-/// still typing.
+/// Returns the first word and its length in bytes. An open quote reaches to the end, because the
+/// user may still be typing.
 fn word(text: &str) -> (Word<'_>, usize) {
     let mut letters = Vec::new();
     let (mut quoted, mut has_quotes) = (false, false);
@@ -171,7 +172,8 @@ fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
     (!text.trim().is_empty()).then_some(Token { negated, ask: Ask::Text(text) })
 }
 
-/// A sign negates when a word or a quote follows; `->`, `!=` and `--` are text.
+/// Strips a leading negation sign. It negates only before a word or a quote; `->`, `!=` and `--`
+/// are text.
 fn negation(letters: &[Letter]) -> (bool, &[Letter]) {
     match letters {
         [sign, next, ..]
@@ -184,19 +186,19 @@ fn negation(letters: &[Letter]) -> (bool, &[Letter]) {
     }
 }
 
-/// A word with a key: what stands before the first colon or sign of a comparison, and after it. The
-/// value keeps the sign of a comparison and loses a colon.
+/// Word with a key, split at the first colon or comparison sign. The value keeps a comparison sign
+/// and loses a colon.
 struct Keyed<'a> {
     name: String,
     sign: char,
     value: &'a [Letter],
 }
 
-/// Said after the nearest right form of a token.
+/// Appended to the suggestion of a correct token.
 const IN_QUOTES: &str = "To search for the text, put it in quotes.";
 
-/// The token that was probably meant by a word whose key is unknown; none for a word that is more
-/// likely a text.
+/// Suggests a token for a word with an unknown key. Returns `None` for a word that is more likely
+/// search text.
 fn meant(name: &str, sign: char, value: &str) -> Option<String> {
     if let Some(rule) = name.strip_suffix('!').and_then(key_named)
         && sign == '='
@@ -207,8 +209,8 @@ fn meant(name: &str, sign: char, value: &str) -> Option<String> {
         return nearest(name, KEYS.iter().map(|rule| rule.name))
             .map(|near| format!("{near}:{value}"));
     }
-    // `count<limit` and `code=5` are found in transcripts, so only a slip of one letter before a
-    // number is taken for a key.
+    // `count<limit` and `code=5` occur in transcripts, so only a name with a single typo before a
+    // number is treated as a misspelled key.
     let numeric = KEYS.iter().filter_map(|rule| match rule.takes {
         Takes::Number(units) if number(value, units).is_some() => Some(rule.name),
         _ => None,
@@ -220,7 +222,7 @@ fn takes_numbers(rule: &KeyRule) -> bool {
     matches!(rule.takes, Takes::Number(_) | Takes::Stored)
 }
 
-/// None for a word whose beginning cannot be a key, not even a misspelled one.
+/// Returns `None` for a word whose start cannot be a key, not even a misspelled one.
 fn key_and_value(letters: &[Letter]) -> Option<Keyed<'_>> {
     let at = letters
         .iter()
@@ -233,7 +235,7 @@ fn key_and_value(letters: &[Letter]) -> Option<Keyed<'_>> {
 }
 
 fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wanted>, String> {
-    // Empty values are passed over: the person may be about to type the next.
+    // Empty values are skipped: the user may be about to type the next one.
     let given = letters.split(|letter| letter.is(',')).filter(|value| !value.is_empty());
     let wanted: Vec<Wanted> =
         given.take(MAX_TOKENS + 1).map(|value| one_value(rule, value)).collect::<Result<_, _>>()?;
@@ -251,7 +253,7 @@ fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wan
     Ok(wanted)
 }
 
-/// Refuses a comparison where text is expected.
+/// Parses a text value. Fails on a comparison sign.
 fn text_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
     if letters.first().is_some_and(|first| {
         SIGNS.iter().any(|(sign, _)| sign.len() == 1 && sign.starts_with(first.char))
@@ -300,7 +302,7 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
     }
 }
 
-/// The name of an evaluator, up to the first sign that no quotes hide, and what it said.
+/// Parses an evaluator name, up to the first unquoted sign, and the condition on its verdict.
 fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
     let at =
         letters.iter().position(|letter| ['=', '<', '>'].into_iter().any(|sign| letter.is(sign)));
@@ -377,7 +379,7 @@ fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
         .find_map(|(unit, worth)| digits.strip_suffix(unit).map(|digits| (digits, *worth)))
         .unwrap_or((&digits, 1.0));
     let number = digits.parse::<f64>().ok()? * worth;
-    // Adding zero turns -0 into 0, so that what is printed reads back as the same.
+    // Adding zero turns -0 into 0, so that the printed filter parses to an equal value.
     (number.is_finite() && number >= 0.0).then_some((by, number + 0.0))
 }
 

@@ -1,4 +1,4 @@
-//! **Pure.** Prints a filter so that reading it gives the same filter.
+//! **Pure.** Prints a filter such that parsing the output yields an equal filter.
 use super::keys::{Key, key_rule, state_name};
 use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use std::fmt::{Display, Formatter, Result};
@@ -6,8 +6,8 @@ use std::fmt::{Display, Formatter, Result};
 impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if self.invalid {
-            // Printed filters are keys of caches; no valid filter prints an unquoted colon without
-            // a key.
+            // Printed filters are cache keys. No valid filter prints an unquoted colon without a
+            // key.
             return f.write_str(":invalid");
         }
         for (at, token) in self.tokens.iter().enumerate() {
@@ -36,7 +36,7 @@ impl Display for Token {
 
 fn one_value(key: Key, value: &Wanted, f: &mut Formatter<'_>) -> Result {
     match value {
-        // A tool may be called `yes`.
+        // A tool may be called `yes`, so the pattern is quoted.
         Wanted::Like(Pattern(pieces)) if key == Key::Missing && pieces.len() == 1 => {
             f.write_str(&quoted(&pieces[0]))
         }
@@ -75,7 +75,7 @@ fn sign(by: Comparison) -> &'static str {
     }
 }
 
-/// A text as it has to be typed to stand for itself.
+/// Returns a text as a literal of the filter language, quoted where needed.
 pub fn typed(text: &str) -> String {
     let begins = |char: char| char.is_alphanumeric() || char == '_';
     let plain = text.starts_with(begins)

@@ -1,14 +1,14 @@
-//! **Pure.** One cell: what its runs come to, as the page sees it.
+//! **Pure.** Aggregates the runs of one overview cell.
 use super::{Fact, TaskRows, VariationRow};
 use touchstone_api::OverviewCell;
 use touchstone_scoring::standing::{Cell, Counted};
 use touchstone_scoring::stats::Resampling;
 
-/// Of a cell among hundreds that are drawn at a time, fifty pixels wide. What sums up a column is
-/// drawn as finely as in a report.
+/// Number of resamples for one of the hundreds of cells, each fifty pixels wide. Column totals use
+/// the full number, as in a report.
 const ROUGH: usize = 2_000;
 
-/// Runs of a cell as they are gathered, to be counted.
+/// Runs of a cell, collected for counting.
 #[derive(Default)]
 struct Gathering<'a> {
     counted: Vec<Counted<'a>>,
@@ -17,14 +17,14 @@ struct Gathering<'a> {
     forks: Vec<&'a Fact>,
 }
 
-/// The cell of one variation.
+/// Returns the cell of one variation.
 pub(super) fn of_row(row: &VariationRow, column: u16) -> Option<OverviewCell> {
     let mut cell = Gathering::default();
     cell.add("", 0, row, column);
     cell.close(rough())
 }
 
-/// The cell of a whole task.
+/// Returns the cell of a whole task.
 pub(super) fn of_task(task: &TaskRows, column: u16) -> Option<OverviewCell> {
     let mut cell = Gathering::default();
     for (number, row) in (0..).zip(&task.variations) {
@@ -33,7 +33,7 @@ pub(super) fn of_task(task: &TaskRows, column: u16) -> Option<OverviewCell> {
     cell.close(rough())
 }
 
-/// What all tasks come to.
+/// Returns the cell that aggregates all tasks.
 pub(super) fn of_column(tasks: &[TaskRows], column: u16) -> OverviewCell {
     let mut cell = Gathering::default();
     for task in tasks {
@@ -44,7 +44,7 @@ pub(super) fn of_column(tasks: &[TaskRows], column: u16) -> OverviewCell {
     cell.close(Resampling::default()).unwrap_or_default()
 }
 
-/// The cell of runs that are of no task: none repeats another.
+/// Returns the cell of runs without a task. None of them counts as a repeat of another.
 pub(super) fn of_loose(facts: &[Fact]) -> Option<OverviewCell> {
     let mut cell = Gathering::default();
     for (number, fact) in (0..).zip(facts) {
@@ -59,7 +59,8 @@ fn rough() -> Resampling {
 }
 
 impl<'a> Gathering<'a> {
-    /// Variations are told apart by their place in the task, whatever layouts call them.
+    /// Adds a variation's runs. Variations are numbered by their position in the task, independent
+    /// of the layouts' names for them.
     fn add(&mut self, task: &'a str, number: u32, row: &'a VariationRow, column: u16) {
         for fact in row.facts.of(column) {
             let place = Counted { task: Some(task), variation: Some(number), ..Counted::default() };

@@ -1,15 +1,15 @@
-//! **Pure.** What the suites expect of each column and is not there.
+//! **Pure.** Finds the runs that suites expect in each column and that do not exist.
 use super::gather::Gathering;
 use super::{Column, Holds};
 use crate::filter::{Filter, Slot};
 use crate::suites::{Task, Tasks};
 use touchstone_formats::{names as file_names, suite};
 
-/// More repeats than these are a slip of the keyboard, as for launches.
+/// Maximum repeat count. A larger one is considered a typing error, as in launches.
 const MOST_REPEATS: u32 = 1_000;
 
-/// Counts what is missing into the rows; returns how much it is, or none when the filter asks for
-/// more than where runs stand.
+/// Counts the missing runs into the rows and returns their number. Returns `None` when the filter
+/// uses keys other than the position of a run.
 pub(super) fn count_missing(
     gathered: &mut Gathering,
     columns: &[Column],
@@ -31,7 +31,7 @@ pub(super) fn count_missing(
     Some(missing)
 }
 
-/// Whether there is anything to ask this system.
+/// Returns true when the task has a prompt for this system.
 fn is_asked(task: &suite::Task, system: &str) -> bool {
     task.prompt(system).is_some_and(|prompt| !prompt.trim().is_empty())
 }

@@ -1,5 +1,4 @@
-//! **Pure.** Puts runs where they belong, one after the other: which column, which task, which
-//! variation.
+//! **Pure.** Sorts runs into columns, tasks and variations.
 use super::{
     Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow,
     cell, expected,
@@ -11,8 +10,8 @@ use std::sync::Arc;
 use touchstone_api::{Lineage, OverviewCell, RunState, ScoreStanding};
 use touchstone_scoring::standing::End;
 
-/// What a matrix wants to know of a run. Borrowed: there are many, and most of what they say was
-/// said before.
+/// Fields of a run that the matrix needs. Borrowed, because there are many runs and most values
+/// repeat.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
     /// Opaque id.
@@ -21,7 +20,7 @@ pub struct Seen<'a> {
     pub task: Option<&'a str>,
     /// Variation, from 0.
     pub variation: Option<u32>,
-    /// What the variation is called.
+    /// Name of the variation.
     pub variation_name: Option<&'a str>,
     /// Repeat, from 1.
     pub repeat: u32,
@@ -29,36 +28,37 @@ pub struct Seen<'a> {
     pub system: Option<&'a str>,
     /// Model.
     pub model: Option<&'a str>,
-    /// How it ended.
+    /// State.
     pub state: RunState,
-    /// What came of the scorer.
+    /// Scoring state.
     pub scoring: Option<ScoreStanding>,
-    /// How it is counted.
+    /// Outcome used for counting.
     pub end: End,
-    /// Whether a person said something of it.
+    /// True if the run has a review.
     pub reviewed: bool,
-    /// Made by somebody else, in a form that is only read: nothing more is expected of who made it.
+    /// True for layouts of other programs, which are only read. Their columns expect no further
+    /// runs.
     pub foreign: bool,
-    /// Whether it is a fork, or was continued by a person.
+    /// Kind of derived run, if it is a fork or was continued by a person.
     pub lineage: Option<Lineage>,
-    /// Which fork its file name says it is; 0 for none.
+    /// Fork number from the file name; 0 for none.
     pub fork: u32,
 }
 
-/// Runs while they are gathered.
+/// Collector of runs for a matrix.
 pub struct Gathering {
     suites: Arc<Tasks>,
     pub(super) tasks: Vec<GatheredTask>,
     by_id: HashMap<String, usize>,
-    /// By what runs call them.
+    /// Tasks by the names that runs use.
     by_name: HashMap<String, (usize, Option<Arc<Task>>)>,
     columns: Vec<GatheredColumn>,
     by_maker: HashMap<String, u16>,
-    /// System and model of the run at hand, as one text to look up.
+    /// Lookup key of the current run: system and model as one text.
     maker: String,
     loose: Loose,
     totals: Totals,
-    /// Forks and continued runs are counted like all others, because the filter names them.
+    /// Forks and continued runs count like all others, because the filter names them.
     with_forks: bool,
 }
 
@@ -73,14 +73,14 @@ pub(super) struct GatheredTask {
 struct GatheredColumn {
     system: Option<String>,
     model: Option<String>,
-    /// How many runs of tasks it has.
+    /// Number of runs that belong to tasks.
     runs: usize,
-    /// All of them are foreign.
+    /// True when all of its runs are foreign.
     foreign: bool,
 }
 
 impl Gathering {
-    /// Nothing yet, of the runs that pass a filter.
+    /// Creates an empty collector for the runs that pass a filter.
     pub fn new(suites: &Arc<Tasks>, filter: &Filter) -> Self {
         Self {
             suites: Arc::clone(suites),
@@ -96,7 +96,7 @@ impl Gathering {
         }
     }
 
-    /// Takes in a run. What is no run is left out.
+    /// Adds a run. Files that are not runs are ignored.
     pub fn add(&mut self, run: &Seen<'_>) {
         if run.state == RunState::Other {
             return;
@@ -138,8 +138,8 @@ impl Gathering {
         facts.0.push(fact);
     }
 
-    /// Everything that was gathered, with what the suites expect and is not there; `scorers` are
-    /// those that occur.
+    /// Builds the matrix and counts the runs that suites expect but that do not exist. `scorers`
+    /// are the scorers that occur.
     pub fn finish(mut self, filter: &Filter, scorers: Vec<String>) -> Matrix {
         let (columns, columns_left_out, moved) = chosen(std::mem::take(&mut self.columns));
         for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
@@ -160,8 +160,7 @@ impl Gathering {
         Matrix { suites, columns, columns_left_out, tasks, loose, scorers, totals: self.totals }
     }
 
-    /// The column of a run, as it is numbered until all are known. None when there are more than
-    /// anybody can look at.
+    /// Returns the provisional column number of a run. `None` when the numbers are exhausted.
     fn column(&mut self, run: &Seen<'_>) -> Option<u16> {
         self.maker.clear();
         for name in [run.system, run.model] {
@@ -211,13 +210,13 @@ impl Gathering {
         self.tasks.len() - 1
     }
 
-    /// What runs call a task.
+    /// Returns the names that runs use for a task.
     pub(super) fn names(&self, id: &str) -> Vec<String> {
         let task = self.by_id.get(id).and_then(|at| self.tasks.get(*at));
         task.map(|task| task.names.iter().cloned().collect()).unwrap_or_default()
     }
 
-    /// Numbers of repeats that forks take up in a column of a variation.
+    /// Returns the repeat numbers occupied by forks in a column of a variation.
     pub(super) fn taken_by_forks(&self, task: &Task, variation: u32, column: u16) -> Vec<u32> {
         let at = self.by_id.get(&task.suite.id).and_then(|at| self.tasks.get(*at));
         let row = at.and_then(|task| task.rows.get(&Place::Numbered(variation)));
@@ -228,7 +227,7 @@ impl Gathering {
         row.map(|row| [of(&row.facts), of(&row.forks)].concat()).unwrap_or_default()
     }
 
-    /// The row of a variation that a suite has.
+    /// Returns the row of a suite's variation, creating it if needed.
     pub(super) fn row(
         &mut self,
         task: &Task,
@@ -242,7 +241,7 @@ impl Gathering {
 }
 
 impl GatheredTask {
-    /// None when all its runs are in columns that are left out.
+    /// Converts to rows. Returns `None` when all runs are in columns that were left out.
     fn rows(self) -> Option<TaskRows> {
         let there = |row: &VariationRow| {
             !row.facts.0.is_empty() || !row.forks.0.is_empty() || !row.missing.is_empty()
@@ -263,7 +262,8 @@ impl GatheredTask {
 }
 
 impl Facts {
-    /// Puts runs into their columns, in an order that does not depend on when they were read.
+    /// Assigns the final columns and sorts the runs, independent of the order in which they were
+    /// added.
     fn close(&mut self, moved: &[Option<u16>]) {
         self.0.retain_mut(|fact| {
             let to = moved.get(usize::from(fact.column)).copied().flatten();
@@ -286,7 +286,7 @@ impl Totals {
             (End::Waiting, _) => &mut self.waiting,
             (End::Running, _) => &mut self.running,
             (End::Damaged, _) => &mut self.damaged,
-            // None: its task is not known.
+            // Without a scoring state, the task is unknown.
             (End::Unscored, Some(ScoreStanding::NoExpected) | None) => &mut self.no_expected,
             (End::Unscored, Some(ScoreStanding::Waiting)) => &mut self.unasked,
             (End::Unscored, _) => &mut self.unscored,
@@ -295,8 +295,8 @@ impl Totals {
     }
 }
 
-/// Columns in their order, how many were too many, and where each went. Runs without a task make
-/// none.
+/// Returns the final columns in order, the number of columns left out, and the new index of each.
+/// Columns without runs of a task are dropped.
 fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize, Vec<Option<u16>>) {
     let mut moved = vec![None; columns.len()];
     let mut all: Vec<(usize, GatheredColumn)> = columns.into_iter().enumerate().collect();
@@ -307,7 +307,7 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
     });
     let left_out = all.len().saturating_sub(MOST_COLUMNS);
     all.truncate(MOST_COLUMNS);
-    // What is not known stands last.
+    // Unknown systems and models come last.
     all.sort_by_key(|(_, column)| {
         let (system, model) = name(column);
         (system.is_none(), system, model.is_none(), model)
@@ -324,7 +324,7 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
     (columns, left_out, moved)
 }
 
-/// Which variation a run is of.
+/// Determines the variation of a run.
 fn place(run: &Seen<'_>, suite: Option<&Task>) -> Place {
     let number =
         suite.map_or(run.variation, |suite| suite.counted_as(run.variation, run.variation_name));
@@ -335,7 +335,7 @@ fn place(run: &Seen<'_>, suite: Option<&Task>) -> Place {
     }
 }
 
-/// What that is called, first of all by the suite.
+/// Returns the label of a variation, preferably from the suite.
 fn label(run: &Seen<'_>, suite: Option<&Task>, place: &Place) -> Option<String> {
     let number =
         if let Place::Numbered(number) = place { usize::try_from(*number).ok() } else { None };

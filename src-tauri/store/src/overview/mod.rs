@@ -1,10 +1,9 @@
-//! **Pure.** Runs as a matrix: tasks and their variations against systems with models. Owns where
-//! each run stands and what suites expect that is not there; what the runs of a cell come to is
-//! counted in `scoring::standing`, as for every report.
+//! **Pure.** Runs as a matrix: tasks with variations against systems with models. Owns the position
+//! of each run and the expected but missing runs. The statistics of a cell are computed in
+//! `scoring::standing`, as for every report.
 //!
-//! A matrix is made once of all runs that pass a filter, and asked for parts of it from then on:
-//! folding and scrolling gather nothing again. Only the cells of the rows in sight are worked out
-//! when they are asked for.
+//! A matrix is built once from all runs that pass a filter and then queried for parts: folding and
+//! scrolling do not collect the runs again. Cells are computed only for the visible rows.
 mod cell;
 mod expected;
 mod gather;
@@ -21,12 +20,12 @@ use std::sync::Arc;
 use touchstone_api::OverviewCell;
 use touchstone_scoring::standing::End;
 
-/// More columns than these are nothing to look at; those with the most runs are kept.
+/// Maximum number of columns; those with the most runs are kept.
 pub const MOST_COLUMNS: usize = 60;
 
-/// All runs that pass a filter, by where they stand.
+/// All runs that pass a filter, by position.
 pub struct Matrix {
-    /// The suites it was made with.
+    /// Suites that the matrix was built with.
     suites: Arc<Tasks>,
     columns: Vec<Column>,
     columns_left_out: usize,
@@ -37,7 +36,7 @@ pub struct Matrix {
     totals: Totals,
 }
 
-/// Counts of everything that passes.
+/// Totals over all runs that pass the filter.
 #[derive(Debug, Default, Clone, Copy)]
 struct Totals {
     runs: u64,
@@ -53,22 +52,22 @@ struct Totals {
     missing: Option<u64>,
 }
 
-/// A system with a model, and what all its tasks come to.
+/// System and model, with the aggregate over all tasks.
 struct Column {
     system: Option<String>,
     model: Option<String>,
-    /// None of its runs could be made here, so none is expected.
+    /// True when no run could have been made here, so that none is expected.
     foreign: bool,
     cell: OverviewCell,
 }
 
-/// A task with its variations.
+/// Task with its variations.
 struct TaskRows {
-    /// Id of its suite, or what its runs say.
+    /// Id of the suite, or the name from the runs.
     id: String,
-    /// What it is called instead.
+    /// Display name.
     label: Option<String>,
-    /// What its runs call it; its id when there are none.
+    /// Names used by its runs; the id when there are none.
     names: Vec<String>,
     variations: Vec<VariationRow>,
 }
@@ -76,16 +75,16 @@ struct TaskRows {
 struct VariationRow {
     place: Place,
     label: Option<String>,
-    /// Some of its runs say its name, and no number.
+    /// True when some runs give the name of the variation instead of a number.
     by_name: bool,
     facts: Facts,
-    /// Forks and continued runs, which count nowhere.
+    /// Forks and continued runs, which are not counted.
     forks: Facts,
-    /// How many runs are expected and not there, by column.
+    /// Number of missing runs, by column.
     missing: Vec<(u16, u32)>,
 }
 
-/// Which variation: by its number, or by its name where layouts have no numbers.
+/// Variation, by its number, or by its name in layouts without numbers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Numbered(u32),
@@ -93,37 +92,37 @@ enum Place {
     Unknown,
 }
 
-/// What of a run is kept.
+/// Fields kept of a run.
 struct Fact {
     column: u16,
     end: End,
     repeat: u32,
     reviewed: bool,
-    /// For a run that is left out: whether its file stands in the place of a repeat, and of what
-    /// kind it is.
+    /// Repeat slot that the run's file occupies.
     holds: Holds,
-    /// It is a fork or was continued by a person.
+    /// True for a fork or a run continued by a person.
     apart: bool,
     id: Box<str>,
 }
 
-/// What the file of a run stands for among the repeats of its variation.
+/// Repeat slot that a file occupies among the repeats of its variation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// The repeat that it is numbered as.
+    /// It is the repeat with its number.
     Repeat,
-    /// The number of a repeat, without being one: a fork from before forks had names of their own.
+    /// It occupies the number without being that repeat: an old fork, from before forks had their
+    /// own file names.
     Number,
-    /// Nothing.
+    /// It occupies no slot.
     Nothing,
 }
 
-/// Runs of one row, by column and within it by repeat.
+/// Runs of one row, ordered by column and repeat.
 #[derive(Default)]
 struct Facts(Vec<Fact>);
 
 impl Facts {
-    /// Those of one column.
+    /// Runs of one column.
     fn of(&self, column: u16) -> &[Fact] {
         let from = self.0.partition_point(|fact| fact.column < column);
         let until = self.0.partition_point(|fact| fact.column <= column);
@@ -131,8 +130,7 @@ impl Facts {
     }
 }
 
-/// Runs without a task. Those that say who made them may stand in a column; no column is there for
-/// their sake.
+/// Runs without a task. Those with a system and model appear in existing columns, but create none.
 #[derive(Default)]
 struct Loose {
     runs: u64,
@@ -160,7 +158,7 @@ impl<'a> From<&'a ScoredRun> for Seen<'a> {
     }
 }
 
-/// Whether runs of a layout are only read.
+/// Returns true for layouts that are only read, never written.
 fn is_foreign(layout: &str) -> bool {
     matches!(layout, "raw_answer" | "converted_answer" | "pass_rate" | "result_file" | "evaluation")
 }
@@ -183,7 +181,7 @@ impl VariationRow {
 }
 
 impl Matrix {
-    /// Gathers runs; `scorers` are those that occur.
+    /// Builds a matrix. `scorers` are the scorers that occur.
     pub fn of(
         runs: &[ScoredRun],
         suites: &Arc<Tasks>,
@@ -197,7 +195,7 @@ impl Matrix {
         gathering.finish(filter, scorers)
     }
 
-    /// Whether it was made with these suites, and not with those of before they changed.
+    /// Returns true when it was built with exactly these suites, not with an older version of them.
     pub fn is_of(&self, suites: &Arc<Tasks>) -> bool {
         Arc::ptr_eq(&self.suites, suites)
     }

@@ -1,5 +1,5 @@
-//! **Pure.** A part of a matrix as the page sees it: which rows there are under which folds, and
-//! their cells.
+//! **Pure.** Section of a matrix for the page: the visible rows under the current folds, and their
+//! cells.
 use super::{Loose, Matrix, Place, TaskRows, VariationRow, cell};
 use crate::filter::typed;
 use std::collections::HashSet;
@@ -7,10 +7,10 @@ use touchstone_api::{
     Misread, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow,
 };
 
-/// A part has at most this many rows.
+/// Maximum number of rows per section.
 const MAX_ROWS: u32 = 500;
 
-/// A row that is in sight.
+/// Visible row.
 enum Line<'a> {
     Task(&'a TaskRows, bool),
     Variation(&'a TaskRows, &'a VariationRow),
@@ -18,7 +18,7 @@ enum Line<'a> {
 }
 
 impl Matrix {
-    /// The rows that are asked for, with all heads.
+    /// Returns the requested rows, with all column heads.
     pub fn page(
         &self,
         request: &OverviewRequest,
@@ -141,7 +141,7 @@ fn of_variation(row: &VariationRow) -> String {
     }
 }
 
-/// The token for a value; for none, the one that only runs without a value pass.
+/// Filter token for a value. Without a value, the token that matches only runs lacking one.
 fn asked(key: &str, value: Option<&str>) -> String {
     value.map_or_else(|| format!("-{key}:*"), |value| format!("{key}:{}", typed(value)))
 }

@@ -1,4 +1,4 @@
-//! Rules of the matrix.
+//! Tests of the matrix.
 use super::Matrix;
 use crate::filter::Filter;
 use crate::query::ScoredRun;
@@ -14,9 +14,9 @@ use touchstone_api::{
 use touchstone_formats::suite;
 use touchstone_scoring::standing::Standing;
 
-/// A run as `task/variation system model repeat: what became of it`. A variation that is no number
-/// is a name; what became of it is a score, with `+` or `-` when somebody decided whether it is
-/// good enough, or a state.
+/// Parses a run from `task/variation system model repeat: outcome`. A variation that is not a
+/// number is a name. The outcome is a score, with `+` or `-` if it passed or failed a threshold, or
+/// a state.
 fn run(text: &str) -> ScoredRun {
     let (place, end) = text.split_once(": ").unwrap();
     let words: Vec<&str> = place.split(' ').collect();
@@ -74,7 +74,7 @@ fn run(text: &str) -> ScoredRun {
     }
 }
 
-/// Suites as `id: names of variations, × repeats`, asked of tool calling alone.
+/// Creates suites from (id, variation names, repeats), with a prompt for tool calling only.
 fn suites(texts: &[(&str, &[&str], u32)]) -> Arc<Tasks> {
     let task = |(id, variations, repeat): &(&str, &[&str], u32)| {
         let variation = |name: &&str| suite::Variation {
@@ -254,7 +254,7 @@ fn a_run_that_says_the_name_of_a_variation_stands_with_those_that_say_its_number
     ");
 }
 
-/// The task of these has a slash of its own.
+/// Parses a run whose task contains a slash.
 fn run_of_folder(text: &str) -> ScoredRun {
     let (place, rest) = text.split_once(' ').unwrap();
     let (task, variation) = place.rsplit_once('/').unwrap();
@@ -419,7 +419,7 @@ fn the_filters_of_a_row_and_a_column_take_in_just_their_runs() {
 }
 
 proptest! {
-    /// A column says what statistics and reports say of the same runs.
+    /// A column agrees with the statistics and reports of the same runs.
     #[test]
     fn a_column_is_counted_as_for_a_report(
         runs in prop::collection::vec("[abc]/[012x] s [mn] [123]: (1|0|0\\.5|0\\.25|1\\+|0-|error|waiting|unasked)", 0..40),
@@ -442,7 +442,7 @@ proptest! {
         }
     }
 
-    /// Whatever runs there are, each is in one cell, and rows and columns add up to the same.
+    /// Every run is counted in exactly one cell, and rows and columns have equal totals.
     #[test]
     fn every_run_is_counted_once(
         runs in prop::collection::vec(

@@ -1,12 +1,12 @@
-//! A run of the index as the counting of `scoring::standing` takes it: the one place that says what
-//! counts as a score.
+//! Conversion of indexed runs for the counting in `scoring::standing`. The only place that decides
+//! which runs count as scored.
 use super::ScoredRun;
 use touchstone_api::{RunState, ScoreStanding};
 use touchstone_scoring::standing::{Counted, End};
 
 impl ScoredRun {
-    /// The same run, to be counted. A system error is one whatever a scorer says; what a person
-    /// says is shown beside and counts nothing.
+    /// Converts the run for counting. A system error counts as an error regardless of the scorers.
+    /// Reviews by people are displayed separately and not counted.
     pub fn counted(&self) -> Counted<'_> {
         Counted {
             task: self.task.as_deref(),
@@ -26,7 +26,7 @@ impl ScoredRun {
     }
 }
 
-/// What became of a run, as it is counted.
+/// Outcome of a run, for counting.
 pub(super) fn end_of(
     state: RunState,
     scoring: Option<ScoreStanding>,

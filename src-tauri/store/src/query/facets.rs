@@ -1,22 +1,22 @@
-//! Which values occur, and how often. One walk over all runs, counted here: a grouping for each key
-//! would walk eight times.
+//! Values that occur for each filter key, with their counts. Counted in one pass over all runs,
+//! because one grouping per key would take eight passes.
 use crate::filter::{KEYS, Key, typed};
 use crate::index::{IndexError, Reader};
+use touchstone_api::{Facet, FacetValue, Facets};
 use rusqlite::Row;
 use std::collections::HashMap;
-use touchstone_api::{Facet, FacetValue, Facets};
 
-/// A key offers at most this many values: those with most runs.
+/// Maximum number of values per key; the most frequent are kept.
 const MAX_VALUES: usize = 200;
 
-/// Longer values are nothing anybody types.
+/// Longer values are not offered, because they are not practical to type.
 const MAX_VALUE: usize = 300;
 
 const ALL: &str = "SELECT task, system, model, state, variation, variation_name, layout, tools, missing_calls, \
                    nudges > 0, failed_calls > 0, has_answer, scorer, class, scoring, verdict, passed, \
                    verdict IS NOT NULL OR review_score IS NOT NULL, lineage IS NOT NULL FROM runs";
 
-/// Columns of the above that hold one text.
+/// Columns of the query above that hold a single text.
 const TEXTS: [(usize, Key); 9] = [
     (0, Key::Task),
     (1, Key::System),
@@ -56,7 +56,7 @@ pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
     Ok(Facets { keys: keys.collect() })
 }
 
-/// Evaluators that are stored to have said something, each followed by what came of it.
+/// Evaluators with imported verdicts, each followed by its results.
 fn stored(index: &Reader<'_>) -> Result<Vec<FacetValue>, IndexError> {
     const STORED: &str = "SELECT evaluator, result, count(DISTINCT run) FROM stored WHERE result <> 'none' GROUP BY 1, 2 ORDER BY 1, 2";
     let mut select = index.prepare_cached(STORED)?;
@@ -121,7 +121,7 @@ impl Counts {
         }
     }
 
-    /// Takes lists of names apart, of which there are few different ones.
+    /// Splits the lists of names. There are only few distinct lists.
     fn spread(&mut self) {
         let mut tools = HashMap::new();
         for (names, runs) in &self.tools {

@@ -1,34 +1,33 @@
-//! Finds runs that other programs wrote in layouts of their own, by the coordinates that a launch
-//! would give them.
+//! Finds runs that other programs wrote in their own layouts, by the coordinates that a launch
+//! would assign.
 use super::{IndexError, Reader};
 use crate::filter::state_named;
-use rusqlite::OptionalExtension as _;
 use touchstone_api::RunState;
+use rusqlite::OptionalExtension as _;
 
-/// A run in a layout that is read and never written: a benchmark folder, a raw answer, or one of
-/// many runs in a file.
+/// Run in a read-only layout: a benchmark folder, a raw answer, or one of many runs in a file.
 #[derive(Debug)]
-pub struct ForeignRun {
-    /// Task as the run names it: an id, or the folder of a suite.
-    pub task: String,
+pub(crate) struct ForeignRun {
+    /// Task as named by the run: an id, or the folder of a suite.
+    pub(crate) task: String,
     /// System; the method in answers of StableToolBench.
-    pub system: String,
+    pub(crate) system: String,
     /// Model.
-    pub model: String,
-    /// Variation, from 0, where the layout numbers them.
-    pub variation: Option<u32>,
-    /// Name of the variation, where the layout names them.
-    pub variation_name: Option<String>,
+    pub(crate) model: String,
+    /// Variation, from 0, for layouts that number them.
+    pub(crate) variation: Option<u32>,
+    /// Name of the variation, for layouts that name them.
+    pub(crate) variation_name: Option<String>,
     /// Repeat, from 1.
-    pub repeat: u32,
-    /// Where it is, as it is shown.
-    pub path: String,
-    /// How it ended.
-    pub state: RunState,
+    pub(crate) repeat: u32,
+    /// Display path.
+    pub(crate) path: String,
+    /// State.
+    pub(crate) state: RunState,
 }
 
-/// All of them that say of which task and model they are.
-pub fn foreign_runs(index: &Reader<'_>) -> Result<Vec<ForeignRun>, IndexError> {
+/// Returns all foreign runs with a task, a system and a model.
+pub(crate) fn foreign_runs(index: &Reader<'_>) -> Result<Vec<ForeignRun>, IndexError> {
     const FOREIGN: &str = "SELECT task, system, model, variation, variation_name, repeat, path, state FROM runs \
          WHERE (member IS NOT NULL OR layout IN ('benchmark_folder', 'raw_answer')) AND task IS NOT NULL AND model IS NOT NULL \
          AND system IS NOT NULL ORDER BY path";
@@ -48,8 +47,8 @@ pub fn foreign_runs(index: &Reader<'_>) -> Result<Vec<ForeignRun>, IndexError> {
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The id of the run that is listed with this path.
-pub fn run_at(index: &Reader<'_>, path: &str) -> Result<Option<String>, IndexError> {
+/// Returns the id of the run with this path.
+pub(crate) fn run_at(index: &Reader<'_>, path: &str) -> Result<Option<String>, IndexError> {
     Ok(index
         .prepare_cached("SELECT key FROM runs WHERE path = ?")?
         .query_row([path], |row| row.get(0))

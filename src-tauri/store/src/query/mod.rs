@@ -1,9 +1,9 @@
-//! Asks the index for pages of runs, in any order and under any filter. Owns the statements and
-//! what is remembered between two questions; knows nothing of how the index is filled.
+//! Queries for pages of runs, in any order and under any filter. Owns the SQL statements and the
+//! cache between queries; independent of the indexing.
 //!
-//! An order of all runs and the set of runs that pass a filter are worked out apart, each
-//! remembered, and merged: scrolling, sorting and filtering 100,000 runs are then a walk over
-//! numbers, and only the rows of one page are read.
+//! The order of all runs and the set of runs that pass a filter are computed and cached separately,
+//! and then merged. Scrolling, sorting and filtering 100,000 runs thus iterates over integers, and
+//! only the rows of one page are read.
 mod counted;
 mod facets;
 mod foreign;
@@ -17,8 +17,8 @@ mod scored;
 mod tests;
 mod trust;
 
-pub use foreign::{ForeignRun, foreign_runs, run_at};
-pub use run_set::RunSet;
+pub(crate) use foreign::{ForeignRun, foreign_runs, run_at};
+pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
 use super::filter::{Filter, Param};
@@ -28,48 +28,48 @@ use super::roots::FileId;
 use super::search::{self, Texts};
 use super::stored::{self, Stored};
 use super::suites::Shelf;
+use touchstone_api::{
+    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow,
+    RunsAround, ScoreDetail, Sort, Span,
+};
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use touchstone_api::{
-    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow,
-    RunsAround, ScoreDetail, Sort, Span,
-};
 
-/// How many runs before and after one a list that is worked through has at most.
+/// Maximum number of runs before and after a run in [`Lists::around`].
 pub const MOST_AROUND: usize = 2_000;
-/// A page has at most this many rows.
+/// Maximum number of rows per page.
 pub const MAX_ROWS: u32 = 500;
 
-/// What is remembered of one index.
+/// Query cache of one index.
 #[derive(Default)]
 pub struct Lists {
     remembered: Mutex<Remembered>,
     shelf: Arc<Shelf>,
 }
 
-/// The texts of a filter that runs must contain or must not.
+/// Parsed filter with its search texts.
 struct Asked {
     filter: Filter,
     texts: Texts,
 }
 
 impl Lists {
-    /// Of a folder with these suites.
+    /// Creates an empty cache for a folder with these suites.
     pub fn new(shelf: &Arc<Shelf>) -> Self {
         Self { shelf: Arc::clone(shelf), ..Self::default() }
     }
 
-    /// One page.
+    /// Returns one page of runs.
     pub fn list(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
         let (filter, misread) = Filter::parse(&request.filter);
         self.page(index, filter, misread, request)
     }
 
-    /// One page of the runs that statistics count: forks and continued runs are left out unless the
-    /// filter names them.
+    /// Returns one page of the runs that statistics count. Forks and continued runs are excluded
+    /// unless the filter uses the key `forked`.
     pub fn list_counted(
         &self,
         index: &Reader<'_>,
@@ -102,7 +102,8 @@ impl Lists {
         Ok(RunPage { total: ids.len() as u64, generation: index.generation(), rows, misread })
     }
 
-    /// Where a run stands in a list. A run that is not there has no place and no neighbours.
+    /// Returns the position of a run in a list, with its neighbours. All of them are `None` for a
+    /// run that is not in the list.
     pub fn locate(
         &self,
         index: &Reader<'_>,
@@ -123,8 +124,8 @@ impl Lists {
         })
     }
 
-    /// The ids of the runs of a list around one run, at most [`MOST_AROUND`] before and as many
-    /// after it. A run that is not in the list stands where it would in the order.
+    /// Returns the ids of the runs around one run, at most [`MOST_AROUND`] before and after it. A
+    /// run that is not in the list is located by its place in the order.
     pub fn around(
         &self,
         index: &Reader<'_>,
@@ -170,9 +171,10 @@ impl Lists {
         })
     }
 
-    /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that
-    /// were not understood. Scores are those of the scorer that is named, or of the first of each
-    /// task. Forks and continued runs are left out unless the filter names them.
+    /// Returns all runs that pass a filter, with the data for counting, ordered by path, and the
+    /// tokens that could not be parsed. Scores are those of the named scorer, or of the first
+    /// scorer of each task. Forks and continued runs are excluded unless the filter uses the key
+    /// `forked`.
     pub fn scored(
         &self,
         index: &Reader<'_>,
@@ -185,14 +187,14 @@ impl Lists {
         Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
     }
 
-    /// What evaluators are stored to have said of the runs that pass a filter.
-    pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
+    /// Returns the imported verdicts about the runs that pass a filter.
+    pub(crate) fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
         let passing = self.set(index, &Asked::new(Filter::parse(filter).0.for_statistics()))?;
         stored::of(index, &passing)
     }
 
-    /// How many runs pass a filter and are left out of statistics, because they are forks or were
-    /// continued by a person.
+    /// Number of runs that pass a filter but are excluded from statistics, because they are forks
+    /// or were continued by a person.
     pub fn forks_left_out(&self, index: &Reader<'_>, filter: &str) -> Result<u64, IndexError> {
         let filter = Filter::parse(filter).0;
         let all = self.set(index, &Asked::new(filter.clone()))?;
@@ -200,12 +202,12 @@ impl Lists {
         Ok(all.iter().count().saturating_sub(counted.iter().count()) as u64)
     }
 
-    /// Scorers that occur, those of most runs first.
+    /// Returns the scorers that occur, the most frequent first.
     pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
         scored::scorers(index)
     }
 
-    /// Returns what a scorer says besides its scores, by the ids of the runs.
+    /// Returns the details of a scorer beyond its scores, by run id.
     pub fn score_details(
         &self,
         index: &Reader<'_>,
@@ -214,7 +216,7 @@ impl Lists {
         scored::details(index, scorer)
     }
 
-    /// Scorers that occur, each with its versions.
+    /// Returns the scorers that occur, each with its versions.
     pub fn scorer_versions(
         &self,
         index: &Reader<'_>,
@@ -222,7 +224,7 @@ impl Lists {
         scored::versions(index)
     }
 
-    /// What can be asked, and which values occur.
+    /// Returns the filter keys with the values that occur.
     pub fn facets(&self, index: &Reader<'_>) -> Result<Arc<Facets>, IndexError> {
         if let Some(known) = self.remembered(index, |known| known.facets.clone()) {
             return Ok(known);
@@ -232,8 +234,8 @@ impl Lists {
         Ok(facets)
     }
 
-    /// Where a text is found: all hits of the newest run, then of the next. Tokens narrow the runs
-    /// down as in a list.
+    /// Searches for a text: all hits of the newest run first, then of the next. Other tokens
+    /// restrict the runs as in a list.
     pub fn search(
         &self,
         index: &Reader<'_>,
@@ -269,7 +271,7 @@ impl Lists {
         Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
     }
 
-    /// All runs in an order.
+    /// Returns all runs in an order.
     fn order(&self, index: &Reader<'_>, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
         if let Some(order) = self.remembered(index, |known| known.orders.get(&sort)) {
             return Ok(order);
@@ -278,7 +280,7 @@ impl Lists {
             .keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)))
     }
 
-    /// The runs that pass, in no order.
+    /// Returns the set of runs that pass.
     fn set(&self, index: &Reader<'_>, asked: &Asked) -> Result<Arc<RunSet>, IndexError> {
         let key = asked.filter.to_string();
         if let Some(set) = self.remembered(index, |known| known.passing.get(&key)) {
@@ -305,18 +307,19 @@ impl Lists {
     }
 }
 
-/// What of a filter is not understood.
-pub fn misread(filter: &str) -> Vec<Misread> {
+/// Returns the tokens of a filter that could not be parsed.
+pub(crate) fn misread(filter: &str) -> Vec<Misread> {
     Filter::parse(filter).1
 }
 
-/// The runs that pass a filter, in no order; none when it is invalid.
-pub fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+/// Returns the runs that pass a filter; empty when it is invalid.
+pub(crate) fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0))
 }
 
-/// The same without forks and continued runs, unless the filter names them.
-pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+/// Like [`runs_that_pass`], without forks and continued runs unless the filter uses the key
+/// `forked`.
+pub(crate) fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0.for_statistics()))
 }
 
@@ -326,10 +329,10 @@ impl Asked {
     }
 }
 
-/// The runs that pass, in no order.
+/// Evaluates a filter.
 fn passing(index: &Reader<'_>, asked: &Asked) -> Result<RunSet, IndexError> {
     let condition = asked.filter.condition();
-    // Only fixed fragments are put together here; what was typed is in the parameters.
+    // The SQL is assembled from fixed fragments only; user input is passed as parameters.
     let mut query =
         index.prepare_cached(&format!("SELECT id FROM runs WHERE {}", condition.sql))?;
     let mut rows = query.query(rusqlite::params_from_iter(condition.params))?;
@@ -349,18 +352,18 @@ impl ToSql for Param {
     }
 }
 
-/// The row of a number that is in a list, which was made from the same view of the index.
+/// Reads the row of an id. The id must come from the same snapshot of the index.
 fn row_of(index: &Reader<'_>, id: i64) -> Result<RunRow, IndexError> {
     Ok(index.prepare_cached(row::BY_ID)?.query_row([id], row::read_row)?)
 }
 
-/// The row of a run by the id that the page knows.
-pub fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>, IndexError> {
+/// Reads the row of a run by its public id.
+pub(crate) fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>, IndexError> {
     Ok(index.prepare_cached(row::BY_KEY)?.query_row([key], row::read_row).optional()?)
 }
 
-/// The rows of all runs of a task by one system with one model.
-pub fn rows_of(
+/// Reads the rows of all runs of a task by one system with one model.
+pub(crate) fn rows_of(
     index: &Reader<'_>,
     task: &str,
     system: &str,
@@ -371,17 +374,20 @@ pub fn rows_of(
     Ok(rows)
 }
 
-/// Paths of the forks whose files are named like repeats.
-pub fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, IndexError> {
+/// Returns the paths of forks whose files are named like repeats.
+pub(crate) fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, IndexError> {
     const FORKS: &str =
         "SELECT path FROM runs WHERE forked_from IS NOT NULL AND fork = 0 AND member IS NULL";
     let mut query = index.prepare_cached(FORKS)?;
     Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// Where a run comes from and which forks it has. Forks are in the order of their paths, at most
-/// `most` of them.
-pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLineage, IndexError> {
+/// Returns the origin of a run and its forks, ordered by path. At most `most` forks are listed.
+pub(crate) fn lineage(
+    index: &Reader<'_>,
+    row: &RunRow,
+    most: usize,
+) -> Result<RunLineage, IndexError> {
     const ORIGIN: &str = "SELECT key, path FROM runs WHERE path = ? AND member IS NULL";
     const FORKS: &str =
         "SELECT key, path, forked_step FROM runs WHERE forked_from = ? ORDER BY path";
@@ -400,11 +406,11 @@ pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLinea
     Ok(RunLineage { origin: origin.transpose()?, forks, fork_count: count })
 }
 
-/// What past runs took: task, system, model, turns, tokens, dollars.
+/// Effort of a past run: task, system, model, turns, tokens, dollars.
 pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
 
-/// What the runs of some tasks took that came to an end.
-pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
+/// Returns the effort of the completed runs of some tasks.
+pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
     const TOOK: &str = "SELECT system, model, turns, tokens, cost FROM runs \
                         WHERE task = ? AND member IS NULL AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
     let mut query = index.prepare_cached(TOOK)?;
@@ -427,9 +433,14 @@ pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, Ind
     Ok(all)
 }
 
-/// True when the file, as it is now, was read and is a run that ended with an answer. One that was
-/// cut off before it was closed is none, nor one that does not say how long it took: nobody knows.
-pub fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
+/// Returns true when the file was indexed in its current version and is an answered run. False for
+/// runs that were cut off before they were closed, and for runs without a duration, because these
+/// may be incomplete.
+pub(crate) fn is_answered(
+    index: &Reader<'_>,
+    file: &FileId,
+    stamp: &Stamp,
+) -> Result<bool, IndexError> {
     const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.unit = f.unit WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
                         AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' \
                         AND NOT r.unfinished AND r.seconds IS NOT NULL AND r.lineage IS NULL";

@@ -1,12 +1,12 @@
-//! All runs in one order, straight from the index that the column has. Runs without a value come
-//! last both ways, and ties are in the order of paths both ways, so groups of equal values are
-//! turned around as groups.
+//! Order of all runs, read from the SQL index of the column. Runs without a value come last in both
+//! directions, and ties are ordered by path in both directions, so descending order reverses groups
+//! of equal values, not single rows.
 use crate::index::{IndexError, Reader};
-use rusqlite::types::{Value, ValueRef};
 use touchstone_api::{Column, Sort};
+use rusqlite::types::{Value, ValueRef};
 
-/// The statement for each column: the value that orders, and everything in one covering index.
-/// Paths have no equals.
+/// Statement for a column: the id and the ordering value, answered by one covering index. Paths are
+/// unique.
 pub(super) const fn statement(column: Column) -> &'static str {
     match column {
         Column::Path => "SELECT id, id FROM runs ORDER BY path",
@@ -45,8 +45,7 @@ pub(super) fn order(index: &Reader<'_>, sort: Sort) -> Result<Vec<i64>, IndexErr
     Ok(arrange(&ids, &groups, sort.descending))
 }
 
-/// Puts groups of equal values, which come smallest first and with the missing one before all
-/// others, into their places.
+/// Arranges groups of equal values. The input is ascending, with missing values first.
 fn arrange(ids: &[i64], groups: &[(usize, bool)], descending: bool) -> Vec<i64> {
     let end = |at: usize| groups.get(at + 1).map_or(ids.len(), |(start, _)| *start);
     let mut ranges: Vec<_> =

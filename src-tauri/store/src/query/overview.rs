@@ -1,4 +1,4 @@
-//! Asks the index for what an overview is made of, and remembers what it came to.
+//! Loads the data of an overview from the index and caches the matrix.
 use super::counted::end_of;
 use super::{Asked, Filter, IndexError, Lists, Reader, RunSet, scored};
 use crate::overview::{Gathering, Matrix, Seen};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use touchstone_api::{Overview, OverviewRequest, RunState};
 
 impl Lists {
-    /// A part of the matrix of the runs that pass a filter.
+    /// Returns a section of the matrix of the runs that pass a filter.
     pub fn overview(
         &self,
         index: &Reader<'_>,
@@ -34,7 +34,7 @@ impl Lists {
     }
 }
 
-/// One walk over all runs; nothing of them is copied but where they stand and what they score.
+/// Builds the matrix in one pass over all runs. Copies only their positions and scores.
 fn gather(
     index: &Reader<'_>,
     suites: &Arc<Tasks>,
@@ -45,7 +45,7 @@ fn gather(
     const PLACE: &str = "r.id, r.key, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
          r.verdict IS NOT NULL OR r.review_score IS NOT NULL, r.member IS NOT NULL OR r.layout = 'raw_answer', \
          r.lineage, r.fork";
-    // Only fixed fragments are put together here; the name of the scorer is a parameter.
+    // The SQL is assembled from fixed fragments only; the scorer is passed as a parameter.
     let statement = match scorer {
         None => {
             format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL")
@@ -90,7 +90,7 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
     })
 }
 
-/// What a word of the index stands for, without a copy of it.
+/// Deserializes a word of the index without copying it.
 fn word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
     T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).ok()
 }

@@ -1,4 +1,5 @@
-//! **Pure.** What was worked out for one moment of the index. The next moment begins with nothing.
+//! **Pure.** Cache of query results for one snapshot of the index. Emptied when the snapshot
+//! changes.
 use super::RunSet;
 use super::trust::Known;
 use crate::overview::Matrix;
@@ -6,27 +7,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use touchstone_api::{Facets, Sort};
 
-/// Orders, sets and lists of one moment.
+/// Orders, sets and lists of one snapshot.
 #[derive(Default)]
 pub(super) struct Remembered {
     build: PathBuf,
     generation: u64,
-    /// All runs in an order.
+    /// All runs, by sort order.
     pub(super) orders: Recent<Sort, Vec<i64>>,
-    /// Runs that pass a filter.
+    /// Sets of runs that pass, by filter.
     pub(super) passing: Recent<String, RunSet>,
-    /// Both together.
+    /// Lists of runs, by filter and sort order.
     pub(super) lists: Recent<(String, Sort), Vec<i64>>,
     /// Values that occur.
     pub(super) facets: Option<Arc<Facets>>,
     /// Overviews, by filter and scorer.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
-    /// Who said what, by filter.
+    /// Rater agreement, by filter.
     pub(super) trusts: Recent<String, Known, 2>,
 }
 
 impl Remembered {
-    /// Forgets everything when it belongs to another moment.
+    /// Clears the cache when it belongs to a different snapshot.
     pub(super) fn of(&mut self, (build, generation): (&Path, u64)) {
         if self.generation != generation || self.build != build {
             *self = Self { build: build.to_owned(), generation, ..Self::default() };
@@ -34,7 +35,8 @@ impl Remembered {
     }
 }
 
-/// The few that were used last. With 100,000 runs a list takes up to 0.8 MB, an overview 8.
+/// Cache of the most recently used entries. With 100,000 runs, a list takes up to 0.8 MB and an
+/// overview 8 MB.
 pub(super) struct Recent<K, V, const KEPT: usize = 8>(Vec<(K, Arc<V>)>);
 
 impl<K: PartialEq, V, const KEPT: usize> Recent<K, V, KEPT> {

@@ -1,10 +1,10 @@
-//! Reads one row of the index into one row of the list.
+//! Reads a row of the index into a row of the list.
 use crate::filter::state_named;
+use touchstone_api::{RunRow, RunState, StoredCount};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
-use touchstone_api::{RunRow, RunState, StoredCount};
 
-/// The columns that [`read_row`] reads, in its order.
+/// Columns read by [`read_row`], in order.
 macro_rules! select {
     ($from:literal) => {
         concat!(
@@ -23,11 +23,11 @@ pub(super) const BY_PLACE: &str = select!(
     "FROM runs WHERE task = ? AND system = ? AND model = ? AND state_order < 6 ORDER BY path"
 );
 
-/// Reasons can quote what a provider sent, and a file can claim any model; a list shows their
-/// beginning.
+/// Length limits for reasons and names. A reason may quote a provider's response, and a file may
+/// contain any model name, so lists show only the start.
 const MAX_REASON: usize = 1_000;
 const MAX_NAME: usize = 300;
-/// Names of missing calls that a list shows.
+/// Maximum number of missing calls in a row.
 const MAX_CALLS: usize = 50;
 
 /// Reads the columns above.
@@ -85,7 +85,7 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     })
 }
 
-/// A column that holds a word of the rows' own, as it is written there.
+/// Reads a column that contains a serialized enum word.
 pub(super) fn word<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<T>> {
     let written: Option<String> = row.get(at)?;
     Ok(written.and_then(|word| serde_json::from_value(serde_json::Value::String(word)).ok()))

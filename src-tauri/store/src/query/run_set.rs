@@ -1,14 +1,13 @@
-//! **Pure.** A set of runs by their numbers in the index, one bit each: numbers are small and given
-//! out one after the other.
+//! **Pure.** Set of runs as a bitmap over their ids, which are small and consecutive.
 
-/// Runs.
+/// Set of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunSet {
+pub(crate) struct RunSet {
     bits: Vec<u64>,
 }
 
 impl RunSet {
-    /// Takes a run in. Numbers in the index are never negative; one that is belongs to no run.
+    /// Adds a run. Negative ids are ignored, because no run has one.
     pub(crate) fn insert(&mut self, id: i64) {
         let Ok(id) = usize::try_from(id) else { return };
         let (word, bit) = (id / 64, 1 << (id % 64));
@@ -18,28 +17,28 @@ impl RunSet {
         self.bits[word] |= bit;
     }
 
-    /// Leaves a run out.
+    /// Removes a run.
     pub(crate) fn remove(&mut self, id: i64) {
         if let Some(word) = usize::try_from(id).ok().and_then(|id| self.bits.get_mut(id / 64)) {
             *word &= !(1 << (id % 64));
         }
     }
 
-    /// Whether a run is in it.
+    /// Returns true when the set contains the run.
     pub(crate) fn contains(&self, id: i64) -> bool {
         usize::try_from(id)
             .is_ok_and(|id| self.bits.get(id / 64).is_some_and(|word| word & (1 << (id % 64)) != 0))
     }
 
-    /// All of them, in the order of their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = i64> {
+    /// Iterates over the ids in ascending order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
         let words = (0i64..).zip(self.bits.iter().copied());
         words.flat_map(|(word, bits)| {
             (0..64).filter(move |bit| bits & (1 << bit) != 0).map(move |bit| word * 64 + bit)
         })
     }
 
-    /// Those that are in both.
+    /// Returns the intersection.
     pub(crate) fn and(&self, other: &Self) -> Self {
         Self { bits: self.bits.iter().zip(&other.bits).map(|(a, b)| a & b).collect() }
     }

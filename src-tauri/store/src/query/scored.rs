@@ -1,5 +1,5 @@
-//! Runs with what counting needs of each: for the overview, statistics and reports. Owns the
-//! statement; counts nothing.
+//! Loads runs with the data for counting: for the overview, statistics and reports. Owns the
+//! statement, but not the counting.
 use super::row::word;
 use super::run_set::RunSet;
 use crate::filter::state_named;
@@ -9,18 +9,18 @@ use rusqlite::Row;
 use std::collections::{BTreeMap, HashMap};
 use touchstone_api::{FailureClass, Lineage, RunState, ScoreDetail, ScoreStanding, Verdict};
 
-/// A run, as it is counted.
+/// Run with the data for counting.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScoredRun {
     /// Opaque id, as in the list.
     pub id: String,
     /// File, relative to the output directory.
     pub path: String,
-    /// Task: its id when its suite is known, else as the files name it.
+    /// Task: its id if the suite is known, otherwise its name in the files.
     pub task: Option<String>,
-    /// Variation, from 0; also of files that only name it, when the suite is known.
+    /// Variation, from 0. Also set for files that only name it, if the suite is known.
     pub variation: Option<u32>,
-    /// What the variation is called; tells variations apart where no number is known.
+    /// Name of the variation. Distinguishes variations without a known number.
     pub variation_name: Option<String>,
     /// Repeat, from 1.
     pub repeat: u32,
@@ -28,51 +28,51 @@ pub struct ScoredRun {
     pub system: Option<String>,
     /// Model.
     pub model: Option<String>,
-    /// How it ended.
+    /// State.
     pub state: RunState,
-    /// Why it is in that state, when that needs a word.
+    /// Explanation of the state, if needed.
     pub reason: Option<String>,
-    /// What the files look like.
+    /// File layout.
     pub layout: String,
-    /// Assistant turns.
+    /// Number of assistant turns.
     pub turns: u32,
-    /// Tool calls.
+    /// Number of tool calls.
     pub tool_calls: u32,
-    /// Messages that were added to drive it on.
+    /// Number of follow-up messages.
     pub nudges: u32,
-    /// Of these, messages that a person sent.
+    /// Number of these messages that were sent by a person.
     pub follow_ups: u32,
-    /// Whether it is a fork, or was continued by a person.
+    /// Kind of derived run, if it is a fork or was continued by a person.
     pub lineage: Option<Lineage>,
-    /// Which fork of its repeat its file name says it is; 0 for none.
+    /// Fork number from the file name; 0 for none.
     pub fork: u32,
-    /// The path of the run it was copied from, when its file says.
+    /// Path of the original run, if the file states it.
     pub forked_from: Option<String>,
-    /// Tokens in and out, when known.
+    /// Input and output tokens, if known.
     pub tokens: Option<u64>,
-    /// Dollars, when known.
+    /// Cost in dollars, if known.
     pub cost: Option<f64>,
-    /// Seconds that were spent on it, when known.
+    /// Active time in seconds, if known.
     pub seconds: Option<f64>,
-    /// What came of the scorer; none when the task is not known, or has no such scorer.
+    /// Scoring state; `None` if the task is unknown or lacks this scorer.
     pub scoring: Option<ScoreStanding>,
-    /// The scorer.
+    /// Scorer.
     pub scorer: Option<String>,
     /// Score, from 0 to 1.
     pub score: Option<f64>,
-    /// Whether that is good enough.
+    /// True if the score reaches the threshold.
     pub passed: Option<bool>,
-    /// Why.
+    /// Reason for the score.
     pub score_reason: Option<String>,
-    /// What went wrong, as that scorer sees it.
+    /// Failure class according to the scorer.
     pub class: Option<FailureClass>,
-    /// Of what it was scored against; runs with different ones cannot be compared.
+    /// Hash of the scoring inputs. Runs with different fingerprints cannot be compared.
     pub fingerprint: Option<i64>,
-    /// What a person says.
+    /// Verdict of a review.
     pub verdict: Option<Verdict>,
-    /// A score that a person gave in place of the automatic one.
+    /// Score from a review, replacing the automatic one.
     pub review_score: Option<f64>,
-    /// The beginning of what that person noted, with a verdict or without one.
+    /// Start of the reviewer's note; may exist without a verdict.
     pub review_note: Option<String>,
 }
 
@@ -80,12 +80,12 @@ const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_nam
      r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
      r.follow_ups, r.lineage, r.fork, r.forked_from";
 
-/// What went wrong as the scorer sees it; of runs that have no such scorer, what is wrong whoever
-/// scores.
+/// Failure class according to the scorer. For runs without that scorer, only classes that do not
+/// depend on scoring.
 const CLASS: &str = "CASE WHEN s.run IS NOT NULL THEN s.class \
      WHEN r.state <> 'answered' AND r.class <> 'wrong_answer' THEN r.class END";
 
-/// In the order of the ids.
+/// Returns the scored runs among `ids`, ordered by path.
 pub(super) fn scored(
     index: &Reader<'_>,
     suites: &Tasks,
@@ -96,7 +96,7 @@ pub(super) fn scored(
     for id in ids {
         wanted.insert(*id);
     }
-    // Only fixed fragments are put together here; the name of the scorer is a parameter.
+    // The SQL is assembled from fixed fragments only; the scorer is passed as a parameter.
     let columns = if scorer.is_some() { &COLUMNS.replace("r.class", CLASS) } else { COLUMNS };
     let statement = match scorer {
         None => format!(
@@ -121,8 +121,8 @@ pub(super) fn scored(
     Ok(runs)
 }
 
-/// What people noted of the answers that runs have now, by the keys of the runs. Few runs are
-/// reviewed, so these are read at once.
+/// Returns the notes of valid reviews by run key. Few runs are reviewed, so all notes are read at
+/// once.
 fn notes(index: &Reader<'_>) -> Result<HashMap<String, String>, IndexError> {
     let mut query =
         index.prepare_cached("SELECT run, note FROM reviews WHERE note IS NOT NULL AND holds")?;
@@ -130,7 +130,8 @@ fn notes(index: &Reader<'_>) -> Result<HashMap<String, String>, IndexError> {
     Ok(notes.collect::<Result<_, _>>()?)
 }
 
-/// As its suite numbers it: files may name a task, and a variation, in more than one way.
+/// Normalizes the task and variation to the suite's numbering. Files may refer to both in more than
+/// one way.
 fn placed(mut run: ScoredRun, suites: &Tasks) -> ScoredRun {
     if let Some(task) = run.task.as_deref().and_then(|name| suites.get(name)) {
         run.variation = task.counted_as(run.variation, run.variation_name.as_deref());
@@ -139,7 +140,7 @@ fn placed(mut run: ScoredRun, suites: &Tasks) -> ScoredRun {
     run
 }
 
-/// Scorers that occur, those of most runs first.
+/// Returns the scorers that occur, the most frequent first.
 pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
     let mut query = index.prepare_cached(
         "SELECT scorer FROM scores GROUP BY scorer ORDER BY count(*) DESC, scorer",
@@ -148,7 +149,7 @@ pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
     Ok(names.collect::<Result<_, _>>()?)
 }
 
-/// Returns what a scorer says besides its scores, by the ids of the runs.
+/// Returns the details of a scorer beyond its scores, by run id.
 pub(super) fn details(
     index: &Reader<'_>,
     scorer: &str,
@@ -162,7 +163,7 @@ pub(super) fn details(
     Ok(query.query_map([scorer], of)?.map(|row| row.map(read)).collect::<Result<_, _>>()?)
 }
 
-/// Scorers that occur, each with its versions.
+/// Returns the scorers that occur, each with its versions.
 pub(super) fn versions(index: &Reader<'_>) -> Result<BTreeMap<String, Vec<u32>>, IndexError> {
     let mut query = index
         .prepare_cached("SELECT DISTINCT scorer, version FROM scores ORDER BY scorer, version")?;

@@ -1,4 +1,4 @@
-//! Rules of the list.
+//! Tests of the list.
 use super::order::statement;
 use super::*;
 use crate::shelf::{Book, Shelf, paths, request};

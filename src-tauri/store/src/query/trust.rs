@@ -1,4 +1,4 @@
-//! Asks the index who said what of which run, and remembers what it came to.
+//! Loads the verdicts of all raters from the index and caches their agreement.
 use super::{Filter, IndexError, Lists, Reader, RunSet};
 use crate::judgements::{self, Kept};
 use crate::reviews::{beginning, is_judged};
@@ -14,23 +14,23 @@ use touchstone_formats::review::Verdict as Word;
 use touchstone_scoring::judges;
 use touchstone_scoring::trust::Says;
 
-/// Runs of a pair that are shown by name.
+/// Maximum number of listed disagreements of a pair.
 const SHOWN: usize = 300;
 
-/// What was gathered, and what it comes to.
+/// Collected verdicts and the agreement computed from them.
 pub(super) struct Known {
     said: Said,
     trust: Trust,
 }
 
 impl Lists {
-    /// Who said something of the runs that pass a filter, and how far each two agree.
+    /// Returns the raters of the runs that pass a filter and the agreement of each pair.
     pub fn trust(&self, index: &Reader<'_>, filter: &str) -> Result<Trust, IndexError> {
         Ok(self.known(index, filter)?.trust.clone())
     }
 
-    /// The agreement of two raters with the runs on which they disagree; none when one of them is
-    /// not there.
+    /// Returns the agreement of two raters and the runs on which they disagree. `None` when one of
+    /// them has no verdicts.
     pub fn agreement(
         &self,
         index: &Reader<'_>,
@@ -54,8 +54,8 @@ impl Lists {
         Ok(Some(pair))
     }
 
-    /// The files of judgements of the runs that pass a filter and cannot be read: how many, and a
-    /// sentence.
+    /// Returns the number of unreadable judgement files of the runs that pass a filter, with a
+    /// message.
     pub fn unreadable(
         &self,
         index: &Reader<'_>,
@@ -82,8 +82,7 @@ impl Lists {
     }
 }
 
-/// One walk over what was said; runs of which nobody said anything are not looked at, but for their
-/// number.
+/// Collects all verdicts in one pass. Runs without verdicts are only counted.
 fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
     const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same, v.least \
                         FROM reviews v JOIN runs r ON r.key = v.run WHERE v.problem IS NULL";
@@ -104,7 +103,7 @@ fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
     }
     let stored = stored(index, passing, &mut runs)?;
     automatic(index, &mut said, (passing, &runs))?;
-    // Those that were asked here have their places first.
+    // Raters of this workspace come before imported ones.
     for (evaluator, run, verdict) in stored {
         if let Some(seat) = said.seat_of_stored(&evaluator) {
             said.add(run, seat, verdict);
@@ -117,8 +116,7 @@ fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
     Ok(said.finish())
 }
 
-/// What evaluators are stored to have said of these runs. Whether that passes is as their files
-/// have it.
+/// Returns the imported verdicts of these runs. Passing is decided as in their files.
 fn stored(
     index: &Reader<'_>,
     passing: &RunSet,
@@ -145,7 +143,7 @@ fn stored(
             }
         };
         let verdict = passed.map_or(Verdict::Unread, counts);
-        // A verdict beside an error is one all the same, and each run is counted once.
+        // A verdict next to an error still counts, and each run counts once per evaluator.
         let of_run = all.iter_mut().rev().take_while(|(_, its, _)| *its == run);
         match of_run.into_iter().find(|(known, ..)| *known == name) {
             Some((.., known)) if !outweighs(*known, verdict) => *known = verdict,
@@ -156,7 +154,7 @@ fn stored(
     Ok(all)
 }
 
-/// The files of judgements of these runs that cannot be read: how many, and a sentence.
+/// Returns the number of unreadable judgement files of these runs, with a message.
 fn unreadable(index: &Reader<'_>, passing: &RunSet) -> Result<Option<(u64, String)>, IndexError> {
     const BROKEN: &str = "SELECT r.id, v.path FROM reviews v JOIN runs r ON r.key = v.run \
                           WHERE v.problem IS NOT NULL ORDER BY v.path";
@@ -186,8 +184,8 @@ fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
     Ok(row.get_ref(at)?.as_str_or_null().ok().flatten().unwrap_or_default())
 }
 
-/// What still holds of a review is in the row of its run; what is not there was said of another
-/// answer.
+/// Adds a review. A valid one is in the row of the run; otherwise the review was of another answer
+/// and counts as stale.
 fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
     let score: Option<f64> = row.get(2)?;
     let says = match Word::of(text(row, 1)?) {
@@ -206,7 +204,7 @@ fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Of what the same judge said more than once, the last that holds and was read counts.
+/// Adds judgements. If a judge gave several, the last valid and readable one counts.
 fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str)) {
     let mut verdicts: Vec<(u16, Verdict)> = Vec::new();
     for one in Kept::all(judged, same, least) {
@@ -239,7 +237,8 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str
     }
 }
 
-/// What cannot be read does not take away what was, and what does not hold takes away nothing.
+/// Returns true when the earlier verdict takes precedence. An unreadable verdict does not replace a
+/// counted one, and a stale verdict replaces none.
 fn outweighs(earlier: Verdict, later: Verdict) -> bool {
     match later {
         Verdict::Counts(..) => false,
@@ -248,8 +247,8 @@ fn outweighs(earlier: Verdict, later: Verdict) -> bool {
     }
 }
 
-/// What the first scorer says, unless that is a judge: of the runs of which somebody else said
-/// something, and of how many in all.
+/// Adds the verdicts of the first scorer, unless it is a judge. Only runs with other verdicts are
+/// added; the total number of scored runs is recorded.
 fn automatic(
     index: &Reader<'_>,
     said: &mut Said,
@@ -278,7 +277,7 @@ fn automatic(
     Ok(())
 }
 
-/// A run on which two disagree, with the reasons of both.
+/// Builds the entry for a run on which two raters disagree, with both reasons.
 fn disagreement(
     index: &Reader<'_>,
     run: i64,

@@ -1,5 +1,4 @@
-//! A file of what people or judges say of a run, as it turned out to be, and how it is kept in the
-//! index.
+//! Content of a review or judgement file, and its storage in the index.
 use super::super::index::IndexError;
 use super::super::judgements;
 use super::super::look::is_settled;
@@ -7,25 +6,25 @@ use super::super::open::{self, Refused, Stamp};
 use super::super::reconcile::Found;
 use super::super::roots::{FileId, Roots};
 use super::{MOST, Wrong, is_judged, read};
-use rusqlite::{Connection, OptionalExtension as _, params};
 use touchstone_clock as clock;
+use rusqlite::{Connection, OptionalExtension as _, params};
 use touchstone_formats::review::{self, Review};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// As much of a note is kept in the index; the rest is in the file.
+/// Maximum length of a note in the index, in characters. The full text is in the file.
 const NOTE: usize = 600;
 
-/// What a file of a review turned out to be.
+/// Result of reading a review or judgement file.
 pub(super) enum Taken {
     Gone,
     Unread { stamp: Stamp, wrong: Wrong },
     Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<Said, Wrong> },
 }
 
-/// What stands in a file.
+/// Parsed content.
 pub(super) enum Said {
     Person(Review),
-    /// As it is kept in the index.
+    /// Judgements, as stored in the index.
     Judges(String),
 }
 
@@ -58,7 +57,7 @@ impl Taken {
         }
     }
 
-    /// Keeps it in the index; true when it says something else than before.
+    /// Stores the content in the index. Returns true when it changed.
     pub(super) fn put(self, sql: &Connection, file: &FileId) -> Result<bool, IndexError> {
         let (stamp, settled, hash, read) = match self {
             Taken::Gone => {
@@ -105,7 +104,7 @@ impl Taken {
     }
 }
 
-/// The beginning of a text, for the index.
+/// Shortens a text for the index.
 pub(crate) fn beginning(text: &str) -> String {
     let text = text.trim();
     let mut cut: String = text.chars().take(NOTE).collect();

@@ -1,5 +1,5 @@
-//! Questions to the programs of scorers that wait for an answer, or had none the last time. What
-//! came of running one is handed back as [`super::write::Kept`].
+//! Requests to scorer programs that are pending or failed the last time. Results are returned as
+//! [`super::write::Kept`].
 use super::companions::beside;
 use super::measure::Place;
 use crate::index::{IndexError, Reader};
@@ -11,24 +11,24 @@ use std::sync::Arc;
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{Need, Scorer};
 
-/// One question: the same for all runs with the same answer.
+/// Request to a scorer program; shared by all runs with the same answer.
 #[derive(Debug, Clone)]
-pub struct Awaited {
-    /// What stands for it.
-    pub ask: i64,
-    /// The scorer with its options.
-    pub scorer: Scorer,
-    /// The program.
-    pub program: FileId,
-    /// What was expected.
-    pub expected: Arc<Value>,
-    /// The answer, as JSON with numbers as written.
-    pub answer: String,
+pub(crate) struct Awaited {
+    /// Hash of the request.
+    pub(crate) ask: i64,
+    /// Scorer with its options.
+    pub(crate) scorer: Scorer,
+    /// Program file.
+    pub(crate) program: FileId,
+    /// Expected answer.
+    pub(crate) expected: Arc<Value>,
+    /// Answer as JSON, with numbers as written.
+    pub(crate) answer: String,
 }
 
-/// The next questions after one, of the runs that are wanted; the place to go on from, when there
-/// may be more.
-pub fn awaited(
+/// Returns up to `most` pending requests of the wanted runs, after the given one. Also returns the
+/// position to continue from, if there may be more.
+pub(crate) fn awaited(
     index: &Reader<'_>,
     (tasks, roots): (&Tasks, &Roots),
     wanted: &RunSet,
@@ -55,8 +55,8 @@ pub fn awaited(
     Ok((all, None))
 }
 
-/// Nothing for a row whose suite has just changed: it is about to be measured against something
-/// else.
+/// Builds a request. Returns `None` for a row whose suite has just changed, because it is about to
+/// be rescored.
 fn one(row: &Row<'_>, ask: i64, tasks: &Tasks, roots: &Roots) -> rusqlite::Result<Option<Awaited>> {
     let (task, variation): (Option<String>, Option<u32>) = (row.get(4)?, row.get(5)?);
     let name: Option<String> = row.get(6)?;

@@ -1,23 +1,23 @@
-//! Files that suites name: gold answers, programs of scorers, and the ids of queries that are
-//! meant. Owns reading each once and noticing that one changed.
+//! Files that suites refer to: gold answers, scorer programs, and lists of query ids. Reads each
+//! file once and detects changes.
+use touchstone_clock as clock;
 use crate::look::is_settled;
 use crate::open::{self, Stamp};
 use crate::roots::{FileId, Roots};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use touchstone_clock as clock;
 use touchstone_formats::stabletoolbench::filter::Ids;
 use touchstone_formats::suite::ground_truth;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Larger ones are not read.
+/// Maximum file size.
 const MAX_FILE: u64 = 32 << 20;
 
-/// What a gold answer is, or why there is none.
+/// Gold answer, or the reason it cannot be read.
 pub(crate) type Gold = Result<Arc<Value>, String>;
 
-/// The files that were read.
+/// Cache of referenced files.
 #[derive(Debug, Default)]
 pub(crate) struct Companions {
     files: BTreeMap<FileId, Companion>,
@@ -26,16 +26,16 @@ pub(crate) struct Companions {
 #[derive(Debug)]
 struct Companion {
     stamp: Option<Stamp>,
-    /// False when it was read so soon after its last change that the next change may bear the same
-    /// stamp.
+    /// False when the file was read so soon after its last change that another change may produce
+    /// the same stamp.
     settled: bool,
-    /// Of its content, or why that could not be read.
+    /// Hash of the content, or the reason it could not be read.
     hash: Result<u64, String>,
     gold: Option<Gold>,
 }
 
 impl Companions {
-    /// The gold answer in a file.
+    /// Returns the gold answer in a file.
     pub(crate) fn gold(&mut self, roots: &Roots, file: &FileId) -> Gold {
         if let Some(gold) = self.files.get(file).and_then(|known| known.gold.clone()) {
             return gold;
@@ -51,22 +51,22 @@ impl Companions {
         gold
     }
 
-    /// The ids of the queries that are meant, or why they cannot be read; none when there is no
-    /// such file.
+    /// Returns the list of query ids, or the reason it cannot be read. `None` when the file does
+    /// not exist.
     pub(crate) fn ids(&mut self, roots: &Roots, file: &FileId) -> Option<Result<Ids, String>> {
         let value = self.gold(roots, file);
         let there = self.files.get(file).is_some_and(|known| known.stamp.is_some());
         there.then(|| value.and_then(|value| Ids::of(&value).map_err(|error| error.message)))
     }
 
-    /// The hash of a program.
+    /// Returns the hash of a program.
     pub(crate) fn program(&mut self, roots: &Roots, file: &FileId) -> Result<u64, String> {
         let known = self.files.entry(file.clone()).or_insert_with(|| look(roots, file).0);
         known.hash.clone()
     }
 
-    /// Looks at the files within the scopes again; says which have another content now. What was
-    /// known of those is forgotten.
+    /// Checks the files within the scopes. Returns those with changed content and drops them from
+    /// the cache.
     pub(crate) fn changed(&mut self, roots: &Roots, scopes: &[FileId]) -> BTreeSet<FileId> {
         let mut changed = BTreeSet::new();
         for (file, known) in &mut self.files {
@@ -90,7 +90,7 @@ impl Companions {
         changed
     }
 
-    /// Forgets what nobody names any more.
+    /// Drops files that no suite refers to.
     pub(crate) fn keep(&mut self, named: &BTreeSet<&FileId>) {
         self.files.retain(|file, _| named.contains(file));
     }
@@ -107,10 +107,10 @@ fn look(roots: &Roots, file: &FileId) -> (Companion, Vec<u8>) {
     (Companion { stamp, settled, hash, gold: None }, content.unwrap_or_default())
 }
 
-/// The file that a path in a suite names; none when it leads out of the root.
+/// Resolves a path in a suite. `None` when it leads out of the root.
 pub(crate) fn beside(roots: &Roots, suite: &FileId, path: &str) -> Option<FileId> {
     let file = below(suite, path)?;
-    // One root may lie in the other; a file is named as the watch names it.
+    // One root may be inside the other; files are identified as by the file watcher.
     Some(roots.path(&file).and_then(|path| roots.locate(&path)).unwrap_or(file))
 }
 

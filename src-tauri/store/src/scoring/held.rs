@@ -1,4 +1,4 @@
-//! What the index holds of a run so that it can be measured without its files.
+//! Run data stored in the index, sufficient to score the run without its files.
 use super::measure::Evidence;
 use crate::blob::TextBlob;
 use crate::filter::state_named;
@@ -11,35 +11,34 @@ use touchstone_formats::run::{Kept, Told};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::stabletoolbench::answers::GAVE_UP_REASON;
 
-/// A run, as far as scorers ask.
+/// Run data for scoring.
 #[derive(Debug, Default)]
 pub(crate) struct Held {
     state: Option<RunState>,
     reason: Option<String>,
     pub(crate) answer: Option<Kept>,
-    /// Why no answer was found, where the files give none of their own; empty when one was, or
-    /// nobody knows.
+    /// Reason no answer was found, for files without a definite answer; empty when one was found or
+    /// the reason is unknown.
     unfound: Option<String>,
     sought: Sought,
-    /// The tag that the answer was found in.
+    /// Tag in which the answer was found.
     tag: Option<String>,
     calls: Vec<(String, bool)>,
     told: Option<Told>,
-    /// Where the last message of the model stands in the text of all runs.
+    /// Offset of the model's last message in the text of all runs.
     said_at: u64,
     said_len: usize,
 }
 
 impl Held {
-    /// Of the run with this number.
+    /// Loads the data of a run by its row id.
     pub(crate) fn load(sql: &Connection, run: i64) -> Result<Self, IndexError> {
         const SELECT: &str = "SELECT r.state, r.reason, r.text_offset, a.lenient, a.calls, a.said_at, a.said_len, a.answer, a.told, a.unfound, a.tag, a.sought \
                               FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.id = ?";
         Ok(sql.prepare_cached(SELECT)?.query_row([run], read).optional()?.unwrap_or_default())
     }
 
-    /// The last message of the model; the text of all runs is opened when it is needed for the
-    /// first time.
+    /// Returns the model's last message. Opens the text of all runs on first use.
     pub(crate) fn said(
         &self,
         texts: &mut Option<TextBlob>,
@@ -56,8 +55,8 @@ impl Held {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Looks for the answer in the tag that the suite names now. True when the run stands otherwise
-    /// than before.
+    /// Looks up the answer in the tag that the suite names now. Returns true when the answer or its
+    /// tag changed.
     pub(crate) fn look_in(&mut self, tag: Option<&str>, said: &str) -> bool {
         let Some(unfound) = &self.unfound else { return false };
         let gave_up = self.told.as_ref().and_then(|told| told.gave_up) == Some(true);
@@ -70,7 +69,7 @@ impl Held {
         known != (self.tag.clone(), self.answer.clone())
     }
 
-    /// Writes how a run stands now.
+    /// Saves the state, the reason and the answer of the run.
     pub(crate) fn put(&self, sql: &Connection, run: i64) -> Result<(), IndexError> {
         let state = self.state.unwrap_or(RunState::Other);
         sql.prepare_cached(
@@ -92,7 +91,7 @@ impl Held {
         Ok(())
     }
 
-    /// As scorers take it.
+    /// Returns the data in the form that scorers take.
     pub(crate) fn evidence<'a>(&'a self, said: &'a str) -> Evidence<'a> {
         Evidence {
             state: self.state.unwrap_or(RunState::Other),
@@ -105,28 +104,28 @@ impl Held {
     }
 }
 
-/// The answers that a run without one of its own has elsewhere.
+/// Alternative answers of a run without a definite one.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Sought {
-    /// In a fence of its messages.
+    /// Answer in a code fence of its messages.
     pub(crate) fence: Option<Kept>,
-    /// In what the last call of `Finish` was given.
+    /// Argument of the last `Finish` call.
     pub(crate) finish: Option<Kept>,
 }
 
-/// The answer of such a run, as its task has it.
+/// Answer of a run, determined with the tag of its task.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Found {
     pub(crate) answer: Option<Kept>,
-    /// The tag that decided, as the suite names it.
+    /// Tag that determined the answer, as named by the suite.
     pub(crate) tag: Option<String>,
-    /// Why there is none, where the call says so.
+    /// Reason for a missing answer, if the run gave up.
     pub(crate) why: Option<&'static str>,
 }
 
 impl Sought {
-    /// Finds the answer for a task whose answers stand in this tag; without one, as its messages
-    /// alone have it.
+    /// Determines the answer for a task with this tag. Without a tag, only the code fence in the
+    /// messages counts.
     pub(crate) fn by(&self, tag: Option<&str>, said: &str, gave_up: bool) -> Found {
         let ended = match &self.finish {
             _ if gave_up => Ended::GaveUp,
@@ -146,7 +145,7 @@ impl Sought {
         Found { answer, tag, why }
     }
 
-    /// As the index keeps it.
+    /// Serializes for the index.
     pub(super) fn text(&self) -> Option<String> {
         let kept =
             |kept: &Option<Kept>| kept.as_ref().map(|kept| (kept.lenient, kept.json.clone()));
@@ -162,7 +161,7 @@ impl Sought {
     }
 }
 
-/// What the calls do not say, as the index keeps it.
+/// Serializes the additional run data for the index.
 pub(super) fn told_as_text(told: &Told) -> String {
     let pair = |pair: &Pair| [pair.tool.clone(), pair.api.clone()];
     let apis: Option<Vec<_>> = told.apis.as_ref().map(|apis| apis.iter().map(pair).collect());

@@ -1,9 +1,9 @@
-//! **Pure.** One run against its yardstick: what every scorer says, and what went wrong. A scorer
-//! that panics says so, and the others go on.
+//! **Pure.** Scores a run against its scoring spec with every scorer and determines its failure
+//! class. A scorer that panics gets a failed score, and the others continue.
 use super::yardstick::{Panel, Yardstick};
 use crate::suites::Tasks;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_formats::answer;
 use touchstone_formats::run::{Kept, Told};
 use touchstone_formats::suite::Task;
@@ -13,20 +13,17 @@ use touchstone_scoring::scorers::{
 };
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Which run it is, as far as that decides what it is measured against.
+/// Identity of a run, as far as it determines the scoring spec.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place<'a> {
-    /// Id of the task.
-    pub task: Option<&'a str>,
-    /// Index of the variation, where the run names one.
-    pub variation: Option<u32>,
-    /// Name of the variation, where the run names one.
-    pub variation_name: Option<&'a str>,
-    /// It is of a system that calls tools.
-    pub calls_tools: bool,
+pub(crate) struct Place<'a> {
+    pub(crate) task: Option<&'a str>,
+    pub(crate) variation: Option<u32>,
+    pub(crate) variation_name: Option<&'a str>,
+    /// True for systems that call tools.
+    pub(crate) calls_tools: bool,
 }
 
-/// What a run brings to be measured.
+/// Data of a run that scorers use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Evidence<'a> {
     pub(crate) state: RunState,
@@ -37,56 +34,53 @@ pub(crate) struct Evidence<'a> {
     pub(crate) told: Option<&'a Told>,
 }
 
-/// What came of it.
+/// Scores of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Measured {
-    /// Of what it was measured against; none when its task is not known.
+    /// Hash of the scoring spec; `None` when the task is unknown.
     pub(crate) fingerprint: Option<i64>,
-    /// One for each scorer.
+    /// One score per scorer.
     pub(crate) scores: Vec<Score>,
-    /// Why there are no scores although the task is known.
+    /// Reason there are no scores although the task is known.
     pub(crate) nothing: Option<String>,
     pub(crate) class: Option<FailureClass>,
 }
 
-/// What one scorer says.
+/// Score of one scorer.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Score {
-    /// The score, in the form that pages show.
-    pub says: RunScore,
-    /// A program or a judge is waited for.
+pub(crate) struct Score {
+    pub(crate) says: RunScore,
+    /// Pending request to a program or a judge.
     pub(crate) ask: Option<Ask>,
-    /// What went wrong with the run, as this scorer sees it.
-    pub class: Option<FailureClass>,
+    /// Failure class of the run according to this scorer.
+    pub(crate) class: Option<FailureClass>,
 }
 
-/// What a program or a judge is waited for with.
+/// Pending request to a program or a judge.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ask {
-    /// Stands for the program, what was expected, and the answer; or for the judge.
+    /// Hash of the program, the expected output and the answer; or of the judge.
     pub(crate) id: i64,
-    /// From which score on it is good enough, for whoever asks: others may ask the same and want
-    /// more.
+    /// Passing threshold of this run. Stored per run, because others may share the request with
+    /// another threshold.
     pub(crate) passes_from: f64,
 }
 
-/// What a run is measured against.
+/// Scoring spec of a run with its task.
 #[derive(Clone, Copy)]
-pub struct Against<'a> {
+pub(crate) struct Against<'a> {
     pub(crate) task: &'a Task,
-    /// Scorers of the task.
-    pub yardstick: &'a Yardstick,
+    pub(crate) yardstick: &'a Yardstick,
     pub(crate) panel: &'a Panel,
 }
 
 impl<'a> Place<'a> {
-    /// What this run is measured against; nothing when its task, or that variation of it, is not
-    /// known.
-    pub fn against(&self, tasks: &'a Tasks) -> Option<Against<'a>> {
+    /// Returns the scoring spec of the run. `None` when its task or its variation is unknown.
+    pub(crate) fn against(&self, tasks: &'a Tasks) -> Option<Against<'a>> {
         let task = tasks.get(self.task?)?;
         let at = task.variation(self.variation, self.variation_name)?;
         let yardstick = task.yardsticks.get(at)?;
-        // Only runs of benchmark folders have a task and no number of a variation.
+        // Only runs of benchmark folders have a task but no variation number.
         Some(Against {
             task: &task.suite,
             yardstick,
@@ -94,30 +88,30 @@ impl<'a> Place<'a> {
         })
     }
 
-    /// The tag that its task has answers written in; of a query of a set, which is answered in
-    /// words, the whole message.
+    /// Tag in which the task expects the answer. For a query of a set, which is answered in prose,
+    /// the whole message.
     pub(crate) fn tag(&self, tasks: &'a Tasks) -> Option<&'a str> {
         let against = self.against(tasks)?;
         let in_words = against.yardstick.offered.is_some().then_some(answer::WHOLE_MESSAGE);
         against.task.result_tag_name.as_deref().or(in_words)
     }
 
-    /// What its task asks for, in the words that its system gets.
+    /// Returns the task's prompt for the system.
     pub(crate) fn prompt(&self, tasks: &Tasks, system: Option<&str>) -> Option<String> {
         let task = tasks.get(self.task?)?;
         let given = self.variation_name.is_some_and(|name| name.ends_with(" (oracle)"));
         task.prompt(task.variation(self.variation, self.variation_name), system, given)
     }
 
-    /// The fingerprint that its scores should have.
+    /// Returns the fingerprint that up-to-date scores have.
     pub(crate) fn fingerprint(&self, tasks: &Tasks) -> Option<i64> {
         tasks.get(self.task?)?;
-        // That the suite does not have this variation is known, too.
+        // Zero marks a known suite without this variation.
         Some(self.against(tasks).map_or(0, |against| against.panel.fingerprint))
     }
 }
 
-/// Measures a run by the scorers of its task.
+/// Scores a run with the scorers of its task.
 pub(crate) fn measure(tasks: &Tasks, place: &Place<'_>, evidence: &Evidence<'_>) -> Measured {
     let mut measured = Measured { fingerprint: place.fingerprint(tasks), ..Measured::default() };
     if evidence.state == RunState::Other {
@@ -147,7 +141,7 @@ pub(crate) fn measure(tasks: &Tasks, place: &Place<'_>, evidence: &Evidence<'_>)
 
 const NOTHING_EXPECTED: &str = "There is no expected output.";
 
-/// What one scorer says of a run.
+/// Scores a run with one scorer.
 pub(crate) fn by(
     scorer: &Scorer,
     place: &Place<'_>,
@@ -238,8 +232,10 @@ fn said_by(
     }
 }
 
-/// Scorers that take a program or a model. A run without an answer takes neither, unless it is one
-/// of a query: those of a judge that was never asked would have a score, and only those.
+/// Handles scorers that need a program or a judge. A run without an answer scores 0 without running
+/// a program. A judge is asked if the run has an answer or a last message, and always for runs of
+/// queries: otherwise only their runs without an answer would have a score, from a judge that was
+/// never asked.
 fn needs(
     scorer: &Scorer,
     need: &Need,
@@ -302,8 +298,8 @@ fn needs(
     }
 }
 
-/// What stands for a question to a program: the program, what was expected, and the answer.
-pub fn ask(program: u64, expected: &str, answer: &str) -> i64 {
+/// Hash of a request to a program: the program, the expected output and the answer.
+pub(crate) fn ask(program: u64, expected: &str, answer: &str) -> i64 {
     xxh3_64(format!("{program:x} {} {expected} {answer}", expected.len()).as_bytes()).cast_signed()
 }
 
@@ -319,13 +315,13 @@ fn blank(scorer: &Scorer) -> RunScore {
     }
 }
 
-/// A run of a system without tools is not expected to call any.
+/// Expected tool calls. Empty for a system without tools.
 fn expected_calls<'a>(place: &Place<'_>, against: &Against<'a>) -> &'a [String] {
     if place.calls_tools { &against.task.expected_tool_calls } else { &[] }
 }
 
-/// What went wrong with a run, as a scorer sees it; what can be said without one when there is
-/// none.
+/// Failure class of a run according to a scorer. Without a scorer, only classes that do not depend
+/// on scoring.
 fn class(
     place: &Place<'_>,
     evidence: &Evidence<'_>,

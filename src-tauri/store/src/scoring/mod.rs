@@ -1,11 +1,11 @@
-//! Scores in the index: what each variation is measured against, what comes of it for a run, and
-//! keeping both in agreement with the files. Knows the scorers only by their names; the rules are
-//! in the scoring crate.
-pub mod awaited;
+//! Scores in the index: the scoring spec of each variation, the scores of each run, and keeping
+//! both in sync with the files. Refers to scorers only by name; their rules are in the scoring
+//! crate.
+pub(crate) mod awaited;
 pub(crate) mod companions;
 pub(crate) mod held;
-pub mod measure;
-pub mod read;
+pub(crate) mod measure;
+pub(crate) mod read;
 pub(crate) mod renew;
-pub mod write;
+pub(crate) mod write;
 pub mod yardstick;

@@ -1,4 +1,4 @@
-//! Scores of one run, for whoever reads it or asks for a scorer that its suite does not name.
+//! Scores of a single run, including those of scorers that its suite does not name.
 use super::held::Held;
 use super::measure::{Place, Score, by};
 use super::write;
@@ -6,12 +6,12 @@ use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
 use crate::record;
 use crate::suites::Tasks;
+use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde::de::DeserializeOwned;
-use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use touchstone_scoring::scorers::Scorer;
 
-/// A run, as far as its task decides its scores.
+/// Run fields that determine its scores.
 pub(crate) struct Known {
     pub(crate) id: i64,
     task: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Known {
     pub(crate) system: Option<String>,
     fingerprint: Option<i64>,
     class: Option<FailureClass>,
-    /// Why there are no scores.
+    /// Reason there are no scores.
     nothing: Option<String>,
     lenient: bool,
     is_no_run: bool,
@@ -63,7 +63,7 @@ impl Known {
         }
     }
 
-    /// What keeps it from being scored, or makes the scores doubtful.
+    /// Reasons the run is not scored, or the scores are doubtful.
     fn notes(&self, tasks: &Tasks) -> Vec<String> {
         if self.is_no_run {
             return vec!["This file is no transcript, so there is nothing to score.".to_owned()];
@@ -95,9 +95,8 @@ impl Known {
     }
 }
 
-/// What every scorer says of a run; nothing when it is not known. What a person says is not in
-/// here.
-pub fn scores(
+/// Returns all scores of a run. `None` when the run does not exist. Reviews are not included.
+pub(crate) fn scores(
     index: &Reader<'_>,
     tasks: &Tasks,
     key: &str,
@@ -130,9 +129,9 @@ fn score(row: &Row<'_>) -> rusqlite::Result<RunScore> {
     })
 }
 
-/// What some scorers say of a run, whether its suite names them or not; nothing where its task is
-/// not known. Programs say what they said before. `texts` is kept from run to run.
-pub fn measured_by(
+/// Scores a run with the given scorers, which its suite need not name. Empty when its task is
+/// unknown. Programs are not run; their stored results are used. `texts` is reused between runs.
+pub(crate) fn measured_by(
     index: &Reader<'_>,
     tasks: &Tasks,
     key: &str,
@@ -151,7 +150,7 @@ pub fn measured_by(
     Ok(measured)
 }
 
-/// A column that holds a word of the rows' own.
+/// Reads a column that contains a serialized enum word.
 fn word<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<T>> {
     let written: Option<String> = row.get(at)?;
     Ok(written.and_then(|word| serde_json::from_value(serde_json::Value::String(word)).ok()))

@@ -1,5 +1,4 @@
-//! Measures runs again whose task changed, a batch at a time, from what the index holds: no
-//! transcript is read.
+//! Rescores runs whose task changed, in batches, from the data in the index. Reads no transcripts.
 use super::held::Held;
 use super::measure::{Measured, Place, measure};
 use super::write::{self, Columns};
@@ -10,23 +9,23 @@ use crate::suites::Tasks;
 use rusqlite::{Row, params};
 use std::time::{Duration, Instant};
 
-/// Rows looked at in one batch.
+/// Maximum number of rows in a batch.
 const ROWS: u64 = 4_000;
-/// Runs measured before the clock is asked.
+/// Number of runs that are scored before the time limit applies.
 const RUNS: usize = 32;
-/// A batch ends after this long, so that what changes on disk does not wait.
+/// Time limit of a batch, so that changes on disk are not delayed.
 const LONG: Duration = Duration::from_millis(100);
 
-/// What one batch found.
+/// Result of one batch.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    /// The last row that was looked at.
+    /// Last processed row.
     pub(crate) after: i64,
-    /// There are no more rows.
+    /// True when no rows are left.
     pub(crate) end: bool,
-    /// How many rows were looked at.
+    /// Number of processed rows.
     pub(crate) seen: u64,
-    /// Rows that say something else now.
+    /// Rows that changed.
     renewed: Vec<Renewed>,
 }
 
@@ -34,10 +33,10 @@ pub(crate) struct Batch {
 struct Renewed {
     id: i64,
     key: String,
-    /// What its suite says of it, where that is something else.
+    /// Changed data from the suite.
     said: Option<SaidBySuite>,
     measured: Option<Measured>,
-    /// How it stands, where the tag of its suite is another one and it stands otherwise.
+    /// New state and answer, if another tag of the suite changed them.
     stands: Option<Held>,
 }
 
@@ -48,13 +47,13 @@ struct SaidBySuite {
     variation_name: Option<String>,
 }
 
-/// A row, as far as its task decides what it says.
+/// Row fields that depend on the task.
 struct Candidate {
     id: i64,
     key: String,
     task: String,
     variation: Option<u32>,
-    /// The name that its files give its variation.
+    /// Variation name from its files.
     own_name: Option<String>,
     variation_name: Option<String>,
     layout: String,
@@ -75,7 +74,7 @@ impl Candidate {
     }
 }
 
-/// Looks at the rows after one, and measures those that were measured against something else.
+/// Processes the rows after the given id, and rescores those with an outdated fingerprint.
 pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch, IndexError> {
     const SELECT: &str = "SELECT id, key, task, variation, variation_name, layout, system, tools, missing_calls, fingerprint \
                           FROM runs WHERE id > ? AND task IS NOT NULL ORDER BY id";
@@ -112,11 +111,11 @@ pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch,
     Ok(batch)
 }
 
-/// What the suite says of a row; nothing where the row says the same.
+/// Returns the data from the suite, or `None` when the row is up to date.
 fn said_by_suite(candidate: &Candidate, tasks: &Tasks) -> Option<SaidBySuite> {
     let (missing, name) = record::from_suite(tasks, &candidate.place(), &candidate.tools);
     let name = name.or_else(|| candidate.own_name.clone());
-    // The query may have been read only after its result.
+    // The query may have been read after its result.
     let id = tasks.query_id(&candidate.task);
     let same = id.is_none() && missing == candidate.missing && name == candidate.variation_name;
     let task = id.unwrap_or(&candidate.task).to_owned();
@@ -124,18 +123,17 @@ fn said_by_suite(candidate: &Candidate, tasks: &Tasks) -> Option<SaidBySuite> {
 }
 
 impl Batch {
-    /// True when nothing has to be written.
+    /// Returns true when nothing has to be written.
     pub(crate) fn is_empty(&self) -> bool {
         self.renewed.is_empty()
     }
 
-    /// True when runs stand otherwise than they did.
+    /// Returns true when states or answers of runs changed.
     pub(crate) fn turns(&self) -> bool {
         self.renewed.iter().any(|one| one.stands.is_some())
     }
 
-    /// Writes what it found, inside the caller's transaction; returns the keys of the runs that
-    /// changed.
+    /// Writes the changes inside the caller's transaction. Returns the keys of the changed runs.
     pub(crate) fn write(self, writer: &Writer) -> Result<Vec<String>, IndexError> {
         let sql = &writer.sql;
         let mut keys = Vec::with_capacity(self.renewed.len());
@@ -165,7 +163,7 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
         row.get_ref(7)?.as_str().unwrap_or_default().lines().filter(|name| !name.is_empty());
     let tools = tools.map(str::to_owned).collect();
     let (variation, variation_name): (Option<u32>, Option<String>) = (row.get(3)?, row.get(4)?);
-    // Where files give their variation no number, they give it its name.
+    // Files without a variation number contain its name.
     let own_name = variation_name.clone().filter(|_| variation.is_none());
     Ok(Candidate {
         id: row.get(0)?,
@@ -182,8 +180,8 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
     })
 }
 
-/// Measures a run from what the index holds of it; also how it stands, when that is something else
-/// now.
+/// Rescores a run from the data in the index. Also returns its new state and answer if these
+/// changed.
 fn again(
     writer: &Writer,
     texts: &mut Option<TextBlob>,

@@ -1,15 +1,15 @@
-//! What came of measuring, in the index: the columns of its run, a row for each scorer, and what
-//! measuring again needs.
+//! Storage of scores in the index: the columns of the run, one row per scorer, and the data needed
+//! for rescoring.
 use super::held::{self, Sought};
 use super::measure::{Ask, Measured, Score};
 use crate::index::IndexError;
 use crate::look::Row;
+use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
-use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use touchstone_formats::run::Told;
 
-/// The columns of `runs` that measuring fills.
+/// Columns of `runs` that hold the score.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Columns {
     pub(crate) scoring: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// Of what came of it.
+    /// Builds the columns from the first score.
     pub(crate) fn of(measured: &Measured) -> Self {
         let (class, fingerprint) = (measured.class.and_then(word), measured.fingerprint);
         match measured.scores.first().map(|first| &first.says) {
@@ -45,7 +45,7 @@ impl Columns {
         }
     }
 
-    /// Puts them into a row that is there.
+    /// Updates an existing row.
     pub(crate) fn put(&self, sql: &Connection, run: i64) -> Result<(), IndexError> {
         const PUT: &str = "UPDATE runs SET scoring = ?, scorer = ?, score = ?, passed = ?, score_reason = ?, class = ?, \
                            fingerprint = ? WHERE id = ?";
@@ -64,12 +64,12 @@ impl Columns {
     }
 }
 
-/// A word as it is written in the rows.
+/// Serializes an enum word for the index.
 pub(crate) fn word(word: impl Serialize) -> Option<String> {
     serde_json::to_value(word).ok()?.as_str().map(str::to_owned)
 }
 
-/// Puts what programs said before in place of waiting for them.
+/// Replaces pending requests with stored results of programs.
 pub(crate) fn fill_in(sql: &Connection, measured: &mut Measured) -> Result<(), IndexError> {
     fill(sql, &mut measured.scores)?;
     if let Some(first) = measured.scores.first() {
@@ -78,7 +78,7 @@ pub(crate) fn fill_in(sql: &Connection, measured: &mut Measured) -> Result<(), I
     Ok(())
 }
 
-/// The same for the scores alone.
+/// Like [`fill_in`], for a list of scores.
 pub(crate) fn fill(sql: &Connection, scores: &mut [Score]) -> Result<(), IndexError> {
     for score in scores {
         let Some(ask) = score.ask else { continue };
@@ -89,17 +89,17 @@ pub(crate) fn fill(sql: &Connection, scores: &mut [Score]) -> Result<(), IndexEr
     Ok(())
 }
 
-/// What a program said. Whether that is good enough is the business of each that asked.
+/// Result of a scorer program. Each run that shares the request applies its own passing threshold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
-    /// What it was asked.
-    pub ask: i64,
-    /// From 0 to 1; none when it failed.
-    pub score: Option<f64>,
-    /// Why, as a sentence.
-    pub reason: String,
-    /// Numbers behind it.
-    pub detail: Vec<ScoreDetail>,
+pub(crate) struct Kept {
+    /// Hash of the request.
+    pub(crate) ask: i64,
+    /// Score from 0 to 1; `None` when the program failed.
+    pub(crate) score: Option<f64>,
+    /// Reason as a sentence.
+    pub(crate) reason: String,
+    /// Additional values.
+    pub(crate) detail: Vec<ScoreDetail>,
 }
 
 impl Kept {
@@ -111,15 +111,15 @@ impl Kept {
         let says = &mut score.says;
         says.standing = self.standing();
         (says.score, says.passed) = (self.score, self.score.map(|score| score >= ask.passes_from));
-        // Programs are only asked about answers.
+        // Programs are only run on existing answers.
         score.class = (says.passed == Some(false)).then_some(FailureClass::WrongAnswer);
         says.reason.clone_from(&self.reason);
         says.detail.clone_from(&self.detail);
     }
 }
 
-/// Keeps what a program said, and fills it in where it was waited for; returns the keys of the runs
-/// that changed.
+/// Stores a result and applies it to all runs that wait for it. Returns the keys of the changed
+/// runs.
 pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexError> {
     const KEEP: &str =
         "INSERT OR REPLACE INTO kept_scores (ask, score, reason, detail) VALUES (?,?,?,?)";
@@ -151,7 +151,7 @@ fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
     Ok(row.optional()?)
 }
 
-/// Puts a row for each scorer in place of those that are there.
+/// Replaces the rows of all scorers.
 pub(crate) fn put_scores(
     sql: &Connection,
     run: i64,
@@ -184,7 +184,7 @@ pub(crate) fn put_scores(
     Ok(())
 }
 
-/// Puts what measuring again needs of a run in place of what was there.
+/// Replaces the stored data for rescoring.
 pub(crate) fn put_answer(
     sql: &Connection,
     run: i64,

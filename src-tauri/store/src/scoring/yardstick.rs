@@ -1,5 +1,5 @@
-//! **Pure.** What the runs of one variation are measured against: what was expected, by which
-//! scorers, and a number that stands for all of it, so that scores can be told to be of before.
+//! **Pure.** Scoring spec of a variation: the expected output, the scorers, and a fingerprint of
+//! both, by which outdated scores are detected.
 use super::companions::Gold;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,31 +12,31 @@ use touchstone_scoring::scorers::{Need, Scorer, choose, defaults, of_queries, pu
 use touchstone_scoring::stabletoolbench::Offered;
 use xxhash_rust::xxh3::Xxh3;
 
-/// What is expected of the runs of a variation.
+/// Expected output and scorers of a variation.
 #[derive(Debug)]
 pub struct Yardstick {
-    /// The gold answer, when there is one.
+    /// Expected output, if any.
     pub expected: Option<Arc<Value>>,
-    /// Why there is none although the suite names one, as a sentence.
+    /// Reason it is missing although the suite refers to one, as a sentence.
     pub trouble: Option<String>,
-    /// The same as JSON that Python reads back, for the programs of scorers.
+    /// Expected output as JSON that Python can read, for scorer programs.
     pub(crate) expected_text: String,
-    /// What the query offers, when the task is one of `StableToolBench`.
-    pub offered: Option<Offered>,
+    /// Tools offered by the query, for tasks of `StableToolBench`.
+    pub(crate) offered: Option<Offered>,
     named: Panel,
-    /// For runs of benchmark folders, when the suite names no scorers.
+    /// Scorers for runs of benchmark folders, if the suite names none.
     published: Option<Panel>,
 }
 
-/// Scorers with what stands for them and what they compare with.
+/// Scorers with their programs and a fingerprint.
 #[derive(Debug)]
 pub struct Panel {
-    /// In the order of the suite; the first is the one that lists show.
+    /// Scorers in the order of the suite; lists show the first one.
     pub scorers: Vec<Scorer>,
-    /// Runs with different ones were measured against different things.
+    /// Hash of the scoring inputs. Runs with different fingerprints are not comparable.
     pub fingerprint: i64,
-    /// The programs of the scorers by their paths in the suite: the hash of each, or why it could
-    /// not be read.
+    /// Scorer programs by their paths in the suite: the hash of each, or the reason it could not be
+    /// read.
     pub(crate) programs: Programs,
 }
 
@@ -44,8 +44,8 @@ pub struct Panel {
 pub(crate) type Programs = BTreeMap<String, Result<u64, String>>;
 
 impl Yardstick {
-    /// Of a variation, with its tools, which judges of calls are shown, and with what lies in files
-    /// of its own: the gold answer, and the programs of scorers.
+    /// Builds the spec of a variation from its task, the tools shown to judges of calls, and the
+    /// content of referenced files: the gold answer and the scorer programs.
     pub(crate) fn new(
         task: &Task,
         variation: &Variation,
@@ -106,12 +106,12 @@ impl Yardstick {
         }
     }
 
-    /// The scorers of a run of a benchmark folder, or of any other.
+    /// Returns the scorers for a run of a benchmark folder, or for any other run.
     pub fn panel(&self, of_benchmark_folder: bool) -> &Panel {
         self.published.as_ref().filter(|_| of_benchmark_folder).unwrap_or(&self.named)
     }
 
-    /// The programs of the scorers that could not be read, each once.
+    /// Iterates over the scorer programs that could not be read, with the reasons.
     pub(crate) fn unread_programs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.named
             .programs
@@ -139,8 +139,8 @@ impl Panel {
     }
 }
 
-/// What was asked and what had to be done, whatever the system: two systems that got their own
-/// words for the same task are compared.
+/// Serializes the request and the requirements of a task for the fingerprint. Includes the prompts
+/// of all systems, because two systems with different prompts for the same task are compared.
 fn asked(task: &Task, variation: &Variation) -> String {
     let prompts = &task.prompts;
     let prompts = [
@@ -159,7 +159,7 @@ fn asked(task: &Task, variation: &Variation) -> String {
     format!("{prompts:?}{parameters:?}{:?}{:?}", task.expected_tool_calls, task.artifact_key)
 }
 
-/// Adds a text so that two texts after each other are not the same as one.
+/// Adds a text with its length, so that consecutive texts are not equal to their concatenation.
 fn add(hash: &mut Xxh3, text: &str) {
     hash.update(&text.len().to_le_bytes());
     hash.update(text.as_bytes());

@@ -1,20 +1,19 @@
-//! Narrows a search down with the full-text index: which runs hold all the words of the wanted
-//! texts. Never leaves out a run that the text itself would give; may name more.
+//! Narrows a search with the full-text index to the runs that contain all words of the wanted
+//! texts. Never excludes a matching run, but may include others.
 use super::Texts;
 use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
 
-/// A word that stands in more items than this narrows nothing down: reading the text is then as
-/// fast.
+/// A word in more items than this does not narrow the search: reading the text is as fast then.
 const TOO_MANY: u64 = 10_000;
-/// Shorter beginnings of words stand nearly everywhere, and asking for them is slow.
+/// Shorter word prefixes occur nearly everywhere and are slow to query.
 const SHORTEST: usize = 3;
 
 const ITEMS_WITH: &str = "SELECT rowid FROM words WHERE words MATCH ?";
 const RUN_OF: &str = "SELECT run FROM items WHERE id = ?";
 const COUNTS: &str = "SELECT doc FROM terms WHERE term >= ? AND term <= ?";
 
-/// None when the index cannot narrow it down.
+/// Returns the candidate runs, or `None` when the index cannot narrow the search.
 pub(super) fn candidates(index: &Reader<'_>, texts: &Texts) -> Result<Option<RunSet>, IndexError> {
     let mut narrowed: Option<RunSet> = None;
     for word in texts.wanted.iter().flat_map(|needle| words(needle.text())) {
@@ -27,16 +26,15 @@ pub(super) fn candidates(index: &Reader<'_>, texts: &Texts) -> Result<Option<Run
     Ok(narrowed)
 }
 
-/// A word to be asked for: letters and digits only, so that nothing typed can be syntax of the
-/// index.
+/// Search word of letters and digits only, so that user input cannot contain query syntax.
 struct Word {
     text: String,
     whole: bool,
 }
 
-/// The words of a text. Only ASCII texts have any: other letters are taken apart and folded by
-/// rules of the index's own. The text may end within a word, so its last one is the beginning of a
-/// word.
+/// Splits a text into words. Returns none for non-ASCII texts, because the full-text index splits
+/// and folds other letters by its own rules. The text may end inside a word, so its last word is a
+/// prefix.
 fn words(text: &str) -> Vec<Word> {
     if !text.is_ascii() {
         return Vec::new();
@@ -54,7 +52,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// None when there are too many.
+/// Returns the runs that contain the word, or `None` when there are too many.
 fn runs_with(index: &Reader<'_>, word: &Word) -> Result<Option<RunSet>, IndexError> {
     if !is_rare(index, word)? {
         return Ok(None);
@@ -73,8 +71,8 @@ fn runs_with(index: &Reader<'_>, word: &Word) -> Result<Option<RunSet>, IndexErr
     Ok(Some(runs))
 }
 
-/// Whether few items hold the word. The full-text index would gather all of them before it gives
-/// the first, so they are counted word by word until there are too many.
+/// Returns true when few items contain the word. The full-text index collects all matches before it
+/// returns the first, so the number of items is summed up term by term until it exceeds the limit.
 fn is_rare(index: &Reader<'_>, word: &Word) -> Result<bool, IndexError> {
     let first = word.text.to_ascii_lowercase();
     let last = if word.whole { first.clone() } else { format!("{first}\u{10FFFF}") };

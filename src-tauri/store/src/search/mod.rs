@@ -1,10 +1,10 @@
-//! Free text: which runs contain it, and where. Owns one rule and two ways to obey it.
+//! Free-text search: the runs that contain a text, and the places of the matches.
 //!
-//! The rule is in [`super::snippet`]: exactly these characters, ignoring case, from the start of a
-//! word on. Names of tasks, systems and models are found as well (see [`names`]). The text of all
-//! runs decides; the full-text index, once it is complete, only narrows down which runs have to be
-//! read. So an answer never changes because the index has come further, and text that no index
-//! knows, like `=>`, is found as well.
+//! The matching rule is in [`super::snippet`]: exactly these characters, ignoring case, starting at
+//! the start of a word. Names of tasks, systems and models match as well (see [`names`]). The text
+//! of all runs is authoritative; the full-text index, once complete, only limits the runs that are
+//! read. Results therefore do not depend on the progress of the index, and text that no word index
+//! contains, like `=>`, is found as well.
 mod candidates;
 mod names;
 mod places;
@@ -20,29 +20,29 @@ use super::snippet::{Needle, around};
 use std::ops::Range;
 use touchstone_api::{Hit, Snippet, SnippetPiece, Span};
 
-/// A search lists at most this many hits of one run; the run itself shows the rest.
+/// Maximum number of hits per run; the run's own page shows the rest.
 const MAX_HITS_OF_RUN: usize = 20;
-/// About how much text stands around a hit.
+/// Approximate size of a snippet.
 const SNIPPET_BYTES: usize = 160;
-/// At least so much text stands around each of several places that are shown together.
+/// Minimum size of each part when a snippet shows several places.
 const SHORTEST_PART: usize = 60;
-/// Long texts are read in pieces of this size.
+/// Size of the pieces in which long texts are read.
 const PIECE: usize = 1 << 20;
-/// How far pieces reach into the next, so that no hit is cut in two: a needle, whose letters may be
-/// longer in another case.
+/// Overlap of consecutive pieces, so that no hit is split: the length of a needle, whose letters
+/// may be longer in another case.
 pub(super) const OVERLAP: usize = 4 * super::snippet::MAX_NEEDLE;
 
-/// The texts that runs must and must not contain.
+/// Texts that runs must and must not contain.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     wanted: Vec<Needle>,
     unwanted: Vec<Needle>,
-    /// All wanted texts, one after the other; none when there is only one.
+    /// All wanted texts as one phrase; `None` when there is only one.
     phrase: Option<Needle>,
 }
 
 impl Texts {
-    /// The texts of a filter.
+    /// Collects the texts of a filter.
     pub(crate) fn of(filter: &Filter) -> Self {
         let mut texts = Self::default();
         for (text, negated) in filter.texts() {
@@ -54,18 +54,18 @@ impl Texts {
         texts
     }
 
-    /// True when nothing is asked.
+    /// Returns true when there are no texts.
     pub(crate) fn is_empty(&self) -> bool {
         self.wanted.is_empty() && self.unwanted.is_empty()
     }
 
-    /// True when there is something to show.
+    /// Returns true when there are wanted texts, which snippets can show.
     pub(crate) fn any_wanted(&self) -> bool {
         !self.wanted.is_empty()
     }
 
-    /// Places of any wanted text from `from` on, in order, none reaching into another. The phrase
-    /// of all is one place.
+    /// Returns the places of all wanted texts from `from` on, in order and without overlap. The
+    /// phrase of all texts counts as one place.
     fn places(&self, text: &[u8], from: usize) -> Vec<Range<usize>> {
         let mut places = Vec::new();
         for needle in self.phrase.iter().chain(&self.wanted) {
@@ -87,7 +87,7 @@ impl Texts {
     }
 }
 
-/// Those of some runs that contain what is wanted and nothing that is not.
+/// Returns those of the given runs that contain all wanted and no unwanted texts.
 pub(crate) fn containing(
     index: &Reader<'_>,
     texts: &Texts,
@@ -110,7 +110,7 @@ pub(crate) fn containing(
         *found.entry(run).or_default() |= bits;
     }
     if texts.wanted.is_empty() {
-        // A run without any text does not contain what is unwanted.
+        // A run without text cannot contain unwanted texts.
         let mut left = among.clone();
         for (run, _) in found.iter().filter(|(_, found)| **found != 0) {
             left.remove(*run);
@@ -123,8 +123,8 @@ pub(crate) fn containing(
     Ok(runs)
 }
 
-/// The text of a run around what is wanted; none when the run was found by its names alone, which
-/// stand in its row.
+/// Returns a snippet around the wanted texts. `None` when the run matches only by its names, which
+/// its row shows anyway.
 pub(crate) fn first_snippet(
     index: &Reader<'_>,
     text: &TextBlob,
@@ -135,7 +135,7 @@ pub(crate) fn first_snippet(
     first.map(|places| snippet(index, text, run, texts, &places)).transpose()
 }
 
-/// Hits of runs, in the order of the runs.
+/// Returns the hits in runs, in the order of the runs.
 pub(crate) fn hits(
     index: &Reader<'_>,
     runs: &[i64],
@@ -180,7 +180,7 @@ pub(crate) fn hits(
     Ok(hits)
 }
 
-/// The names of a run by which these needles find it.
+/// Returns the names of a run that match these needles.
 fn in_names(
     index: &Reader<'_>,
     run: i64,
@@ -201,7 +201,7 @@ fn in_names(
     Ok(pieces)
 }
 
-/// Adds a piece of another place.
+/// Appends pieces from another place, with a separator.
 fn append(pieces: &mut Vec<SnippetPiece>, other: &[SnippetPiece]) {
     if !pieces.is_empty() && !other.is_empty() {
         pieces.push(SnippetPiece { text: " … ".to_owned(), hit: false });
@@ -209,7 +209,7 @@ fn append(pieces: &mut Vec<SnippetPiece>, other: &[SnippetPiece]) {
     pieces.extend_from_slice(other);
 }
 
-/// The text around each of some places, with the step of the first.
+/// Returns the text around the given places, with the step of the first.
 fn snippet(
     index: &Reader<'_>,
     text: &TextBlob,
@@ -224,8 +224,8 @@ fn snippet(
         let from = place.start.saturating_sub(SNIPPET_BYTES as u64).max(item.start);
         let to = (place.end + 2 * SNIPPET_BYTES as u64).min(item.end);
         let bytes = text.read(from, length(to.saturating_sub(from)))?;
-        // The window is cut anywhere, perhaps within a letter: such halves are left out and not
-        // shown as broken.
+        // The window may be cut inside a character; partial characters are dropped instead of shown
+        // as broken.
         let torn =
             bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
         let inside = bytes.get(torn..).unwrap_or_default();
@@ -248,7 +248,7 @@ fn snippet(
     Ok(snippet)
 }
 
-/// The step of the item that a place is in, and where its text begins and ends.
+/// Returns the step of the item at a place, and the range of the item's text.
 fn item_at(
     index: &Reader<'_>,
     run: i64,

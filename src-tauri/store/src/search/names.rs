@@ -1,5 +1,5 @@
-//! Finds free text in the names of tasks, systems and models: a name is found by its beginning, a
-//! task also by the beginning of any part of its path.
+//! Free-text search in the names of tasks, systems and models. A name matches by its prefix, a task
+//! also by the prefix of any path component.
 use super::Texts;
 use crate::index::{IndexError, Reader};
 use crate::query::RunSet;
@@ -7,7 +7,7 @@ use crate::snippet::Needle;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Label, every name that occurs, and the runs with a name.
+/// Label, query for all names that occur, and query for the runs with a name.
 const NAMES: [(&str, &str, &str); 3] = [
     (
         "task",
@@ -26,7 +26,7 @@ const NAMES: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Where a name is found by a text; none when it is not.
+/// Returns the place where a text matches a name.
 pub(super) fn find(needle: &Needle, name: &str) -> Option<Range<usize>> {
     let starts = |at: usize| at == 0 || name.as_bytes()[at - 1] == b'/';
     let mut from = 0;
@@ -39,8 +39,8 @@ pub(super) fn find(needle: &Needle, name: &str) -> Option<Range<usize>> {
     None
 }
 
-/// For each of these runs that is found by name: one bit for each needle, wanted ones first, then
-/// unwanted ones.
+/// Returns the runs that match by name, with one bit per needle: wanted ones first, then unwanted
+/// ones.
 pub(super) fn found(
     index: &Reader<'_>,
     texts: &Texts,
@@ -72,7 +72,7 @@ pub(super) fn found(
     Ok(runs)
 }
 
-/// The names of a run, each with what it is the name of.
+/// Returns the names of a run with their labels.
 pub(super) fn of_run(
     index: &Reader<'_>,
     run: i64,

@@ -1,40 +1,40 @@
-//! Chooses the places of a run that a search shows: where all wanted texts stand together, else the
-//! first place of each.
+//! Chooses the places of a run that a search shows: places where all wanted texts occur together,
+//! or else the first place of each.
 use super::{OVERLAP, PIECE, SNIPPET_BYTES, Texts, item_at, length, unsigned};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
 use std::ops::Range;
 
-/// What a search shows of a run.
+/// Search result within a run.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// For each hit, the places in the text of all runs that its snippet shows: one where all
-    /// wanted texts stand together, else the first of each.
+    /// Places in the text of all runs for each hit: one where all wanted texts occur together, or
+    /// else the first of each.
     pub(super) shown: Vec<Vec<Range<u64>>>,
-    /// Wanted texts that the transcript does not contain, by number.
+    /// Indices of wanted texts that the transcript does not contain.
     pub(super) missing: Vec<usize>,
 }
 
-/// A place of one wanted text within a piece.
+/// Place of one wanted text within a piece.
 struct Found {
     place: Range<usize>,
     needle: usize,
-    /// The text ends where a word ends.
+    /// True when the match ends at the end of a word.
     whole: bool,
 }
 
-/// Places where all wanted texts stand together, from the best kind to the worst; only the best
-/// kind that occurs is shown.
+/// Places where all wanted texts occur together, by kind from best to worst. Only the best kind
+/// that occurs is shown.
 #[derive(Default)]
 struct Together {
     phrases: Vec<Range<u64>>,
-    /// Phrases whose last text is only the beginning of a word.
+    /// Phrases whose last text is only a prefix of a word.
     opened: Vec<Range<u64>>,
     words: Vec<Range<u64>>,
     beginnings: Vec<Range<u64>>,
 }
 
-/// The places of a run that are shown, at most `most` hits.
+/// Returns the places of a run to show, for at most `most` hits.
 pub(super) fn in_run(
     index: &Reader<'_>,
     text: &TextBlob,
@@ -50,8 +50,8 @@ pub(super) fn in_run(
     let mut firsts: Vec<Option<Range<u64>>> = vec![None; texts.wanted.len()];
     let mut done = 0;
     while done < len && together.phrases.len() < most {
-        // A piece begins a little early, so that the start of a word is seen, and what was found
-        // there is passed over.
+        // A piece starts a little early to include the context before a word; matches in that part
+        // are skipped.
         let early = done.min(OVERLAP as u64);
         let begin = start + done - early;
         let piece = text.read(begin, length(len - done + early).min(PIECE + 2 * OVERLAP))?;
@@ -99,7 +99,7 @@ pub(super) fn in_run(
     Ok(Places { shown, missing })
 }
 
-/// Every place of every wanted text, in order.
+/// Returns every place of every wanted text, in order.
 fn all(texts: &Texts, piece: &[u8]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (needle, wanted) in texts.wanted.iter().enumerate() {
@@ -113,13 +113,13 @@ fn all(texts: &Texts, piece: &[u8]) -> Vec<Found> {
     found
 }
 
-/// Whether a word ends here.
+/// Returns true when a word ends at this position.
 fn ends_word(piece: &[u8], at: usize) -> bool {
     piece.get(at).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric())
 }
 
-/// The stretches that hold a place of each wanted text and fit into a snippet, none reaching into
-/// another.
+/// Returns the ranges that contain a place of each wanted text and fit into a snippet, without
+/// overlap.
 fn windows<'a>(texts: &Texts, found: impl Iterator<Item = &'a Found>) -> Vec<Range<usize>> {
     let mut windows = Vec::new();
     let mut last: Vec<Option<&Range<usize>>> = vec![None; texts.wanted.len()];
@@ -136,7 +136,7 @@ fn windows<'a>(texts: &Texts, found: impl Iterator<Item = &'a Found>) -> Vec<Ran
     windows
 }
 
-/// One hit of the first place of each wanted text that occurs, in order.
+/// Returns one hit made of the first place of each wanted text that occurs, in order.
 fn apart(firsts: Vec<Option<Range<u64>>>) -> Option<Vec<Range<u64>>> {
     let mut places: Vec<Range<u64>> = firsts.into_iter().flatten().collect();
     places.sort_by_key(|place| place.start);

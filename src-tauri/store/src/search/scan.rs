@@ -1,5 +1,4 @@
-//! Reads through the text of runs, on two threads, and tells what of the texts each of them
-//! contains.
+//! Searches the text of runs on two threads and returns the texts that each of them contains.
 use super::{OVERLAP, Texts, length, unsigned};
 use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
@@ -8,11 +7,12 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Two cores are always there; more would only wait for memory.
+/// Number of threads. Two cores are always available; more threads would only wait for memory.
 const THREADS: usize = 2;
-/// Runs are read together up to this many bytes; longer ones in pieces of it.
+/// Maximum number of bytes read at once. Short runs are read together, longer ones in pieces of
+/// this size.
 const BATCH: u64 = 2 << 20;
-/// Text between two runs that is read along rather than read around.
+/// Maximum gap between two runs that is read along instead of skipped.
 const GAP: u64 = 64 << 10;
 
 const EXTENTS: &str =
@@ -24,19 +24,20 @@ struct Piece {
     run: i64,
     start: u64,
     len: u64,
-    /// It begins the run; else its first bytes belong to the piece before.
+    /// True for the first piece of a run. The first bytes of later pieces overlap the previous
+    /// piece.
     first: bool,
-    /// It is all there is.
+    /// True when the piece is the whole text of the run.
     whole: bool,
 }
 
-/// One bit for each needle that was found in a run: wanted ones first, then unwanted ones.
+/// Bits of the needles found in each run: wanted ones first, then unwanted ones.
 type Found = HashMap<i64, u128>;
 
-/// Looks at all text but that of runs which do not matter. Runs that lack a wanted text may be left
-/// out of what is found.
+/// Searches the text of all runs in `among`. Runs that lack a wanted text may be missing from the
+/// result.
 ///
-/// `named` has what is found of the texts in the names of runs.
+/// `named` holds the needles found in the names of runs.
 pub(super) fn all(
     index: &Reader<'_>,
     texts: &Texts,
@@ -56,7 +57,7 @@ pub(super) fn all(
     Ok(read(&text, texts, &batches(&pieces), named)?)
 }
 
-/// Looks at the text of a few runs.
+/// Searches the text of a few runs.
 pub(super) fn some(
     index: &Reader<'_>,
     texts: &Texts,
@@ -74,8 +75,8 @@ pub(super) fn some(
     Ok(read(&text, texts, &batches(&pieces), named)?)
 }
 
-/// Pieces of one run reach into each other, so that nothing is cut in two. An index that was
-/// damaged may name text there is not.
+/// Cuts the text of a run into overlapping pieces, so that no match is split. Fails when the extent
+/// lies outside of the text, as a damaged index may claim.
 fn cut(
     text: &TextBlob,
     run: i64,
@@ -101,7 +102,7 @@ fn cut(
     Ok(())
 }
 
-/// Neighbours that are read together.
+/// Groups neighbouring pieces that are read together.
 fn batches(pieces: &[Piece]) -> Vec<&[Piece]> {
     let mut batches = Vec::new();
     let mut from = 0;
@@ -121,7 +122,7 @@ fn batches(pieces: &[Piece]) -> Vec<&[Piece]> {
 fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]], named: &Found) -> io::Result<Found> {
     let next = AtomicUsize::new(0);
     let work = || {
-        // A copy for each thread: what a search works in is not fought over.
+        // Each thread gets its own copy, because regex caches would be contended.
         let texts = &texts.clone();
         let mut found = Found::new();
         let mut buffer = Vec::new();
@@ -168,11 +169,11 @@ fn read_batch(
     Ok(())
 }
 
-/// Which needles the piece holds. None when it is plain already that the run is out. Needles in
-/// `known` need not be in the text.
+/// Returns the needles found in the piece, or `None` when the run is certain not to match. Needles
+/// in `known` were found in the names and need not be in the text.
 fn needles(texts: &Texts, piece: &Piece, text: &[u8], known: u128) -> Option<u128> {
-    // What begins at the very start of a later piece was seen whole in the one before, with what
-    // stands in front of it.
+    // A match at the very start of a later piece was seen completely in the previous one, together
+    // with the text before it.
     let from = if piece.first { 0 } else { 4 };
     let mut bits = 0;
     for (at, needle) in texts.wanted.iter().enumerate() {

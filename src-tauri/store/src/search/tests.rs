@@ -1,8 +1,9 @@
-//! Rules of free text, and that the full-text index changes none of them.
+//! Tests of the free-text search: the matching rules, and their independence from the full-text
+//! index.
 use crate::query::Lists;
 use crate::shelf::{Book, Shelf, paths, request};
-use proptest::prelude::*;
 use touchstone_api::{Column, Snippet, Span};
+use proptest::prelude::*;
 
 fn book(path: &str, texts: &[&str]) -> Book {
     let items =
@@ -19,7 +20,8 @@ fn shown(snippet: &Snippet) -> String {
     format!("{:?} {pieces}", snippet.step)
 }
 
-/// What a filter finds before and after the full-text index is complete, which must be the same.
+/// Returns the paths that match a filter. Must be equal before and after the full-text index is
+/// complete.
 fn found(shelf: &Shelf, filter: &str) -> String {
     let page =
         Lists::default().list(&shelf.reader(), &request(filter, Column::Path, false)).unwrap();
@@ -74,7 +76,7 @@ fn a_row_shows_the_first_hit_with_its_step() {
     let shelf = Shelf::with(&[book("a", &["nothing here", &long, "needle again"])]);
     let page =
         Lists::default().list(&shelf.reader(), &request("needle", Column::Path, false)).unwrap();
-    // No word is cut at either end.
+    // Words are not cut at either end.
     let expected =
         format!("Some(1)  {} the [needle] {}", "before ".repeat(6), "after é ".repeat(11));
     assert_eq!(shown(page.rows[0].snippet.as_ref().unwrap()), expected);
