@@ -9,7 +9,7 @@ use touchstone_formats::run::{Run, Tree, TreeKind, TreeNode};
 const MAX_NODES: usize = 10_000;
 /// Maximum bytes shown of a text of a node.
 const MAX_TEXT: usize = 160;
-/// Maximum bytes of a selection rule or an error text. Neither is written by files.
+/// Maximum bytes of a selection rule or an error text. Neither comes from files.
 const MAX_WORDS: usize = 200;
 
 /// Returns the numbers of the search tree; `None` if there is none.

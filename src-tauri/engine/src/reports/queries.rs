@@ -20,7 +20,7 @@ pub(crate) struct QueryRun {
     pub(crate) set: String,
     /// Id of the query.
     pub(crate) query: String,
-    /// True if the run called `Finish`; `None` if that is unknown.
+    /// Result of the `finish` scorer; `None` without one.
     pub(crate) finished: Option<bool>,
     /// `SoPR` score with its reason.
     pub(crate) sopr: Option<Given>,

@@ -1,4 +1,4 @@
-//! **Pure.** What was counted, in the shapes that cross the front doors.
+//! **Pure.** Converts statistics to the types of the API.
 use crate::results::query::ScoredRun;
 use crate::rows::{
     FailureClass, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison,
