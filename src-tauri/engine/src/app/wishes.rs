@@ -208,8 +208,8 @@ impl App {
     }
 }
 
-/// Returns the first error of the workspace file, which blocks all launches; `None` if there is
-/// none.
+/// Returns the first error of the workspace file and the number of further ones. Any error blocks
+/// all launches; `None` if there is none.
 pub(super) fn setup_fault(setup: &Setup) -> Option<Trouble> {
     let lines: Vec<String> = setup.faults.iter().map(fault_line).collect();
     let lines = if lines.is_empty() { &setup.wrong } else { &lines };

@@ -63,7 +63,7 @@ impl Asked {
 }
 
 /// Source of the expected output of a run: its task. Equality is by identity, because a task is
-/// loaded anew when one of its gold answers changes.
+/// loaded again when one of its gold answers changes.
 #[derive(Clone)]
 pub(super) struct Origin {
     known: Arc<Known>,
