@@ -1,5 +1,5 @@
-//! Answers of `StableToolBench` in files, scored against query sets. Needs no folder that is open,
-//! and keeps nothing.
+//! Scores `StableToolBench` answers in files against query sets. Needs no open folder and stores
+//! nothing.
 use crate::error::{AppError, Code};
 use fs_err as fs;
 use serde::Serialize;
@@ -17,98 +17,99 @@ use touchstone_scoring::stabletoolbench::{
     literal_names,
 };
 
-/// Larger files are not read.
+/// Maximum size of a file that is read.
 const MOST: u64 = 512 << 20;
 
-/// What answers in files come to.
+/// Scores of the answers in files.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnswerScores {
-    /// One for each answer, in the order of the files.
+    /// One entry per answer, in the order of the files.
     pub answers: Vec<AnswerScore>,
-    /// Different queries.
+    /// Number of distinct queries.
     pub total_queries: u64,
-    /// Answers that were scored.
+    /// Number of scored answers.
     pub total_evaluations: u64,
-    /// Answers that are empty.
+    /// Number of empty answers.
     pub without_answer: u64,
-    /// Queries of the sets that were given and have no answer here.
+    /// Number of queries of the given sets without an answer here.
     pub queries_missing: u64,
-    /// Answers to queries that `test_query_ids` beside the sets leaves out. They are in no number.
+    /// Number of answers to queries that `test_query_ids` beside the sets excludes. No other number
+    /// counts them.
     pub left_out: u64,
-    /// Finished by our rule.
+    /// Number of finished answers, by the rule of this program.
     pub finish_count: u64,
-    /// Mean of the API call scores, with its 95 % interval.
+    /// Mean API call score, with its 95 % interval in `low` and `high`.
     pub average_api_call_score: Option<f64>,
-    /// Lower end.
+    /// Lower bound.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper bound.
     pub high: Option<f64>,
-    /// `seed` when calls were counted as the original counts them.
+    /// `seed` if calls were counted by the rules of the original.
     pub compat: Option<&'static str>,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// One answer.
+/// Scores of one answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AnswerScore {
-    /// The file it stands in.
+    /// File that holds the answer.
     pub file: String,
     /// Id of its query.
     pub query_id: String,
-    /// Test set, when the query is known.
+    /// Test set, if the query is known.
     pub test_set: Option<String>,
-    /// The share of gold APIs that were called; none when nobody says which they are.
+    /// Share of gold APIs that were called; `None` if the gold APIs are unknown.
     pub api_call_score: Option<f64>,
-    /// The same if each API counted that a shared name stands for.
+    /// Share if every API that a shared name stands for counted as called.
     pub api_call_score_any: Option<f64>,
-    /// A call stands for several APIs, and some of them are gold.
+    /// True if a call stands for several APIs and some of them are gold.
     pub ambiguous: bool,
     /// Gold APIs that were called, as `[tool, API]`.
     pub hits: Vec<[String; 2]>,
-    /// Gold APIs that were not.
+    /// Gold APIs that were not called.
     pub missing: Vec<[String; 2]>,
     /// Other APIs of the query that were called.
     pub extra: Vec<[String; 2]>,
-    /// Names that are of no API of the query.
+    /// Called names that match no API of the query.
     pub unknown: Vec<String>,
-    /// Whether it was finished, by each rule.
+    /// Finish result by each rule.
     pub finish: FinishByRule,
-    /// `give_answer` or `give_up_and_restart`; none when nobody says.
+    /// `give_answer` or `give_up_and_restart`; `None` if not recorded.
     pub return_type: Option<&'static str>,
-    /// There is an answer.
+    /// True if the answer is not empty.
     pub answered: bool,
-    /// What the document falls back on without a judge. It is not a judgement.
+    /// Fallback verdict of the original document without a judge. It is not a judgement.
     pub seed_heuristic: &'static str,
 }
 
-/// Whether an answer was finished, by each rule.
+/// Finish result of an answer by each rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each rule says yes or no")]
 pub struct FinishByRule {
-    /// Called somewhere, with an answer.
+    /// `Finish` was called anywhere, with an answer.
     pub ours: bool,
-    /// The last tool call.
+    /// `Finish` was the last tool call.
     pub official: bool,
-    /// Called somewhere.
+    /// `Finish` was called anywhere.
     pub document: bool,
-    /// Never: the original looks in the wrong place.
+    /// Always false: the original looks in the wrong place.
     pub seed: bool,
 }
 
-/// An answer as it was read.
+/// A parsed answer.
 struct Read {
     id: String,
     details: Value,
-    /// APIs that were called, where the file says so.
+    /// Called APIs, if the file lists them.
     called: Option<Vec<Pair>>,
     answer: Value,
-    /// What is right to call, as the file says.
+    /// Gold APIs, if the file lists them.
     gold: Vec<Pair>,
 }
 
-/// Scores the answers of files: raw ones, converted ones, result files. `seed` counts calls as the
-/// original does.
+/// Scores the answers of files: raw answers, converted answers or result files. With `seed`, counts
+/// calls by the rules of the original. Fails if a file or the query sets cannot be read.
 pub fn score_answers(
     files: &[PathBuf],
     queries: &Path,
@@ -216,11 +217,11 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
     })
 }
 
-/// Queries by id: those that are meant, and those that are not.
+/// Queries by id: included ones and excluded ones.
 pub(super) type Queries = (BTreeMap<String, Query>, BTreeMap<String, Query>);
 
-/// Reads the queries of the sets in a folder, or in its `test_instruction`. Where a file of
-/// `test_query_ids` lies beside a set, the queries that it does not name are not meant.
+/// Reads the query sets in a folder or in its `test_instruction`. If a file of `test_query_ids`
+/// lies beside a set, the queries that it does not list are excluded.
 pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
     let (mut known, mut others) = (BTreeMap::new(), BTreeMap::new());
     let mut files: Vec<PathBuf> = Vec::new();
@@ -233,7 +234,7 @@ pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
     for file in files {
         let set = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let bytes = bytes(&file)?;
-        // What is no query set lies beside them: lists of ids.
+        // Other JSON files lie beside the sets: lists of ids.
         let Some(read) =
             std::str::from_utf8(&bytes).ok().and_then(|text| suite::read(text, &set).ok())
         else {
@@ -245,7 +246,7 @@ pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
             queries.insert(query.id.clone(), query);
         }
     }
-    // A query of two sets is meant where one of them means it.
+    // A query in two sets is included if one of them includes it.
     others.retain(|id, _| !known.contains_key(id));
     if known.is_empty() && others.is_empty() {
         let message = format!("There is no query set in {}.", dir.display());
@@ -255,7 +256,7 @@ pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
     Ok((known, others))
 }
 
-/// Returns the ids of a set that are meant; without a file of them, all.
+/// Returns the ids of a set that are included; without a file of ids, all.
 fn ids_beside(set: &Path) -> Result<Ids, AppError> {
     let whole = fs::canonicalize(set).unwrap_or_else(|_| set.to_owned());
     let Some(beside) =
@@ -312,7 +313,7 @@ fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {
     if entries.is_empty() { Err(unread("it holds no answers.".to_owned())) } else { Ok(entries) }
 }
 
-/// Of `{query, available_tools, answer}`, or of the inner object.
+/// Reads `{query, available_tools, answer}`, or the inner object alone.
 fn of_entry(id: &str, entry: &Value) -> Read {
     let answer =
         entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);

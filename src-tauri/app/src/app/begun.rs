@@ -1,5 +1,5 @@
-//! Work that was begun since the program began and goes on while people look elsewhere: the list of
-//! it, newest first. What the work is belongs to whoever began it.
+//! Registry of background jobs since the program started, newest first. The jobs themselves are
+//! defined by the modules that start them.
 use super::course::Course;
 use crate::error::{AppError, Code};
 use futures_util::FutureExt as _;
@@ -7,8 +7,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What work comes to; a sentence when a mistake of ours ended it, so that it is counted as failed
-/// and not looked for for ever.
+/// Awaits work and converts a panic to an error message, so that the job is counted as failed and
+/// does not stay pending forever.
 pub(super) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
     AssertUnwindSafe(work)
         .catch_unwind()
@@ -16,19 +16,19 @@ pub(super) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String
         .map_err(|_| "A mistake in Touchstone ended this.".to_owned())
 }
 
-/// Something that goes on for a while and can be stopped.
+/// A background job that can be stopped.
 pub(super) trait Lasting {
-    /// What is counted of it.
+    /// Progress counters of the job.
     type Progress;
-    /// How refusals begin while it goes on: `Runs are being judged`.
+    /// Beginning of messages that refuse something while the job runs: `Runs are being judged`.
     const WHAT: &'static str;
-    /// What it is called when it is not there: `judging`.
+    /// Noun for messages about an unknown job: `judging`.
     const NAME: &'static str;
-    /// How it stands.
+    /// Handle to the state of the job.
     fn course(&self) -> &Course<Self::Progress>;
 }
 
-/// What was begun, newest first.
+/// Registered jobs, newest first.
 pub(super) struct Begun<W> {
     list: Mutex<Vec<Arc<W>>>,
 }
@@ -44,7 +44,8 @@ impl<W: Lasting> Begun<W> {
         self.lock().insert(0, work);
     }
 
-    /// Refuses while something goes on: it belongs to the folder that is open.
+    /// Fails while a job is running: it belongs to the open folder, which therefore cannot be
+    /// closed.
     pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
         if self.at_work().is_empty() {
             return Ok(());
@@ -60,7 +61,7 @@ impl<W: Lasting> Begun<W> {
         found.ok_or_else(|| AppError::new(Code::NotFound, gone()))
     }
 
-    /// All of it.
+    /// Returns all jobs.
     pub(super) fn all(&self) -> Vec<Arc<W>> {
         self.lock().clone()
     }
@@ -69,7 +70,7 @@ impl<W: Lasting> Begun<W> {
         self.lock().iter().filter(|work| !work.course().is_over()).cloned().collect()
     }
 
-    /// Stops all of it; true when there is something to wait for.
+    /// Stops all running jobs; returns true if the caller has to wait for any.
     pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
         let at_work = self.at_work();
         for work in &at_work {
@@ -78,7 +79,7 @@ impl<W: Lasting> Begun<W> {
         !at_work.is_empty()
     }
 
-    /// Waits until nothing is under way; false when that took too long.
+    /// Waits until no job is running; returns false on timeout.
     pub(super) fn wait(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         self.all()

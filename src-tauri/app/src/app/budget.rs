@@ -1,21 +1,21 @@
-//! What may be spent on something that is begun: what was asked for now, else what the workspace
-//! file says. A bound that binds nothing, because nobody knows a price, is refused where somebody
-//! asked for it, and told where only the file says it.
+//! Spend limit of a job: the requested one, otherwise that of the workspace file. If a price is
+//! unknown the limit has no effect; that is an error if the limit was requested, and a note if it
+//! only comes from the workspace file.
 use crate::error::{AppError, Code};
 use touchstone_runner::setup::Rules;
 use touchstone_runner::spec::{Model, Provider};
 
-/// Dollars at most.
+/// Spend limit in dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Budget {
     most: Option<f64>,
-    /// Somebody asked for it now.
+    /// True if the limit was requested explicitly.
     asked: bool,
 }
 
 impl Budget {
-    /// What holds, when this was asked for. Asking for what the workspace file says anyway is
-    /// asking for nothing.
+    /// Returns the limit that applies. A requested limit equal to that of the workspace file does
+    /// not count as requested. Fails for a negative or non-finite limit.
     pub(super) fn of(asked: Option<f64>, rules: &Rules) -> Result<Self, AppError> {
         let most = asked.or(rules.max_cost);
         if most.is_some_and(|most| !most.is_finite() || most < 0.0) {
@@ -27,18 +27,19 @@ impl Budget {
         Ok(Self { most, asked: asked.is_some() && asked != rules.max_cost })
     }
 
-    /// Dollars at most.
+    /// Returns the limit in dollars.
     pub(super) fn most(self) -> Option<f64> {
         self.most
     }
 
-    /// A sentence when it binds nothing of what some of these take.
+    /// Returns a sentence if the limit has no effect on some of the models, because their prices
+    /// are unknown.
     pub(super) fn unbound(self, prices: &Prices) -> Option<String> {
         let (most, unknown) = (self.most?, prices.unknown()?);
         Some(format!("{unknown}, so the budget of ${most} binds nothing of what is asked there."))
     }
 
-    /// Refuses what was asked for and binds nothing.
+    /// Fails if the limit was requested and has no effect.
     pub(super) fn check(self, prices: &Prices) -> Result<(), AppError> {
         match self.unbound(prices).filter(|_| self.asked) {
             None => Ok(()),
@@ -48,14 +49,14 @@ impl Budget {
     }
 }
 
-/// Whose prices nobody knows, each once.
+/// Names of models and services with unknown prices, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Prices {
     unknown: Vec<String>,
 }
 
 impl Prices {
-    /// Of these models. Recordings cost nothing.
+    /// Collects the unknown prices of these models. Replayed recordings cost nothing.
     pub(super) fn of<'m>(models: impl IntoIterator<Item = &'m Model>) -> Self {
         let mut prices = Self::default();
         for model in models {
@@ -66,17 +67,17 @@ impl Prices {
         prices
     }
 
-    /// True when nothing that is asked lacks a price.
+    /// Returns true if all prices are known.
     pub(super) fn are_known(&self) -> bool {
         self.unknown.is_empty()
     }
 
-    /// A sentence when a price is not known, because no sum can be named then.
+    /// Returns a sentence if a price is unknown; no total can be given then.
     pub(super) fn unpriced(&self) -> Option<String> {
         Some(format!("{}, so the cost is not known.", self.unknown()?))
     }
 
-    /// Whose price is not known, without the full stop; none when all are.
+    /// Returns a clause naming the unknown prices, without full stop; `None` if all are known.
     fn unknown(&self) -> Option<String> {
         let (names, has) = match self.unknown.as_slice() {
             [] => return None,
@@ -86,7 +87,7 @@ impl Prices {
         Some(format!("{names} {has} no known price"))
     }
 
-    /// Something else that does not say what it takes.
+    /// Adds another name with an unknown price.
     pub(super) fn add(&mut self, name: String) {
         if !self.unknown.contains(&name) {
             self.unknown.push(name);

@@ -1,15 +1,15 @@
-//! Tells everyone who listens what went stale: the first at once, the following gathered, at most
-//! forty times a second.
+//! Event bus: notifies subscribers of stale data. The first event is delivered at once; following
+//! ones are merged and delivered at most forty times per second.
+use touchstone_clock as clock;
+use touchstone_api::{AppEvent, Stale};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use touchstone_api::{AppEvent, Stale};
-use touchstone_clock as clock;
 
-/// The least time between two rounds.
+/// Minimum time between two deliveries.
 const PAUSE: Duration = Duration::from_millis(25);
-/// More ids than this are not named.
+/// Maximum number of run ids in an event; with more, the event concerns all runs.
 const MOST_IDS: usize = 100;
 
 type Listener = Arc<dyn Fn(&AppEvent) + Send + Sync>;
@@ -40,16 +40,16 @@ struct Shared {
     listeners: Mutex<(u64, Vec<(u64, Listener)>)>,
 }
 
-/// Where changes are posted and read.
+/// Accepts events and delivers them to subscribers on its own thread.
 pub(super) struct Bulletin {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What posts, for threads that may outlive the bulletin.
+/// Sending half, for threads that may outlive the bus.
 pub(super) struct Poster(Arc<Shared>);
 
-/// Listening; ends when it is dropped.
+/// Subscription of a listener; dropping it unsubscribes.
 pub struct Subscription {
     shared: Weak<Shared>,
     number: u64,
@@ -88,7 +88,7 @@ impl Drop for Bulletin {
     fn drop(&mut self) {
         lock(&self.shared.board).stop = true;
         self.shared.wake.notify_all();
-        // A listener may be what drops the last handle of the program; a thread cannot wait for
+        // A listener may drop the last handle of the program on this very thread, which cannot join
         // itself.
         if let Some(thread) =
             self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id())
@@ -135,7 +135,7 @@ impl Shared {
         }
     }
 
-    /// Waits for something to tell; nothing when it is over.
+    /// Waits for events to deliver; returns `None` when the bus stops.
     fn next(&self) -> Option<Vec<Stale>> {
         let board = lock(&self.board);
         let waited = self.wake.wait_while(board, |board| !board.stop && board.is_empty());
@@ -148,7 +148,7 @@ impl Board {
     fn add(&mut self, stale: Stale) {
         match stale {
             Stale::Folder => {
-                // What was said of the former folder is of no use any more.
+                // Pending events of the previous folder are obsolete.
                 self.folder = true;
                 self.runs = None;
             }

@@ -1,5 +1,5 @@
-//! Which runs the cells of an overview mean: those that are there, where they are, and those that
-//! the suites expect.
+//! Resolves cells of an overview to runs: existing runs at their paths, and missing runs that the
+//! suites define.
 use super::OpenFolder;
 use super::wishes::{MOST_RUNS, Wished, refused, slot};
 use crate::error::{AppError, Code};
@@ -13,7 +13,7 @@ use touchstone_runner::setup::Setup;
 use touchstone_store::query;
 use touchstone_store::suites::Tasks;
 
-/// Gathers what cells mean. A run that several of them mean is meant once.
+/// Collects the runs of cells. A run of several cells is included once.
 pub(super) fn wished(
     open: &OpenFolder,
     setup: &Setup,
@@ -60,7 +60,7 @@ pub(super) fn wished(
             return Err(AppError::new(Code::BadRequest, message).hint("Select fewer of them."));
         }
     }
-    // Every cell has its turn before any has a second one, as in a matrix.
+    // Sorted so that every cell gets its first run before any gets a second one, like in a matrix.
     wished.matrix.slots.sort_by(|one, other| order(&one.at).cmp(&order(&other.at)));
     Ok(wished)
 }
@@ -69,7 +69,7 @@ fn order(at: &Coordinates) -> (u32, u32, &str, &str, &str) {
     (at.repeat, at.variation, &at.task, &at.system, &at.model)
 }
 
-/// Runs of a cell that are there, with the number of their variation.
+/// Returns the existing runs of a cell, with the number of their variation.
 fn there(
     open: &OpenFolder,
     tasks: &Tasks,
@@ -94,11 +94,11 @@ fn there(
     Ok(rows.filter(|(number, _)| cell.variation.is_none() || *number == cell.variation).collect())
 }
 
-/// Runs that the suite expects of a cell and that are not there.
+/// Returns the runs of a cell that the suite defines and that do not exist.
 fn missing(task: &Arc<Task>, cell: &LaunchCell, there: &[(Option<u32>, RunRow)]) -> Vec<Slot> {
     let all = 0..u32::try_from(task.variations.len()).unwrap_or(u32::MAX);
     let variations = cell.variation.map_or(all, |variation| variation..variation.saturating_add(1));
-    // A fork that is named like a repeat takes up its number.
+    // A fork that is named like a repeat occupies its number.
     let is_fork = |row: &RunRow| row.lineage == Some(Lineage::Fork);
     let numbers = |variation: u32| {
         names::repeats(task.repeat.max(1), |repeat| {

@@ -1,4 +1,4 @@
-//! Two to four runs, beside each other.
+//! Compares two to four runs side by side.
 use super::App;
 use crate::error::{AppError, Code};
 use crate::paths;
@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use touchstone_api::{Comparison, DiffRequest, Span, StepDiff, StepRef};
 
 impl App {
-    /// Aligns the steps of runs.
+    /// Aligns the steps of runs. Fails unless there are two to four.
     pub fn compare_runs(&self, ids: &[String]) -> Result<Comparison, AppError> {
         Self::compare_across(&ids.iter().map(|id| (self, id.as_str())).collect::<Vec<_>>())
     }
 
-    /// The same for runs of different folders, each with the program that has its folder open.
+    /// Like [`App::compare_runs`], for runs of different folders, each with the app that has its
+    /// folder open.
     pub fn compare_across(runs: &[(&Self, &str)]) -> Result<Comparison, AppError> {
         if !(2..=MOST_RUNS).contains(&runs.len()) {
             let message = format!("Two to {MOST_RUNS} runs can be compared, not {}.", runs.len());
@@ -26,13 +27,13 @@ impl App {
         Ok(reading::beside(sides))
     }
 
-    /// The nearest folder above a file that holds the tasks of the results among which it lies.
+    /// Returns the nearest folder above a file that holds the tasks of the results around it.
     pub fn folder_above(file: &Path) -> Option<PathBuf> {
         paths::above(file)
     }
 
-    /// How the answer of a run differs from what was expected, in one line, and whether it is
-    /// equal; nothing where nothing was expected.
+    /// Returns a one-line summary of the difference between the answer of a run and the expected
+    /// output, and whether they are equal; `None` without expected output.
     pub fn against_expected(&self, id: &str) -> Option<(String, bool)> {
         let none = Span { offset: 0, limit: 0 };
         let request = DiffRequest {
@@ -50,7 +51,7 @@ impl App {
         Self::diff_steps_across((self, left), (self, right))
     }
 
-    /// The same for steps of runs of different folders.
+    /// Like [`App::diff_steps`], for steps of runs of different folders.
     pub fn diff_steps_across(
         left: (&Self, &StepRef),
         right: (&Self, &StepRef),

@@ -1,23 +1,24 @@
-//! Runs as the converted answers of `StableToolBench`, so that its own scripts and other people's
-//! scorers can read them. Needs no folder, and nothing is kept.
+//! Converts runs to converted answers of `StableToolBench`, which its own scripts and other scorers
+//! can read. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
 use crate::reading::given::Given;
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::stabletoolbench::answers::convert::{self, Converted, Faults};
 use touchstone_formats::{ReadError, answer, json, names, transcript};
 
-/// How much of a file tells what it is.
+/// Bytes of a file that are read to detect its kind.
 const HEAD: usize = 16 << 10;
 
-/// A file of converted answers, being made.
+/// A file of converted answers under construction.
 #[derive(Debug, Default)]
 pub struct Conversion {
     entries: Vec<(String, touchstone_formats::value::Value)>,
 }
 
 impl Conversion {
-    /// Adds the run of a file: a raw answer, or a transcript. What a reader should know of it comes
-    /// back. `original` makes the faults of the original, too.
+    /// Adds the run of a file: a raw answer or a transcript. Returns a note for the reader, if
+    /// there is one. With `original`, reproduces the faults of the original. Fails if the file
+    /// cannot be converted or its query was added before.
     pub fn add(
         &mut self,
         file: &Given,
@@ -39,7 +40,7 @@ impl Conversion {
         let kind = detect(name, &file.bytes[..file.bytes.len().min(HEAD)]);
         let (id, converted) = if kind == FileKind::Transcript {
             let mut run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
-            // What is converted answers a query, in words.
+            // A converted answer responds to a query in words.
             run.take_tagged(answer::WHOLE_MESSAGE);
             let entry = convert::of_run(&run, method, None, faults).map_err(|why| refuse(&why))?;
             let task = names::read(name, &[]).map(|at| at.task);
@@ -64,7 +65,7 @@ impl Conversion {
         Ok(converted.chosen_by.map(told))
     }
 
-    /// The file, in the shape of the original.
+    /// Returns the file, in the format of the original.
     pub fn text(self) -> String {
         json::write(&convert::file(self.entries), true)
     }

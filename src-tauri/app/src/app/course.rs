@@ -1,5 +1,5 @@
-//! How work that lasts stands: what was paid, why it stops and whether it is over, for whoever
-//! looks at it, stops it or waits for it. What else is counted belongs to whoever began it.
+//! State of a background job: cost, stop reason and completion, for viewing, stopping and waiting.
+//! Its progress counters belong to the module that starts the job.
 use super::bulletin::Poster;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -10,15 +10,15 @@ use touchstone_runner::drive::Paid;
 use touchstone_runner::event::{RunEvent, What};
 use touchstone_runner::launch::Stops;
 
-/// What was paid.
+/// Usage and cost of a job.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Bill {
-    /// Replies.
+    /// Number of replies.
     pub(super) calls: u64,
     pub(super) tokens: u64,
-    /// Dollars, of what has a known price.
+    /// Dollars, for usage with a known price.
     pub(super) cost: f64,
-    /// The price of something is not known.
+    /// True if the price of some usage is unknown.
     pub(super) unpriced: bool,
 }
 
@@ -31,16 +31,16 @@ impl Bill {
     }
 }
 
-/// What work came to so far.
+/// Current state of a job.
 pub(super) struct Standing<P> {
     pub(super) progress: P,
     pub(super) bill: Bill,
-    /// Why it stopped, or came to nothing.
+    /// Reason why it stopped or failed.
     pub(super) why: Option<String>,
     pub(super) over: bool,
 }
 
-/// The way that work takes.
+/// Handle to a running job.
 pub(super) struct Course<P> {
     pub(super) id: String,
     pub(super) began_ms: i64,
@@ -52,7 +52,7 @@ pub(super) struct Course<P> {
 }
 
 impl<P> Course<P> {
-    /// Of work that begins now; `stale` is told whenever it comes further.
+    /// Creates the handle of a job that starts now; `stale` is the event sent on every progress.
     pub(super) fn new(
         id: String,
         stops: Stops,
@@ -76,12 +76,12 @@ impl<P> Course<P> {
         self.standing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells that it came further.
+    /// Sends the progress event.
     pub(super) fn post(&self) {
         self.poster.post(self.stale.clone());
     }
 
-    /// Nothing new is begun.
+    /// Returns true once the job starts nothing new.
     pub(super) fn is_stopping(&self) -> bool {
         self.stops.soft.is_cancelled()
     }
@@ -90,7 +90,7 @@ impl<P> Course<P> {
         self.lock().over
     }
 
-    /// A reply came. One that was there already cost nothing.
+    /// Adds a reply to the bill. A reply from the journal costs nothing.
     pub(super) fn paid(&self, paid: &Paid) {
         if !paid.journaled {
             self.lock().bill.add(1, paid.tokens, paid.cost);
@@ -98,8 +98,8 @@ impl<P> Course<P> {
         }
     }
 
-    /// Notes why it stops by itself (the budget is spent, a key is wrong, replies cannot be kept),
-    /// and what was paid for nothing.
+    /// Processes pending events: records the reason why the job stops by itself (spend limit
+    /// reached, invalid key, replies cannot be stored) and the cost of lost replies.
     pub(super) fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
         while let Ok(event) = events.try_recv() {
             match event.what {
@@ -110,14 +110,14 @@ impl<P> Course<P> {
         }
     }
 
-    /// Nothing of it is left to do.
+    /// Marks the job as over and wakes waiting threads.
     pub(super) fn end(&self) {
         self.lock().over = true;
         self.ended.notify_all();
         self.post();
     }
 
-    /// Begins nothing new; `now` also gives up what is in flight.
+    /// Stops the job: nothing new is started; `now` also cancels requests in flight.
     pub(super) fn stop(&self, now: bool, why: &str) {
         if !self.is_stopping() {
             self.lock().why = Some(why.to_owned());
@@ -129,13 +129,13 @@ impl<P> Course<P> {
         self.post();
     }
 
-    /// Waits until it is over; false when that took too long.
+    /// Waits until the job is over; returns false on timeout.
     pub(super) fn wait(&self, timeout: Duration) -> bool {
         let waited = self.ended.wait_timeout_while(self.lock(), timeout, |standing| !standing.over);
         waited.map_or_else(|broken| broken.into_inner().0.over, |(standing, _)| standing.over)
     }
 
-    /// In one word, when so many of all are finished.
+    /// Returns the state as one word, given the finished and the total number of items.
     pub(super) fn state(&self, over: bool, finished: u64, total: u64) -> LaunchState {
         match (over, self.is_stopping()) {
             (false, false) => LaunchState::Running,

@@ -1,5 +1,5 @@
-//! Data files that can be evaluated: those of the open folder, found when somebody asks, and those
-//! that the window's dialog handed in. The page names them by ids alone.
+//! Data files for evaluations: files of the open folder, searched for on request, and files chosen
+//! in the dialog of the window. The page refers to them by id only.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use fs_err as fs;
@@ -17,29 +17,29 @@ use touchstone_store::open::{self, Refused};
 use touchstone_store::roots::{FileId, Root, Roots};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Larger files are not read.
+/// Maximum size of a file that is read.
 pub(super) const LARGEST: u64 = 256 << 20;
-/// How much of a folder is looked through.
+/// Limits of the search through a folder.
 const USUAL: Bounds =
     Bounds { names: 400_000, names_of_one: 100_000, files: 500, deepest: 8, looked_into: 500 };
-/// How much of a file is looked at to see whether it is a list of rows, and how many are.
+/// Bytes read of a JSON file to see whether it is a list.
 const HEAD: u64 = 64;
-/// What somebody should know who misses a file.
+/// Hint shown when the search was cut off by its limits.
 const NOT_ALL: &str = "The folder holds more than is looked through, so not every data file of it is listed. Move the one that is \
     missing to the top of the folder, or name it on the command line: touchstone evaluate --data FILE";
-/// Rows that are shown, and letters of each of their values.
+/// Number of rows shown (`SHOWN_ROWS`), and characters of each of their values (`SHOWN_LETTERS`).
 const SHOWN_ROWS: usize = 5;
 const SHOWN_LETTERS: usize = 200;
-/// Rows that cannot be read and are named.
+/// Maximum number of unreadable rows that are listed.
 const SHOWN_WRONG: usize = 20;
 
-/// Files that the page may name by their ids.
+/// Files that the page may refer to by id.
 #[derive(Default)]
 pub(super) struct Handed {
-    /// Those of a dialog, latest last.
+    /// Files from a dialog, latest last.
     paths: Mutex<Vec<PathBuf>>,
-    /// Those that the folder had when it was last looked through, by their ids: nobody looks
-    /// through it again to find one of them.
+    /// Files found by the latest search of the folder, by id. Looking one of them up needs no new
+    /// search.
     listed: Mutex<Listed>,
 }
 
@@ -49,19 +49,18 @@ struct Listed {
     files: HashMap<String, Found>,
 }
 
-/// How many names are looked at, in all and in one folder, how many files are listed and looked
-/// into, and how many folders are gone down, at most.
+/// Search limits: names in total and per folder, listed files, depth, and files that are opened.
 #[derive(Clone, Copy)]
 struct Bounds {
     names: usize,
     names_of_one: usize,
     files: usize,
     deepest: usize,
-    /// Files of which the beginning says whether they are any.
+    /// Number of JSON files whose beginning is read to see whether they are data files.
     looked_into: usize,
 }
 
-/// A data file, and where it is.
+/// A data file and its location.
 #[derive(Clone)]
 pub(super) struct Found {
     pub(super) file: DataFile,
@@ -69,7 +68,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Where a person said that it is.
+    /// Returns the path, if the user gave it.
     pub(super) fn named_at(&self) -> Option<&Path> {
         match &self.at {
             At::Named(path) => Some(path),
@@ -80,15 +79,15 @@ impl Found {
 
 #[derive(Clone)]
 enum At {
-    /// Below a directory of the folder: never through a link.
+    /// Below a directory of the folder; symbolic links are never followed.
     Below(Arc<Roots>, FileId),
-    /// Where a person said.
+    /// Path given by the user.
     Named(PathBuf),
 }
 
 impl App {
-    /// Takes in a file that a person chose in a dialog. Only for front doors that have one: the
-    /// page never names a path.
+    /// Registers a file that the user chose in a dialog. Only for front ends with a dialog: for
+    /// security the page never gives a path.
     pub fn register_data(&self, path: &Path) -> Result<DataFile, AppError> {
         let found = named(path)?;
         let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -99,15 +98,15 @@ impl App {
         Ok(found.file)
     }
 
-    /// What a data file holds: its columns, its first rows, and what of it cannot be read.
+    /// Returns a preview of a data file: its columns, first rows, and unreadable rows.
     pub fn look_at_data(&self, id: &str) -> Result<DataLook, AppError> {
         let found = self.data_file(id)?;
         let table = table(&found, &Quirks::default())?;
         Ok(look(found.file, &table))
     }
 
-    /// All data files that the page may ask for, those that were handed in first, and why there may
-    /// be more.
+    /// Returns all data files that the page may use, registered ones first, and a hint if the
+    /// search was cut off.
     pub(super) fn data_files(&self) -> (Vec<DataFile>, Option<String>) {
         let handed = self.handed().map(|found| found.file);
         let (below, all) =
@@ -115,7 +114,7 @@ impl App {
         (handed.chain(below).collect(), (!all).then(|| NOT_ALL.to_owned()))
     }
 
-    /// The data file of an id.
+    /// Returns the data file with this id. Fails if it does not exist any more.
     pub(super) fn data_file(&self, id: &str) -> Result<Found, AppError> {
         let gone = || AppError::new(Code::NotFound, "This data file is not there any more.");
         if let Some(found) = self.handed().find(|found| found.file.id == id) {
@@ -130,14 +129,14 @@ impl App {
             match open::open(roots, file) {
                 Ok((_, stamp)) => found.file.size = stamp.size,
                 Err(Refused::Gone) => return Err(gone()),
-                // Whoever reads it says why that cannot be done.
+                // The error is reported when the file is read.
                 Err(_) => {}
             }
         }
         Ok(found)
     }
 
-    /// A data file that was made in the open folder, by the id that it has in its list.
+    /// Returns a data file that was created in the open folder, with its id in the listing.
     pub(super) fn data_file_at(
         &self,
         open: &Arc<OpenFolder>,
@@ -148,7 +147,7 @@ impl App {
         let is_it = |found: &&Found| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
         let file = listed.files.values().find(is_it).map(|found| found.file.clone());
         drop(listed);
-        // Where there is too much to be listed it is one that was named.
+        // If the listing was cut off, the file is registered by path.
         file.map_or_else(|| self.register_data(path), Ok)
     }
 
@@ -163,8 +162,7 @@ impl App {
         listed.files.get(id).cloned()
     }
 
-    /// The files of a folder as they are now, which are remembered, and whether they are all of
-    /// them.
+    /// Searches a folder and caches the result; also returns whether the search was complete.
     fn look_through(&self, open: &Arc<OpenFolder>) -> (Vec<DataFile>, bool) {
         let (found, all) = below(&open.flow.roots, USUAL);
         let files = found.iter().map(|found| found.file.clone()).collect();
@@ -174,7 +172,7 @@ impl App {
     }
 }
 
-/// Reads a data file.
+/// Reads a data file into a table.
 pub(super) fn table(found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppError> {
     let shown = &found.file.path;
     let failed =
@@ -192,7 +190,7 @@ pub(super) fn table(found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppErr
     Table::read(&text, csv, quirks).map(Arc::new).map_err(failed)
 }
 
-/// A file that was named by its path.
+/// Returns a data file given by path.
 pub(super) fn named(path: &Path) -> Result<Found, AppError> {
     let shown = path.to_string_lossy().into_owned();
     let failed = |why: String| {
@@ -221,9 +219,9 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Data files of a folder, and whether they are all of them: breadth first, so that the bounds cut
-/// off what lies deep, and nothing hidden. Of the folder that was opened only what lies in it:
-/// below it there may be anything.
+/// Searches a folder for data files; also returns whether the search was complete. Breadth first,
+/// so that the limits cut off deep files; hidden files are skipped. Directly in the opened folder
+/// only files count, not its subfolders, which may hold anything.
 fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
     let top = Roots { input_dir: None, output_dir: roots.folder.clone(), ..roots.clone() };
     let (roots, top) = (Arc::new(roots.clone()), Arc::new(top));
@@ -241,7 +239,7 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
         let is_top = Arc::ptr_eq(of, &top);
         for (name, is_folder, size) in entries {
             let file = folder.join(&name);
-            // One directory may lie in the other.
+            // One directory may lie inside the other.
             if is_folder && is_top || !seen.insert(path.join(&name)) {
                 continue;
             }
@@ -252,7 +250,7 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
             } else if is_json(&name) && looked == bounds.looked_into {
                 all = false;
             } else if is_json(&name) && !is_list(of, &file, &mut looked) {
-                // Something else, as most files of that name are.
+                // Most JSON files are not lists of rows.
             } else if found.len() == bounds.files {
                 return (found, false);
             } else {
@@ -266,11 +264,11 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
     (found, all)
 }
 
-/// A name, whether it is that of a folder, and a size.
+/// Name, whether it is a folder, and size.
 type Entry = (OsString, bool, u64);
 
-/// Folders and data files in a folder by their names, how many names were looked at, and whether
-/// these were all.
+/// Returns the folders and data files in a folder sorted by name, the number of names read, and
+/// whether these were all.
 fn entries(path: &Path, most: usize) -> (Vec<Entry>, usize, bool) {
     let mut names = fs::read_dir(path).into_iter().flatten().flatten();
     let (mut found, mut read) = (Vec::new(), 0);
@@ -317,7 +315,7 @@ fn is_json(name: &OsStr) -> bool {
     Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
 }
 
-/// Whether a JSON file begins as a list: most files of that name are something else.
+/// Returns true if a JSON file begins as a list; most JSON files are something else.
 fn is_list(roots: &Roots, file: &FileId, looked: &mut usize) -> bool {
     *looked += 1;
     let mut head = Vec::new();
@@ -392,7 +390,8 @@ mod tests {
         assert_eq!(of(Bounds { files: 4, ..USUAL }), (first(4), false));
         assert_eq!(of(Bounds { deepest: 2, ..USUAL }), (first(4), false));
         assert_eq!(of(Bounds { names: 9, ..USUAL }), (first(3), false));
-        // JSON is a data file where it begins as a list, as far as files are looked into for that.
+        // A JSON file is a data file if it begins as a list, as long as the limit of opened files
+        // allows.
         fs::write(home.path().join("tasks/0.json"), "{}").unwrap();
         assert_eq!(
             (of(USUAL), of(Bounds { looked_into: 1, ..USUAL })),

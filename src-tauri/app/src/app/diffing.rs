@@ -1,4 +1,4 @@
-//! Answers, compared with what was expected or with each other; and two files that somebody names.
+//! Diffs answers with expected outputs or with each other, and two files given by the user.
 use super::App;
 use crate::error::{AppError, Code};
 use crate::reading::given;
@@ -9,45 +9,45 @@ use touchstone_scoring::diff::{Options, Span, Table, Tolerance, diff, plain};
 pub use crate::reading::given::Given;
 pub use touchstone_scoring::diff::Style;
 
-/// By which rules two files are compared.
+/// Options for comparing two files.
 #[derive(Debug, Clone, Default)]
 pub struct DiffWish {
-    /// Fields that tell which row is which; none means that they are found.
+    /// Key fields that identify rows; if empty, they are detected.
     pub key: Vec<String>,
-    /// Numbers that are this near count as equal: `0.5`, `1%`.
+    /// Numeric tolerance: `0.5`, `1%`.
     pub tolerance: Option<String>,
-    /// It does not matter in which order rows stand.
+    /// Ignore the order of rows.
     pub ignore_order: bool,
-    /// Fields that never count.
+    /// Fields to ignore.
     pub ignore: Vec<String>,
 }
 
-/// Two files, compared, for a terminal and for programs.
+/// Diff of two files, for terminals and programs.
 #[derive(Debug, Clone)]
 pub struct PlainDiff {
-    /// In one line.
+    /// One-line summary.
     pub summary: String,
-    /// Nothing differs.
+    /// True if nothing differs.
     pub equal: bool,
-    /// How rows found each other: `by ticket_id`.
+    /// Alignment of the rows: `by ticket_id`.
     pub aligned: Option<String>,
-    /// Lines in pieces that say what they are. Nothing when both are the same to the letter.
+    /// Lines of styled pieces. Empty if both files are identical.
     pub lines: Vec<Vec<(Style, String)>>,
-    /// Everything, as one JSON document.
+    /// The full diff as one JSON document.
     pub json: String,
-    /// What a reader should know.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
 impl App {
-    /// A part of the comparison of two answers.
+    /// Returns a window of the comparison of two answers.
     pub fn diff_answer(&self, request: &DiffRequest) -> Result<DiffView, AppError> {
         let open = self.opened()?;
         Ok(open.reading.diff(&open.flow, request)?)
     }
 
-    /// Compares two files that need not be in any folder. `visible` makes a text of one line that
-    /// steers no terminal.
+    /// Compares two files, which need not be in any folder. `visible` converts a text to one line
+    /// without terminal control characters.
     pub fn diff_files(
         expected: &Given,
         actual: &Given,

@@ -1,4 +1,4 @@
-//! Looks whether everything works here, and says how to mend what does not.
+//! Health checks of the installation, with fixes.
 use super::App;
 use fs_err as fs;
 use rusqlite::Connection;
@@ -7,11 +7,11 @@ use touchstone_api::{Check, Phase, WatchMeans};
 use touchstone_store::home::make_private;
 use touchstone_store::open::reason;
 
-/// How long is waited to hear by which means a folder is watched.
+/// Maximum time to wait for the state of the file watcher.
 const UNTIL_WATCHED: Duration = Duration::from_secs(5);
 
 impl App {
-    /// What was looked at, one by one. What belongs to a front door is added by it.
+    /// Returns all checks. Front ends add their own.
     pub fn doctor(&self, may_run: bool) -> Vec<Check> {
         let mut checks = vec![self.cache(), database(), watches()];
         checks.extend(self.folder_check());
@@ -40,8 +40,8 @@ impl App {
         }
     }
 
-    /// What is wrong with suites, folders that only look like some among them; none when nothing
-    /// is.
+    /// Returns a check for problems of suites, including folders that only look like suites; `None`
+    /// if there are none.
     fn suites_check(&self) -> Option<Check> {
         let problems = self.current()?.flow.shelf.problems();
         let more = match problems.len() {
@@ -59,7 +59,7 @@ impl App {
 
     fn folder_check(&self) -> Option<Check> {
         let open = self.current()?;
-        // Watching begins a moment after reading.
+        // Watching starts a moment after reading.
         open.flow.live.wait(|now| now.watching.by != WatchMeans::Off, UNTIL_WATCHED);
         let watching = open.flow.live.now().watching;
         let path = &open.folder.path;
@@ -132,7 +132,7 @@ pub(super) fn fine(name: &str, detail: String) -> Check {
     Check { name: name.to_owned(), ok: true, detail, fix: None }
 }
 
-/// Nothing is broken, but there is something to know.
+/// Returns a passed check with a hint.
 pub(super) fn note(name: &str, detail: String, fix: &str) -> Check {
     Check { fix: Some(fix.to_owned()), ..fine(name, detail) }
 }

@@ -1,5 +1,5 @@
-//! Looks whether runs can be made here: the sandbox, the databases of the workspace, the keys.
-//! Spends no money and starts no server.
+//! Health checks for running: the sandbox, the databases of the workspace, the keys. Spends no
+//! money and starts no server.
 use super::App;
 use super::doctor::{fine, note, wrong};
 use super::virtual_apis::KIND;
@@ -16,11 +16,11 @@ use touchstone_runner::tools::sql::SqlTool;
 use touchstone_runner::tools::virtual_api::{self, VirtualSettings};
 use touchstone_runner::tools::{Unusable, python};
 
-/// How long a database may take to answer. The page waits for all checks together.
+/// Time limit of a database check. The page waits for all checks together.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl App {
-    /// What launching needs. Databases and keys are those of the open folder.
+    /// Checks the requirements of launches, with the databases and keys of the open folder.
     pub(super) fn runs_checks(&self) -> Vec<Check> {
         let base = self.current().map(|open| open.flow.roots.folder.clone());
         let read = base.as_deref().and_then(paths::workspace).transpose();
@@ -95,7 +95,7 @@ impl App {
     fn keyring(&self) -> Check {
         match self.inner.keys.can_store() {
             Ok(()) => fine("Keyring", "Keys can be kept in the keyring of this system.".to_owned()),
-            // Keys in the environment work all the same.
+            // Keys in the environment work without a keyring.
             Err(why) => note("Keyring", why.to_string(), "Only needed to store keys in Settings."),
         }
     }
@@ -122,7 +122,7 @@ impl App {
     }
 }
 
-/// The sandbox that programs of models run in; its properties are told in one line when all hold.
+/// Checks the sandbox for programs written by models. Its properties become one line if all hold.
 async fn sandbox(cache: &Path) -> Vec<Check> {
     let told = python::checks(cache).await;
     let is_property = |name: &str| name.starts_with("Sandbox: ");
@@ -137,7 +137,7 @@ async fn sandbox(cache: &Path) -> Vec<Check> {
     checks
 }
 
-/// All at once, and told in the order of the workspace file.
+/// Checks all databases concurrently; results are in the order of the workspace file.
 async fn looked_at(databases: Vec<(String, Result<SqlTool, Unusable>)>) -> Vec<Check> {
     let mut looking = JoinSet::new();
     for (at, (name, tool)) in databases.into_iter().enumerate() {
@@ -156,7 +156,7 @@ async fn looked_at(databases: Vec<(String, Result<SqlTool, Unusable>)>) -> Vec<C
     checks.into_iter().map(|(_, check)| check).collect()
 }
 
-/// The virtual APIs of the workspace file: their cache, tools and simulator.
+/// Checks the virtual APIs of the workspace file: their cache, tools and simulator.
 async fn virtual_apis(setup: &Setup, base: Option<&Path>) -> Vec<Check> {
     let mut checks = Vec::new();
     for tool in setup.tools.iter().filter(|tool| tool.kind == KIND) {

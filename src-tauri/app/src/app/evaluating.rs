@@ -1,5 +1,5 @@
-//! Evaluating data files: what there is to choose from, and beginning it. What it will take is in
-//! `plan`, what was begun in `evaluations`.
+//! Starts evaluations of data files and lists the options. The estimate is in `plan`, running
+//! evaluations are in `evaluations`.
 mod plan;
 mod rows;
 mod unfinished;
@@ -32,32 +32,32 @@ use touchstone_store::filter;
 use touchstone_store::open;
 use touchstone_store::roots::{FileId, Root};
 
-/// Where the page's results are, in the output directory.
+/// Folder of the results of the page, in the output directory.
 const FOLDER: &str = "evaluations";
-/// A larger file of evaluators is something else.
+/// Maximum size of a file with evaluators.
 const LARGEST_CONFIG: u64 = 4 << 20;
-/// Longer names are refused by most disks once something is added to them.
+/// Maximum bytes of a file name. Most file systems refuse longer ones once suffixes are added.
 const LONGEST_NAME: usize = 120;
 
-/// What the command line asks for: it may name any file, and a program that answers.
+/// Request of the command line, which may name any file and a target program.
 #[derive(Debug, Clone, Default)]
 pub struct FileRequest {
     /// The data file.
     pub data: PathBuf,
-    /// The file that evaluators came from, when there was one: it is not written over.
+    /// The file of evaluators, if there is one. It is never overwritten.
     pub config: Option<PathBuf>,
-    /// The file of results; none keeps nothing.
+    /// File for the results; `None` writes none.
     pub out: Option<PathBuf>,
-    /// A program with its arguments that is asked about each row; empty asks none.
+    /// Target program and arguments, called for each row; empty for none.
     pub target: Vec<String>,
-    /// Where inputs come from of which an evaluator itself says nothing.
+    /// Default mappings for inputs that an evaluator does not map itself.
     pub usual: Vec<(String, String)>,
-    /// Everything else; its `data` and `out` are not looked at.
+    /// All other options; its `data` and `out` are ignored.
     pub request: EvaluateRequest,
 }
 
-/// Evaluators as they were typed: of a file, or by their kinds, with what their inputs come from,
-/// and those of all.
+/// Reads the evaluators from a file and from a list of kinds, with their input mappings. Also
+/// returns the mappings shared by all.
 pub fn typed_evaluators(
     config: Option<&Path>,
     kinds: &[String],
@@ -82,7 +82,7 @@ pub fn typed_evaluators(
     Ok((all, usual))
 }
 
-/// A request with the places that it means.
+/// A request with resolved files.
 struct Asked {
     found: Found,
     place: Option<Place>,
@@ -95,7 +95,8 @@ struct Asked {
 }
 
 impl App {
-    /// Evaluators, models and data files. `may_run` is false for a front door that may only look.
+    /// Returns the evaluators, models and data files to choose from. `may_run` is false for a
+    /// read-only front end.
     pub fn evaluate_options(&self, may_run: bool) -> Result<EvaluateOptions, AppError> {
         let open = self.opened()?;
         let setup = self.setup_to_look()?;
@@ -116,24 +117,24 @@ impl App {
         })
     }
 
-    /// Begins what a request comes to.
+    /// Starts the evaluation of a request from the page.
     pub fn start_evaluating(&self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
         let open = self.opened()?;
         open.check_there()?;
         self.begin_evaluating(self.of_page(request)?, request, Some(open))
     }
 
-    /// The same for the command line.
+    /// Starts the evaluation of a request from the command line.
     pub fn start_evaluating_file(&self, asked: &FileRequest) -> Result<Evaluating, AppError> {
         self.begin_evaluating(of_file(asked)?, &asked.request, self.current())
     }
 
-    /// Whether models have to be asked, and so the folder be known that names them.
+    /// Returns true if models have to be called, for which a folder has to be open.
     pub fn evaluating_pays(asked: &FileRequest) -> Result<bool, AppError> {
         Wish::read(&asked.request, &asked.usual).map(|wish| wish.pays()).map_err(bad)
     }
 
-    /// The places that a request of the page means.
+    /// Resolves the files of a request from the page.
     fn of_page(&self, request: &EvaluateRequest) -> Result<Asked, AppError> {
         let open = self.opened()?;
         let found = self.data_file(&request.data)?;
@@ -221,7 +222,8 @@ impl App {
         Ok(Evaluating { evaluation: id })
     }
 
-    /// The models that are asked, with what requests are made with; none where nobody has to be.
+    /// Resolves the models, and the setup for their requests; without models if none are needed.
+    /// Fails if one is not configured or the requested spend limit has no effect.
     fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<Hired, AppError> {
         let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
         let budget = Budget::of(
@@ -258,24 +260,25 @@ impl App {
         })
     }
 
-    /// Refuses models whose key is not there.
+    /// Fails if the key of a model is missing.
     fn keyed(&self, models: &Models) -> Result<(), AppError> {
         let mut keys =
             models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
         keys.find_map(|key| self.no_key(key)).map_or(Ok(()), |why| Err(bad(why)))
     }
 
-    /// Takes secrets out of what a target says: it has the person's environment.
+    /// Returns a redactor for target output, because the target runs with the environment of the
+    /// user.
     fn redactor_for(&self, target: &[String], setup: Option<&Setup>) -> Redactor {
         if target.is_empty() {
             return Redactor::new([]);
         }
-        // Without a folder these are the keys that everybody knows by name.
+        // Without a folder, the default key names are redacted.
         let usual = Setup::of(&Workspace::default());
         self.known_secrets(setup.unwrap_or(&usual)).redactor()
     }
 
-    /// The sandbox that programs run in.
+    /// Opens the sandbox for programs.
     async fn sandbox(&self) -> Result<PythonTool, AppError> {
         let opened = PythonTool::open(&self.inner.config.cache_dir, PythonLimits::default()).await;
         opened.map_err(|why| {
@@ -288,15 +291,15 @@ impl App {
     }
 }
 
-/// Who is asked, and by what rules.
+/// Models to call, with their setup.
 struct Hired {
     models: Models,
     setup: Option<Setup>,
-    /// That the budget of the workspace file binds nothing.
+    /// Message that the spend limit of the workspace file has no effect.
     unbound: Option<String>,
 }
 
-/// The model that judges.
+/// Returns the judge model.
 fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model, AppError> {
     if request.model.is_empty() {
         let names: Vec<&str> = wish
@@ -316,8 +319,8 @@ fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model,
     Ok(model)
 }
 
-/// The model that turns texts into vectors: there is nothing to choose, as nobody could say
-/// afterwards which one it was.
+/// Returns the embedding model. There must be exactly one: results would not show which one was
+/// used.
 fn embedder(setup: &Setup) -> Result<Model, AppError> {
     match setup.embedders.as_slice() {
         [model] => Ok(model.clone()),
@@ -360,7 +363,7 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     })
 }
 
-/// The name of a file of results; that of the data when none was given.
+/// Returns the name of the results file; by default derived from the name of the data file.
 fn name_of(out: &str, data: &str) -> Result<String, String> {
     let stem = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or_default();
@@ -382,7 +385,8 @@ fn name_of(out: &str, data: &str) -> Result<String, String> {
     Ok(format!("{name}.json"))
 }
 
-/// Refuses what would be written over: what is read is not, even where a file of results may be.
+/// Fails if the results would overwrite a file. Input files are never overwritten, even with
+/// `replace`.
 fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
     let Some(place) = &asked.place else { return Ok(()) };
     if let Some(path) = asked
@@ -400,7 +404,7 @@ fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
     }
     if !replace && place.exists().map_err(disk)? {
         let message = format!("There is a file {} already.", place.path);
-        // Results without holes were made of what the target said, which therefore counts no more.
+        // Complete results use up the journaled target outputs, so the target runs again.
         let is_anew = !asked.target.is_empty() && !place.kept().map_err(disk)?.has_outcomes();
         let then = if is_anew {
             "the target is asked about every row anew, and what it says anew is paid for"
@@ -412,8 +416,8 @@ fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Takes the file of results where there is something to keep for it, or something in its place.
-/// Where everything is asked anew, what is kept is moved aside.
+/// Locks the results file if something is stored for it or it is to be replaced. If everything is
+/// to be requested again, stored replies are moved aside.
 fn bench(asked: &Asked, wish: &Wish, replace: bool) -> Result<Option<Bench>, AppError> {
     let keeping = match asked.again {
         _ if !wish.pays() && asked.target.is_empty() => Keeping::Nothing,
@@ -424,8 +428,7 @@ fn bench(asked: &Asked, wish: &Wish, replace: bool) -> Result<Option<Bench>, App
     place.map(|place| Bench::take(place, keeping)).transpose().map_err(|why| bad(taken(&why)))
 }
 
-/// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the
-/// means.
+/// Fails if some rows cannot be evaluated as requested: the means would silently omit them.
 fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError> {
     let shown = &asked.found.file.path;
     if let Some(wrong) = table.wrong.first() {

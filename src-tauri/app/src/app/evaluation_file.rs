@@ -1,5 +1,5 @@
-//! Runs as other people's evaluators take and give them: rows to be evaluated, and the file that
-//! `evaluate()` writes.
+//! Converts runs for the evaluators of other programs: rows to evaluate, and the file format of
+//! `evaluate()`.
 use super::App;
 use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
 use crate::error::{AppError, Code};
@@ -19,24 +19,24 @@ use touchstone_store::suites::Tasks;
 
 pub use touchstone_formats::azure::{Choice, Part};
 
-/// How much of a file tells what it is.
+/// Bytes of a file that are read to detect its kind.
 const HEAD: usize = 16 << 10;
-/// Runs that a preview reads.
+/// Number of runs in a preview.
 const PREVIEWED: usize = 200;
-/// Runs that are named among those that were left out.
+/// Maximum number of omitted runs listed by name.
 const NAMED: usize = 20;
 
-/// Rows for evaluators, as lines of JSON, and what a reader should know of them.
+/// Rows for evaluators as JSON lines, with notes.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct EvaluatorRows {
-    /// A row each.
+    /// One line per row.
     pub lines: Vec<String>,
-    /// As sentences.
+    /// Notes for the reader, as sentences.
     pub notes: Vec<String>,
 }
 
-/// The rows of a file: threads of messages of any shape, a transcript, a raw answer, or a file that
-/// holds many runs.
+/// Converts a file to rows: message threads of any format, a transcript, a raw answer, or a file
+/// that holds many runs.
 pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppError> {
     let refused = |why: &ReadError| {
         let line = why.line.map(|line| format!(" (line {line})")).unwrap_or_default();
@@ -79,7 +79,8 @@ pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppE
 }
 
 impl App {
-    /// The rows of the runs that pass a filter, each with which run it is and what was expected.
+    /// Returns the rows of the runs that match a filter, each with the identity of its run and the
+    /// expected output.
     pub fn rows_of_runs(
         &self,
         filter: &str,
@@ -88,8 +89,7 @@ impl App {
         self.rows_up_to(filter, choice, usize::MAX)
     }
 
-    /// The same, as long as their lines are not longer together than this many bytes; nothing
-    /// further is read then.
+    /// Like [`App::rows_of_runs`], but fails as soon as the lines exceed `most` bytes in total.
     pub(super) fn rows_up_to(
         &self,
         filter: &str,
@@ -128,8 +128,8 @@ impl App {
         Ok((rows, misread))
     }
 
-    /// Hands over runs that were made, one after the other, each with what its suite says and what
-    /// it did, or why that cannot be read.
+    /// Calls `each` for every run that ended or waits, with the data of its suite and the parsed
+    /// run or an error.
     fn each_run(
         &self,
         runs: &[ScoredRun],
@@ -146,7 +146,7 @@ impl App {
         }))
     }
 
-    /// Writes runs with what scorers and judges said of them in the shape of `evaluate()`.
+    /// Writes runs with the results of scorers and judges in the format of `evaluate()`.
     pub(super) fn evaluation_file(
         &self,
         request: &ReportRequest,
@@ -163,7 +163,7 @@ impl App {
         runs.truncate(if whole { all } else { PREVIEWED });
         let mut rows = self.rows(&runs)?;
         for name in scorers.iter().filter(|name| wanted.is_none_or(|wanted| wanted == *name)) {
-            // Each is a read of its own, and runs may come and go between two of them.
+            // These are separate queries; runs may be added or removed between them.
             let (scored, _) =
                 open.ask(|index| open.lists.scored(index, &request.filter, Some(name)))?;
             let tasks = open.flow.shelf.tasks();
@@ -180,7 +180,7 @@ impl App {
         let mut text = made.text;
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         some(&mut rows.unread);
-        // What is lost of files for want of rows is not yet lost in a preview.
+        // In a preview, file-level data is only missing because rows are.
         let lost = made.notes.into_iter().filter(|_| whole || runs.len() == all);
         let notes = noted(&misread).chain(about(&runs, all, rows.failed, &judged)).chain(lost);
         let notes = notes.chain(broken).chain(rows.unread).collect();
@@ -203,8 +203,8 @@ impl App {
         })
     }
 
-    /// Runs as rows: rows of evaluations as they stand in their files, others as what evaluators
-    /// are given of them.
+    /// Converts runs to rows: rows of evaluations unchanged, other runs to the inputs of
+    /// evaluators.
     fn rows(&self, runs: &[ScoredRun]) -> Result<Rows, AppError> {
         let sheet = Sheet::new(runs.iter().map(|run| run.path.as_str()));
         let mut rows = Rows { sheet, taken: Vec::new(), failed: 0, unread: Vec::new() };
@@ -230,7 +230,7 @@ impl App {
         fits.map_err(too_much).map(|()| rows)
     }
 
-    /// What judges said of runs, in their order.
+    /// Returns the judgements of runs, in their order.
     fn judged_of(&self, ids: &[String]) -> Vec<Vec<Judged>> {
         let marks = self.model_marks();
         let of = |id: &String| {
@@ -242,14 +242,14 @@ impl App {
     }
 }
 
-/// Rows of runs, and what became of the others.
+/// Rows of runs, and the reasons for omitted runs.
 struct Rows {
     sheet: Sheet,
-    /// Ids of those that are rows, in their order.
+    /// Ids of the runs with a row, in order.
     taken: Vec<String>,
-    /// Runs of ours that ended in a system error.
+    /// Number of runs of this program that ended in a system error.
     failed: usize,
-    /// Why some are no rows, as sentences.
+    /// Reasons for omitted runs, as sentences.
     unread: Vec<String>,
 }
 
@@ -257,7 +257,7 @@ fn too_much(why: String) -> AppError {
     AppError::new(Code::BadRequest, why).hint("Choose fewer runs with a filter.")
 }
 
-/// Raw replies are long, and no file of results has them.
+/// Removes raw replies, which are long and not part of results files.
 fn without_replies(mut judged: Vec<Judged>) -> Vec<Judged> {
     for round in judged.iter_mut().flat_map(|one| &mut one.rounds) {
         round.replies = Vec::new();
@@ -265,7 +265,7 @@ fn without_replies(mut judged: Vec<Judged>) -> Vec<Judged> {
     judged
 }
 
-/// There is something to be said of it: it ended, or waits.
+/// Returns true for runs that ended or wait.
 fn is_made(run: &ScoredRun) -> bool {
     matches!(
         run.state,
@@ -273,7 +273,7 @@ fn is_made(run: &ScoredRun) -> bool {
     )
 }
 
-/// What the suite of a run says of it.
+/// Returns the prompt and expected output of a run from its suite.
 fn asked(tasks: &Tasks, run: &ScoredRun) -> Asked {
     let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) else {
         return Asked::default();
@@ -284,7 +284,7 @@ fn asked(tasks: &Tasks, run: &ScoredRun) -> Asked {
     Asked { prompt: task.prompt(at, run.system.as_deref(), given), expected }
 }
 
-/// What it was offered, where it does not say so itself.
+/// Adds the tools offered to a run if the transcript does not list them.
 fn with_tools(tasks: &Tasks, run: &ScoredRun, mut told: Run) -> Run {
     if let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) {
         let offers = offered::of_run(&task.tools, told.layout, run.system.as_deref());
@@ -293,7 +293,7 @@ fn with_tools(tasks: &Tasks, run: &ScoredRun, mut told: Run) -> Run {
     told
 }
 
-/// From which score on a scorer passes a run, where its suite says.
+/// Returns the pass threshold of the scorer of a run, if its suite sets one.
 fn threshold(tasks: &Tasks, run: &ScoredRun) -> Option<f64> {
     let task = tasks.get(run.task.as_deref()?)?;
     let at = task.variation(run.variation, run.variation_name.as_deref())?;
@@ -301,7 +301,7 @@ fn threshold(tasks: &Tasks, run: &ScoredRun) -> Option<f64> {
     panel.scorers.iter().find(|scorer| Some(scorer.name()) == run.scorer.as_deref())?.threshold()
 }
 
-/// What was said and done; a file that does not say what was asked has it from its suite.
+/// Returns the conversation of a run; a missing prompt is taken from the suite.
 fn thread(run: &Run, asked: &Asked) -> azure::Thread {
     azure::of_run(run).asked(asked.prompt.as_deref())
 }
@@ -320,7 +320,7 @@ fn line(columns: Columns) -> String {
     )
 }
 
-/// With a column for evaluators that take a text, beside the messages that others take.
+/// Inserts a text column for evaluators that take text, after the messages that others take.
 fn with_text(mut columns: Columns, text: Option<String>) -> Columns {
     let at = columns.iter().position(|(name, _)| name == "response");
     if let (Some(at), Some(text)) = (at, text) {
@@ -333,14 +333,14 @@ fn left_out(run: &ScoredRun, why: &str) -> String {
     format!("Left out, because it cannot be read: {}. {why}", run.path)
 }
 
-/// The first of many notes, and how many more there are.
+/// Keeps the first notes and adds the number of further ones.
 fn some(notes: &mut Vec<String>) {
     let more = notes.len().saturating_sub(NAMED);
     notes.truncate(NAMED);
     notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
 }
 
-/// What a reader of the file should know.
+/// Returns notes on the file for the reader.
 fn about(runs: &[ScoredRun], all: usize, errors: usize, judged: &[Vec<Judged>]) -> Vec<String> {
     let mut notes = Vec::new();
     if runs.len() < all {

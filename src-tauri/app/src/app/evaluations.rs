@@ -1,6 +1,6 @@
-//! Evaluations that are under way: rows are evaluated a few at a time, every reply is kept before
-//! anything is made of it, and the results are written when all of them are there. Owns the order
-//! of these; what is asked of a row is in `rounds`, and who in `asking`.
+//! Running evaluations: a few rows are evaluated at a time, every reply is stored before it is
+//! used, and the results are written when all are complete. Owns the order of these steps. The
+//! questions of a row are in `rounds`, the requests in `asking`.
 mod asking;
 mod rounds;
 
@@ -32,70 +32,71 @@ use touchstone_scoring::azure::{self, Table};
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::{layouts, run_of_file};
 
-/// What was begun since the program began.
+/// Evaluations since the program started.
 pub(super) type Evaluations = Begun<Work>;
 
-/// Programs that run at a time; each may take a processor and its memory.
+/// Maximum number of concurrent programs; each may use a processor and its memory limit.
 const PROGRAMS: usize = 2;
 
-/// What is to be done.
+/// Parameters of an evaluation.
 pub(super) struct Job {
-    /// The data file, as it is shown.
+    /// Displayed path of the data file.
     pub(super) data: String,
-    /// How many rows there are. These themselves are held as long as it goes on.
+    /// Number of rows. The rows themselves are only held while the evaluation runs.
     pub(super) rows: usize,
     pub(super) wish: Wish,
-    /// Where the results go; nowhere when none was named.
+    /// Results file; `None` if none was given.
     pub(super) place: Option<Place>,
-    /// The same, as it is shown.
+    /// Displayed path of the results file.
     pub(super) shown: Option<String>,
     pub(super) filter: Option<String>,
     pub(super) replace: bool,
-    /// A program with its arguments that is asked about each row; empty asks none.
+    /// Target program and arguments, called for each row; empty for none.
     pub(super) target: Vec<String>,
-    /// Takes secrets out of what it says.
+    /// Redacts secrets in target output.
     pub(super) redactor: Redactor,
     pub(super) max_cost: Option<f64>,
-    /// What is asked once more of that which was paid for.
+    /// Replies that are requested again although they were paid for.
     pub(super) again: EvaluateAgain,
-    /// What whoever began it should know, as sentences.
+    /// Notes for the user, as sentences.
     pub(super) notes: Vec<String>,
-    /// What is kept of the request until the results are there; nothing where nobody goes on with
-    /// it.
+    /// Serialized request, stored for resuming until the results are complete; `None` if it is not
+    /// resumable.
     pub(super) begun: Option<Vec<u8>>,
 }
 
-/// The models that are asked, as far as any have to be.
+/// Models to call, if needed.
 #[derive(Default)]
 pub(super) struct Models {
-    /// The one that judges.
+    /// The judge model.
     pub(super) judge: Option<Model>,
-    /// The one that turns texts into vectors.
+    /// The embedding model.
     pub(super) embedder: Option<Model>,
 }
 
-/// Whom questions are asked.
+/// Context for model requests.
 pub(super) struct Asking {
     pub(super) crew: Arc<Crew>,
     pub(super) models: Models,
 }
 
-/// An evaluation that was begun.
+/// An evaluation.
 pub(super) struct Work {
     open: Option<Arc<OpenFolder>>,
     job: Job,
     asking: Option<Asking>,
     programs: Option<PythonTool>,
     program_seats: Semaphore,
-    /// Held as long as it goes on, with the journal of what models and the target said.
+    /// Lock on the results file while the evaluation runs, with the journal of replies and target
+    /// outputs.
     bench: Mutex<Option<Bench>>,
     course: Course<Progress>,
-    /// The results, once they are there, where no file holds them.
+    /// Finished results, if they are not written to a file.
     made: Mutex<Option<String>>,
 }
 
 impl App {
-    /// What was begun in the open folder since the program began, newest first.
+    /// Returns the evaluations of the open folder since the program started, newest first.
     pub fn evaluations(&self) -> Vec<EvaluationView> {
         let Some(open) = self.current() else { return Vec::new() };
         let here =
@@ -103,33 +104,33 @@ impl App {
         self.inner.evaluations.all().iter().filter(here).map(|work| work.view()).collect()
     }
 
-    /// How an evaluation stands.
+    /// Returns the state of an evaluation.
     pub fn evaluation(&self, id: &str) -> Result<EvaluationView, AppError> {
         Ok(self.inner.evaluations.find(id)?.view())
     }
 
-    /// How many rows the target of an evaluation was asked about so far, and how many of these it
-    /// had answered before.
+    /// Returns the number of rows for which the target was called so far, and how many of these had
+    /// a stored output.
     pub fn evaluation_asked(&self, id: &str) -> Result<(u64, u64), AppError> {
         let work = self.inner.evaluations.find(id)?;
         let standing = work.course.lock();
         Ok((standing.progress.asked, standing.progress.answered))
     }
 
-    /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what
-    /// is in flight.
+    /// Stops an evaluation: requests in flight are completed and stored, nothing new is started;
+    /// `now` cancels requests in flight.
     pub fn stop_evaluating(&self, id: &str, now: bool) -> Result<(), AppError> {
         self.inner.evaluations.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
     }
 
-    /// Waits until an evaluation is over; false when that took too long.
+    /// Waits until an evaluation is over; returns false on timeout.
     pub fn wait_evaluation(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
         Ok(self.inner.evaluations.find(id)?.course.wait(timeout))
     }
 
-    /// The file of results as it was written, or would have been; none as long as there are no
-    /// results.
+    /// Returns the content of the results file, written or not; `None` until the results are
+    /// complete.
     pub fn evaluation_results(&self, id: &str) -> Result<Option<String>, AppError> {
         let work = self.inner.evaluations.find(id)?;
         let Some(place) = work.job.place.as_ref().filter(|_| work.course.lock().progress.written)
@@ -169,7 +170,7 @@ impl Work {
         }
     }
 
-    /// Evaluates all rows, so many things at a time, and writes what came of it.
+    /// Evaluates all rows with the given concurrency and writes the results.
     pub(super) async fn run(
         self: Arc<Self>,
         table: Arc<Table>,
@@ -180,7 +181,8 @@ impl Work {
         if let Err(why) = caught(self.go(table, seats, &mut events)).await {
             self.course.lock().why = Some(why);
         }
-        // Given back before anybody hears that it is over: whoever waited may begin again at once.
+        // Released before the end is signalled: a waiting caller may start the next evaluation at
+        // once.
         drop(self.bench.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.course.end();
     }
@@ -203,7 +205,7 @@ impl Work {
         drop(table);
         let unanswered = sheet.unanswered(wish).filter(|_| !self.course.is_stopping());
         let made = match unanswered {
-            // No model is paid for what cannot come to anything.
+            // No model is paid if there can be no result.
             Some(why) => {
                 self.course.lock().why = Some(why);
                 None
@@ -221,8 +223,8 @@ impl Work {
         }
     }
 
-    /// What comes before row 1: programs that cannot be read would fail at all of them. Only what
-    /// can begin is gone on with later.
+    /// Prepares the evaluation: programs that do not load would fail on every row. The request is
+    /// stored for resuming only after that.
     async fn begin(&self) -> Result<(), String> {
         self.read_programs().await?;
         let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +235,7 @@ impl Work {
         kept.map_err(|why| format!("What was asked for could not be kept: {why}"))
     }
 
-    /// Every evaluator on every row, rows in order.
+    /// Runs every evaluator on every row, in row order.
     async fn evaluate(
         self: &Arc<Self>,
         seats: &Arc<Semaphore>,
@@ -269,7 +271,7 @@ impl Work {
         made
     }
 
-    /// Notes what became of one evaluator on one row.
+    /// Records the result of one evaluator on one row.
     fn take(
         &self,
         made: &mut Made,
@@ -298,7 +300,7 @@ impl Work {
         self.course.post();
     }
 
-    /// Keeps raw replies, then the results: whoever sees these finds those.
+    /// Writes raw replies before the results, so that results never exist without their replies.
     fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
         let model = |one: &azure::Evaluator| {
             let models = &self.asking.as_ref()?.models;
@@ -317,8 +319,8 @@ impl Work {
         if let Some(place) = &self.job.place {
             place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
             self.written(place, text.as_bytes());
-            // As long as something is missing, what the target said stays what the rest is asked
-            // about.
+            // While results are missing, journaled target outputs stay valid for the remaining
+            // rows.
             let journal = self.journal().filter(|_| !made.has_holes());
             if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
                 tracing::debug!(%error, "what the target said counts once more");
@@ -335,7 +337,7 @@ impl Work {
         Ok(())
     }
 
-    /// Notes that the file is there, and which runs its rows are where it lies among the results.
+    /// Records that the file was written, and the run ids of its rows if it lies among the results.
     fn written(&self, place: &Place, text: &[u8]) {
         let keys = if self.job.filter.is_some() { layouts::keys(text) } else { Vec::new() };
         let file = FileId::new(Root::Output, place.path.as_str());
@@ -344,13 +346,13 @@ impl Work {
         progress.name_runs(|at| keys.get(at).map(|key| run_of_file(&file, Some(key))));
     }
 
-    /// The file of results, as it is shown, as long as it goes on in this folder.
+    /// Returns the displayed results file while the evaluation is running in this folder.
     pub(super) fn under_way(&self, open: &Arc<OpenFolder>) -> Option<String> {
         let is_here = self.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, open));
         self.job.shown.clone().filter(|_| is_here && !self.course.is_over())
     }
 
-    /// Where replies and what the target said are kept; none once it is over.
+    /// Returns the journal of replies and target outputs; `None` once the evaluation is over.
     fn journal(&self) -> Option<Journal> {
         self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.journal().cloned()
     }
@@ -387,7 +389,7 @@ impl Work {
         }
     }
 
-    /// The model that judges.
+    /// Returns the judge model.
     fn judge(&self) -> Option<&Model> {
         self.asking.as_ref()?.models.judge.as_ref()
     }

@@ -1,5 +1,5 @@
-//! Judging runs by model: what there is to choose from, what it will take, and beginning it. What
-//! is owed is decided in `judging::owed`; the asking is in `judgings`.
+//! Plans and starts judging of runs by models. Missing judgements are determined in
+//! `judging::owed`; the requests are in `judgings`.
 use super::budget::{Budget, Prices};
 use super::judgings::Work;
 use super::keys::no_model;
@@ -24,17 +24,16 @@ use touchstone_store::open::{self, Refused};
 use touchstone_store::query::{misread, row_by_key, runs_that_count};
 use touchstone_store::suites::Tasks;
 
-/// Runs that are judged at once at most.
+/// Maximum number of runs judged at once.
 const MOST_RUNS: usize = 20_000;
-/// Runs that are not judged and are shown by name.
+/// Maximum number of skipped runs listed by name.
 const SHOWN: usize = 50;
 
 impl App {
-    /// The judges and the models that there are. `may_run` is false for a front door that may only
-    /// look.
+    /// Returns the judges and models to choose from. `may_run` is false for a read-only front end.
     pub fn judge_options(&self, may_run: bool) -> Result<JudgeOptions, AppError> {
         let setup = self.setup_to_look()?;
-        // Suites are there when a folder is.
+        // There are suites only if a folder is open.
         let tasks = self.opened().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
         let models = if may_run { self.judges_of(&setup) } else { Vec::new() };
         let why_not = (!may_run).then(|| Trouble {
@@ -54,7 +53,7 @@ impl App {
         Ok(JudgeOptions { groups, judges, models, why_not })
     }
 
-    /// Models that can judge, and why others cannot.
+    /// Returns the models, with a reason for those that cannot judge.
     pub(super) fn judges_of(&self, setup: &Setup) -> Vec<Choice> {
         let choice = |model: &Model| {
             let mut choice = self.model(model);
@@ -66,7 +65,7 @@ impl App {
         setup.models.iter().map(choice).collect()
     }
 
-    /// What a request comes to. Nothing is sent.
+    /// Returns the plan of a request. Nothing is sent.
     pub fn plan_judging(&self, request: &JudgeRequest) -> Result<JudgePlan, AppError> {
         let open = self.opened()?;
         let (setup, model, wish) = self.wish(request)?;
@@ -97,7 +96,7 @@ impl App {
         })
     }
 
-    /// The path of the run that each run is compared with, by its id.
+    /// Returns the path of the run with which each run is compared, by run id.
     pub fn compared_with(
         &self,
         request: &JudgeRequest,
@@ -106,7 +105,7 @@ impl App {
         Ok(wish.rivals.iter().map(|(id, other)| (id.clone(), other.path.clone())).collect())
     }
 
-    /// Begins what a request comes to.
+    /// Starts the judging of a request.
     pub fn start_judging(&self, request: &JudgeRequest) -> Result<Judging, AppError> {
         let open = self.opened()?;
         open.check_there()?;
@@ -151,11 +150,11 @@ impl App {
         Ok(Judging { judging: id })
     }
 
-    /// Whom a request means, with what requests are made with.
+    /// Resolves the judge, model and options of a request, with the setup for its requests.
     fn wish(&self, request: &JudgeRequest) -> Result<(Setup, Model, Wish), AppError> {
         let setup = self.setup()?;
         let bad = |message: String| AppError::new(Code::BadRequest, message);
-        // A slip would let all runs pass, and every one of them is paid for.
+        // A misread filter would match all runs, and each of them would be paid for.
         if let Some(slip) = [&request.filter, &request.reference]
             .into_iter()
             .flat_map(|filter| misread(filter))
@@ -198,7 +197,8 @@ impl App {
         Ok((setup, model, wish))
     }
 
-    /// The judge of that name: one that everybody knows, or one that suites of the folder made up.
+    /// Returns the judge with this name: a built-in one, or one defined by the suites of the
+    /// folder.
     fn judge_named(&self, name: &str) -> Result<Seat, AppError> {
         if let Some(known) = judges::named(name) {
             return Ok(Seat::Known(known));
@@ -212,8 +212,8 @@ impl App {
         })
     }
 
-    /// What the suites of the runs say of the judge, each once; nothing when the request leaves
-    /// nothing open.
+    /// Returns the distinct judge options in the suites of the runs; empty if the request sets both
+    /// model and rounds.
     fn suites_say(
         &self,
         request: &JudgeRequest,
@@ -237,7 +237,7 @@ impl App {
     }
 }
 
-/// What there is to choose, with what the suites of the folder say of it.
+/// Describes a judge for the page, with the options in the suites of the folder.
 fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
     let About { group, scale, needs } = judge.about();
     let suites = suite_judges::everywhere(tasks, &judge.name);
@@ -263,7 +263,7 @@ fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
     }
 }
 
-/// The model that the suites name, when they agree.
+/// Returns the model that the suites name. Fails if they name none or differ.
 fn model_of(suites: &[Says], judge: &judges::Judge) -> Result<String, AppError> {
     let bad = |message: String| {
         Err(AppError::new(Code::BadRequest, message).hint("Say which model is to judge."))
@@ -281,8 +281,8 @@ fn model_of(suites: &[Says], judge: &judges::Judge) -> Result<String, AppError> 
     }
 }
 
-/// The rounds that the suites want through this model, when they agree; what the judge usually does
-/// when they say nothing.
+/// Returns the number of rounds in the suites for this model; the default of the judge if they set
+/// none. Fails if they differ.
 fn rounds_of(suites: &[Says], judge: &judges::Judge, model: &str) -> Result<u32, AppError> {
     let of_it =
         suites.iter().filter(|says| says.model.as_deref().is_none_or(|named| named == model));
@@ -299,14 +299,14 @@ fn rounds_of(suites: &[Says], judge: &judges::Judge, model: &str) -> Result<u32,
     )
 }
 
-/// Why a model cannot judge; none when it can, as far as is known without its key.
+/// Returns the reason why a model cannot judge, as far as that is known without its key.
 pub(super) fn cannot_judge(model: &Model) -> Option<String> {
     let replays = model.provider == Provider::Replay;
     replays.then(|| format!("`{}` replays recordings of runs, so it cannot judge.", model.name))
 }
 
-/// The runs that a request means, each with what it has to reach through this model, and with the
-/// judge of its suite where that is one of suites.
+/// Returns the runs of a request, each with its pass threshold for this model, and with the judge
+/// of its suite if the judge is defined by suites.
 fn targets(
     open: &OpenFolder,
     request: &JudgeRequest,
@@ -341,8 +341,8 @@ pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunR
     Ok(rows.into_iter().filter(|row| row.state != RunState::Other).collect())
 }
 
-/// The runs that a filter means. Forks and continued runs are not runs of the benchmark: they are
-/// paid for where they are named.
+/// Returns the runs that match a filter. Forks and continued runs are excluded unless the filter
+/// names them, because judging them costs money and they are not part of the benchmark.
 pub(super) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
     open.ask(|index| {
         let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
@@ -354,14 +354,14 @@ pub(super) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, Ap
     })
 }
 
-/// What is owed of a run.
+/// Judging state of a run.
 pub(super) enum Look {
     Skipped(String),
     Complete { inputs: String, subject: Box<Subject> },
     Owed { owed: Box<owed::Owed>, subject: Box<Subject> },
 }
 
-/// Looks at a run and at what was said of it.
+/// Determines which judgements a run is missing.
 pub(super) fn look(open: &OpenFolder, wish: &Wish, target: &Target) -> Result<Look, AppError> {
     let sheet = match sheet(open, &target.path) {
         Ok(sheet) => sheet.unwrap_or_default(),
@@ -372,7 +372,7 @@ pub(super) fn look(open: &OpenFolder, wish: &Wish, target: &Target) -> Result<Lo
     look_with(open, wish, target, &sheet)
 }
 
-/// The same with a file of judgements that is at hand.
+/// Like [`look`], with the file of judgements given.
 pub(super) fn look_with(
     open: &OpenFolder,
     wish: &Wish,
@@ -425,7 +425,7 @@ pub(super) fn look_with(
     })
 }
 
-/// The file of judgements of a run, by its path; why it cannot be read, as sentences.
+/// Reads the file of judgements of a run, by its path. The error is a sentence.
 pub(super) fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, String> {
     let file = judgements::file_of_path(path);
     let shown = open.flow.roots.shown(&file);
@@ -438,7 +438,7 @@ pub(super) fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, Stri
     }
 }
 
-/// What a request comes to, as it is added up.
+/// Accumulates the plan of a request.
 #[derive(Default)]
 struct Sum {
     runs: u64,

@@ -1,5 +1,5 @@
-//! Judging that is under way: runs are judged a few at a time, each round is kept before the next
-//! is asked for, and all of it can be stopped. Owns the order of these.
+//! Running judging jobs: a few runs are judged at a time, each round is stored before the next one
+//! is requested, and all of it can be stopped. Owns the order of these steps.
 use super::begun::{Begun, Lasting, caught};
 use super::course::Course;
 use super::judging::{Look, look_with};
@@ -27,13 +27,13 @@ use touchstone_scoring::judges::{Judge, Next, Question, Seat, Sitting, Subject};
 use touchstone_store::judgements;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// What is kept of one reply, in letters.
+/// Maximum characters stored of a reply.
 const LONGEST_REPLY: usize = 64 << 10;
 
-/// What was begun since the program began.
+/// Judging jobs since the program started.
 pub(super) type Judgings = Begun<Work>;
 
-/// Judging that was begun.
+/// A judging job.
 pub(super) struct Work {
     open: Arc<OpenFolder>,
     crew: Arc<Crew>,
@@ -44,32 +44,32 @@ pub(super) struct Work {
 }
 
 impl App {
-    /// What was begun in the open folder since the program began, newest first.
+    /// Returns the judging jobs of the open folder since the program started, newest first.
     pub fn judgings(&self) -> Vec<JudgingView> {
         let Some(open) = self.current() else { return Vec::new() };
         let list = self.inner.judgings.all();
         list.iter().filter(|work| Arc::ptr_eq(&work.open, &open)).map(|work| work.view()).collect()
     }
 
-    /// How judging stands.
+    /// Returns the state of a judging job.
     pub fn judging(&self, id: &str) -> Result<JudgingView, AppError> {
         Ok(self.inner.judgings.find(id)?.view())
     }
 
-    /// Lets questions in flight be answered and kept, and asks no others; `now` gives up what is in
-    /// flight.
+    /// Stops a judging job: requests in flight are completed and stored, nothing new is sent; `now`
+    /// cancels requests in flight.
     pub fn stop_judging(&self, id: &str, now: bool) -> Result<(), AppError> {
         self.inner.judgings.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
     }
 
-    /// Waits until judging is over; false when that took too long.
+    /// Waits until a judging job is over; returns false on timeout.
     pub fn wait_judging(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
         Ok(self.inner.judgings.find(id)?.course.wait(timeout))
     }
 }
 
-/// One run, taken to be judged.
+/// A locked run with its missing judgement.
 struct Taken {
     bench: Bench,
     sheet: Sheet,
@@ -91,7 +91,7 @@ impl Work {
         Self { open, crew, model, wish, max_cost, course }
     }
 
-    /// Judges runs, so many at a time.
+    /// Judges runs with the given concurrency.
     pub(super) async fn run(
         self: Arc<Self>,
         targets: Vec<Target>,
@@ -158,10 +158,11 @@ impl Work {
         End::Judged { rounds: taken.owed.judgement.rounds, without_answer }
     }
 
-    /// Takes a run and looks again what is owed: another process may have been faster.
+    /// Locks a run and determines again which rounds are missing: another process may have made
+    /// them.
     fn take(&self, target: &Target) -> Result<Taken, End> {
         let failed = |why: String| End::Failed(self.crew.redactor.clean(&why).into_owned());
-        // Nothing is made on disk for a run that is not judged.
+        // Checked before locking, so that no file is created for a run that is skipped.
         let first = look_with(&self.open, &self.wish, target, &Sheet::default())
             .map_err(|why| failed(why.message))?;
         if let Look::Skipped(why) = first {
@@ -191,7 +192,7 @@ impl Work {
         }
     }
 
-    /// What was said before, as the end of a run of which nothing is owed.
+    /// Returns the stored judgement, as the result of a run of which nothing is missing.
     fn complete(wish: &Wish, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
         let of_it = |said: &&Judgement| wish.is_of(said, inputs);
         let read = |said: &&Judgement| said.rounds.iter().any(|round| round.score.is_some());
@@ -201,13 +202,14 @@ impl Work {
         End::Judged { rounds, without_answer: is_without_answer(wish, &wish.judge, subject) }
     }
 
-    /// One round: asks until there is a ruling, or the second reply in a row could not be read.
+    /// Runs one round: sends questions until there is a ruling, or two replies in a row cannot be
+    /// parsed.
     async fn round(&self, taken: &Taken, path: &str, round: usize) -> Result<Round, Unheard> {
         let mark = taken.owed.mark(round);
         let mut subject = taken.subject.clone();
         if let Some(rival) = &mut subject.rival {
-            // By chance, but the same one when the round is begun again: what was paid for is found
-            // again.
+            // Random, but equal when the round is repeated, so that paid replies are found in the
+            // journal.
             rival.seed = xxh3_64(format!("{}-{mark}", taken.owed.judgement.inputs).as_bytes());
         }
         let mut sitting = Sitting::new(&taken.judge, &subject, self.wish.rules);
@@ -222,8 +224,7 @@ impl Work {
         let mut refused = false;
         let (begun, mut fresh) = (Instant::now(), true);
         loop {
-            // Whatever the words of a refusal look like, they are no verdict, and nobody is asked
-            // again.
+            // A refusal is not a verdict whatever its text looks like, and nothing more is sent.
             let next = if refused { Next::Unread } else { sitting.next() };
             let Next::Ask(question) = next else {
                 let shown = subject.rival.as_ref().filter(|_| !replies.is_empty());
@@ -255,7 +256,7 @@ impl Work {
         }
     }
 
-    /// Keeps what was said so far: durable when this returns.
+    /// Stores the judgement so far; it is durable on return.
     fn keep(&self, mut taken: Taken, path: &str) -> Result<Taken, String> {
         taken.sheet.put(taken.owed.place, taken.owed.judgement.clone());
         taken.bench.write(&taken.sheet.write()).map_err(|why| why.to_string())?;
@@ -304,16 +305,16 @@ fn is_without_answer(wish: &Wish, judge: &Judge, subject: &Subject) -> bool {
     !judge.pairs && owed::is_unasked(judge, subject, wish.rules)
 }
 
-/// Returns the model as a question has it asked.
+/// Returns the model with the options that the question requires.
 pub(super) fn asked_model<'m>(model: &'m Model, question: &Question) -> Cow<'m, Model> {
     if question.reasoning { Cow::Owned(model.as_reasoning()) } else { Cow::Borrowed(model) }
 }
 
-/// A question as a conversation: with the reply to it that could not be read, when there is one.
+/// Converts a question to a conversation, including the previous reply that could not be parsed.
 pub(super) fn turns(question: &Question) -> Vec<Turn> {
     let mut turns = vec![Turn::User(question.text.clone())];
     if let Some((reply, again)) = &question.unread {
-        // A turn without any text is none to some providers.
+        // Some providers reject a turn without text.
         let text = if reply.trim().is_empty() { "(nothing)".to_owned() } else { reply.clone() };
         turns.push(Turn::Assistant(Said { text: Some(text), ..Said::default() }));
         turns.push(Turn::User((*again).to_owned()));

@@ -1,5 +1,5 @@
-//! Keys of providers: which are needed, where they come from, whether they work. A key goes in and
-//! never comes out.
+//! Keys of providers: which are needed, where they come from, and whether they work. Keys are
+//! accepted and never returned.
 use super::App;
 use crate::error::{AppError, Code};
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use touchstone_runner::talk::Turn;
 use zeroize::Zeroizing;
 
 impl App {
-    /// The keys that the models of the open folder need, and where each comes from.
+    /// Returns the keys that the models and tools of the open folder need, with their sources.
     pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
         let setup = self
             .setup_to_look()
@@ -65,7 +65,7 @@ impl App {
         Ok(())
     }
 
-    /// Asks a model for one word, with its key.
+    /// Tests a model and its key with a request for one word.
     pub fn test_model(&self, name: &str) -> Result<Check, AppError> {
         let setup = self.setup()?;
         let model = setup.model(name).ok_or_else(|| no_model(&setup, name))?;
@@ -107,9 +107,10 @@ impl App {
             return Err(self.inner.keys.missing(name));
         }
         let client = self.inner.launches.client();
-        // A test that says nothing for long has failed.
+        // A test without a reply within 30 seconds has failed.
         let request = provider::HttpRequest { patience: 30, ..request };
-        // Every key that is known, not only this one: what answers may be no provider at all.
+        // All known keys are redacted, not only this one: the responding server may not be a
+        // provider at all.
         let redactor = self.known_secrets(setup).redactor();
         let clean = |why: String| redactor.clean(&why).into_owned();
         let sent = client.send(&request, key.as_ref(), &CancellationToken::new()).await;
@@ -122,7 +123,7 @@ impl App {
         Ok(format!("{} answers: {}", clean(id), said.trim()))
     }
 
-    /// Everything that a workspace needs to be looked up. Asks the keyring, which may block.
+    /// Looks up all keys and secrets of a workspace. Queries the keyring, which may block.
     pub(super) fn known_secrets(&self, setup: &Setup) -> Known {
         let mut keys = HashMap::new();
         let mut wrong = HashMap::new();
@@ -140,7 +141,7 @@ impl App {
         Known { keys, secrets, hidden }
     }
 
-    /// Like [`App::no_key`], with the next step apart.
+    /// Like [`App::no_key`], with the fix as a separate field.
     pub(super) fn key_trouble(&self, name: &str) -> Option<Trouble> {
         let (message, fix) = match self.inner.keys.get(name) {
             Ok(Some(_)) => return None,
@@ -150,7 +151,7 @@ impl App {
         Some(Trouble { message, fix: Some(fix) })
     }
 
-    /// Why a key cannot be used; none when it can.
+    /// Returns the reason why a key cannot be used; `None` if it can.
     pub(super) fn no_key(&self, name: &str) -> Option<String> {
         match self.inner.keys.get(name) {
             Ok(Some(_)) => None,
@@ -159,8 +160,7 @@ impl App {
         }
     }
 
-    /// Only keys that something needs are stored, so that a page cannot fill the keyring with
-    /// anything.
+    /// Fails for a key that nothing needs, so that a page cannot fill the keyring.
     fn known_key(&self, name: &str) -> Result<(), AppError> {
         if self.keys()?.iter().any(|key| key.name == name) {
             return Ok(());
@@ -172,22 +172,22 @@ impl App {
     }
 }
 
-/// What was looked up for a workspace.
+/// Keys and secrets of a workspace.
 pub(super) struct Known {
-    /// Keys that go into a header, by name.
+    /// Keys sent in a header, by name.
     pub(super) keys: HashMap<String, ApiKey>,
-    /// Everything else.
+    /// All other values.
     pub(super) secrets: Secrets,
     hidden: Vec<Zeroizing<String>>,
 }
 
 impl Known {
-    /// What takes all of it that is secret out of texts.
+    /// Returns a redactor for all secrets.
     pub(super) fn redactor(&self) -> Redactor {
         self.redactor_with([])
     }
 
-    /// The same, with more keys.
+    /// Returns a redactor for all secrets and further keys.
     pub(super) fn redactor_with<'a>(
         &'a self,
         more: impl IntoIterator<Item = &'a ApiKey>,

@@ -1,5 +1,5 @@
-//! Launches of this program: begun, looked at, stopped. Owns the runtime they run on and the list
-//! of them; a launch owns itself.
+//! Launches of this program: starting, viewing and stopping. Owns their runtime and the list of
+//! them; each launch owns itself.
 use super::App;
 use super::launching::id_of;
 use crate::error::{AppError, Code};
@@ -17,13 +17,13 @@ use touchstone_runner::http::limiter::Limiters;
 use touchstone_runner::launch::Launch;
 use touchstone_runner::progress::{Progress, RunProgress, Stage};
 
-/// Runs of a launch at most on one page.
+/// Maximum number of runs of a launch on one page.
 const MOST_ROWS: u32 = 500;
 
-/// Said where a person stopped a launch.
+/// Stop reason if the user stopped a launch.
 const ASKED: &str = "It was stopped.";
 
-/// The launches since the program began, of every folder that was open.
+/// Launches since the program started, of every folder that was open.
 #[derive(Default)]
 pub(super) struct Launches {
     runtime: OnceLock<Runtime>,
@@ -35,8 +35,7 @@ pub(super) struct Launches {
 }
 
 impl Launches {
-    /// What launches run on; made when the first begins, because most of the time a person only
-    /// looks.
+    /// Returns the async runtime; created on first use, because most sessions only view results.
     pub(super) fn runtime(&self) -> Result<&Runtime, AppError> {
         if let Some(runtime) = self.runtime.get() {
             return Ok(runtime);
@@ -49,17 +48,17 @@ impl Launches {
         Ok(self.runtime.get_or_init(|| made))
     }
 
-    /// The connections that all launches share.
+    /// Returns the HTTP client shared by all launches.
     pub(super) fn client(&self) -> &Client {
         self.client.get_or_init(Client::default)
     }
 
-    /// How many requests each provider takes, which all launches learn together.
+    /// Returns the rate limiters per provider, shared by all launches.
     pub(super) fn limiters(&self) -> Arc<Limiters> {
         Arc::clone(&self.limiters)
     }
 
-    /// An id that no launch of this folder has had: its log is named by it.
+    /// Returns an id that no launch of this folder has had. The log file is named after it.
     pub(super) fn next_id(&self) -> String {
         let number = self.begun.fetch_add(1, Ordering::Relaxed);
         format!("{}-{}-{number}", clock::now_ms(), std::process::id())
@@ -69,12 +68,12 @@ impl Launches {
         self.lock().insert(0, launch);
     }
 
-    /// What gives up the tools that a launch opens before it begins.
+    /// Returns the token that cancels the opening of tools before a launch starts.
     pub(super) fn opening(&self) -> CancellationToken {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Refuses while runs are in progress: their paths belong to the folder that is open.
+    /// Fails while runs are in progress: their paths belong to the open folder.
     pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
         let at_work = self.at_work();
         if at_work.is_empty() {
@@ -112,8 +111,8 @@ impl Launches {
 
 impl Drop for Launches {
     fn drop(&mut self) {
-        // What blocks is a write that is nearly done; a runtime must not be dropped from within
-        // itself, and not wait for ever.
+        // Blocking tasks are writes that are nearly done. A runtime must not be dropped from within
+        // itself, and dropping must not wait forever.
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
@@ -121,7 +120,8 @@ impl Drop for Launches {
 }
 
 impl App {
-    /// The launches of the open folder since the program began, newest first, without their runs.
+    /// Returns the launches of the open folder since the program started, newest first, without
+    /// their runs.
     pub fn launches(&self) -> Vec<LaunchView> {
         let Some(open) = self.current() else { return Vec::new() };
         let list = self.inner.launches.lock();
@@ -129,27 +129,28 @@ impl App {
         here.map(|launch| view(launch, Span { offset: 0, limit: 0 })).collect()
     }
 
-    /// How a launch stands, with a window of its runs.
+    /// Returns the state of a launch, with a window of its runs.
     pub fn launch(&self, id: &str, span: Span) -> Result<LaunchView, AppError> {
         Ok(view(self.inner.launches.find(id)?.as_ref(), span))
     }
 
-    /// Lets calls in flight finish and be saved, and begins nothing new; `now` gives up what is in
-    /// flight.
+    /// Stops a launch: requests in flight are completed and stored, nothing new is started; `now`
+    /// cancels requests in flight.
     pub fn stop_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
         self.inner.launches.find(id)?.stop(now, ASKED);
         self.inner.bulletin.post(touchstone_api::Stale::Launches);
         Ok(())
     }
 
-    /// Gives up launches that have not begun yet, because their tools are being opened.
+    /// Cancels launches that are still opening their tools.
     pub fn stop_opening(&self) {
         let mut opening =
             self.inner.launches.opening.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *opening).cancel();
     }
 
-    /// Stops every launch, which then shows why; true when there is something to wait for.
+    /// Stops all launches, judging jobs and evaluations with this reason; returns true if the
+    /// caller has to wait for any.
     pub fn stop_all_launches(&self, now: bool, why: &str) -> bool {
         self.stop_opening();
         let running = self.inner.launches.at_work();
@@ -164,7 +165,7 @@ impl App {
         judgings || evaluations || !running.is_empty()
     }
 
-    /// Waits until no launch is at work; false when that took too long.
+    /// Waits until no job is running; returns false on timeout.
     pub fn wait_launches(&self, timeout: Duration) -> bool {
         let deadline = std::time::Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(std::time::Instant::now());
@@ -173,13 +174,13 @@ impl App {
             && self.inner.evaluations.wait(left())
     }
 
-    /// Waits until a launch is over; false when that took too long.
+    /// Waits until a launch is over; returns false on timeout.
     pub fn wait_launch(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
         Ok(self.inner.launches.find(id)?.wait(timeout))
     }
 }
 
-/// The runs of a launch that did not come to their end, and whether they had begun.
+/// Returns the paths of the runs of a launch that did not complete, and whether each had started.
 pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
     let is_left = |stage| {
         matches!(
@@ -228,7 +229,8 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
     })
 }
 
-/// Those at work first, then failed, waiting, done; within each as planned.
+/// Returns a window of runs: running ones first, then failed, stopped, waiting, done; each group in
+/// planned order.
 fn window(progress: &Progress, span: Span, now: i64) -> Vec<LaunchRun> {
     let rank = |stage: Stage| match stage {
         Stage::Running => 0,

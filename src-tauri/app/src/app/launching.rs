@@ -1,6 +1,5 @@
-//! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person
-//! becomes jobs; what is owed is decided in `runs::plan`, and which runs a request means is
-//! gathered in `wishes`.
+//! Plans and starts launches. Owns the conversion of a request to jobs. Which runs have to be made
+//! is decided in `runs::plan`; the runs of a request are collected in `wishes`.
 use super::budget::{Budget, Prices};
 use super::keys::Known;
 use super::launches::unfinished;
@@ -29,16 +28,16 @@ use touchstone_store::index::Reader;
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::{open, query};
 
-/// Rows of a plan that are shown; the counts are of all.
+/// Maximum number of plan rows sent; the counts include all.
 const SHOWN: usize = 1000;
 
-/// Said of a run that would have to be written into a file of another format.
+/// Reason to refuse a run that would have to be written to a file of another format.
 const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
 
-/// Things that are wrong with suites and are listed with a plan; Problems has all of them.
+/// Maximum number of suite problems listed with a plan; Problems has all of them.
 const LISTED: usize = 100;
 
-/// Who is told of a launch, and what is told besides how its runs go.
+/// Listeners of a launch, and notes sent in addition to run events.
 #[derive(Default)]
 pub(super) struct Telling {
     listeners: Vec<Listener>,
@@ -46,7 +45,7 @@ pub(super) struct Telling {
 }
 
 impl Telling {
-    /// Listeners, and a sentence that they are told first.
+    /// Listeners, with a note that is sent first.
     pub(super) fn noting(listeners: Vec<Listener>, note: String) -> Self {
         Self { listeners, notes: vec![note] }
     }
@@ -59,7 +58,7 @@ impl From<Vec<Listener>> for Telling {
 }
 
 impl App {
-    /// What a request comes to. Nothing is sent.
+    /// Returns the plan of a request. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;
         let setup = self.setup_to_look()?;
@@ -74,7 +73,7 @@ impl App {
         let notes = same_requests(&setup, &plan).into_iter().collect();
         let prices = prices(&open, &setup, &plan);
         let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices);
-        // What is complete is the least that one wants to see of a long list.
+        // Complete runs are the least interesting of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> =
             plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
@@ -121,8 +120,7 @@ impl App {
         })
     }
 
-    /// All runs of a request that are not complete and would not be made either, each with the
-    /// reason.
+    /// Returns all runs of a request that are incomplete and would not be made, with reasons.
     pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
         let open = self.opened()?;
         let setup = self.setup_to_look()?;
@@ -131,12 +129,12 @@ impl App {
         Ok(left(&plan))
     }
 
-    /// Begins what a request comes to.
+    /// Starts the launch of a request.
     pub fn start_launch(&self, request: &LaunchRequest) -> Result<Launched, AppError> {
         self.start_launch_with(request, Vec::new())
     }
 
-    /// The same, with someone who is told of every event.
+    /// Like [`App::start_launch`], with listeners for every event.
     pub fn start_launch_with(
         &self,
         request: &LaunchRequest,
@@ -145,8 +143,8 @@ impl App {
         self.start_launch_told(request, listeners).map(|(launched, _)| launched)
     }
 
-    /// The same, with the runs of the request that are not complete and are not made either, each
-    /// with the reason.
+    /// Like [`App::start_launch_with`], and also returns the incomplete runs that are not made,
+    /// with reasons.
     pub fn start_launch_told(
         &self,
         request: &LaunchRequest,
@@ -191,7 +189,7 @@ impl App {
         Ok((self.begin(&open, setup, jobs, listeners.into())?, left))
     }
 
-    /// Launches again what failed or was stopped.
+    /// Launches again the runs of a launch that failed or were stopped.
     pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
         let open = self.opened()?;
         let old = self.inner.launches.find(id)?;
@@ -208,8 +206,8 @@ impl App {
             let begun = *left.get(&job.slot.path)?;
             let mut job = job.clone();
             if begun {
-                // What was asked to begin anew has begun; it goes on from where it is now. A
-                // message was added then, too.
+                // The run has restarted since, so it resumes from its current state. Its message
+                // was added then, too.
                 job.rules.start_over = false;
                 job.message = None;
             }
@@ -223,8 +221,8 @@ impl App {
         self.begin(&open, setup, jobs, Telling { notes: left, ..Telling::default() })
     }
 
-    /// Those of these that can be made here, and sentences about the others: what is there stays as
-    /// it is where nobody could be asked.
+    /// Splits jobs into those that can be made here and sentences about the others. A refused run
+    /// is not changed on disk. Fails if no job can be made.
     fn ready_jobs(
         &self,
         open: &OpenFolder,
@@ -248,14 +246,14 @@ impl App {
         }
     }
 
-    /// The open folder's plan of a request, with what the runs are made with.
+    /// Returns the plan of a request in the open folder, with the setup.
     fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
         let setup = self.setup()?;
         let plan = Self::plan_with(open, &setup, request)?;
         Ok((setup, plan))
     }
 
-    /// The open folder's plan of a request, with this setup.
+    /// Returns the plan of a request in the open folder with this setup.
     fn plan_with(
         open: &OpenFolder,
         setup: &Setup,
@@ -280,8 +278,8 @@ impl App {
         Ok(plan)
     }
 
-    /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the
-    /// reason.
+    /// Moves planned runs that their files on disk make impossible to the skipped ones, with
+    /// reasons.
     fn refuse_impossible(open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
         refuse(plan, |slot| {
             let json = || look::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
@@ -289,8 +287,8 @@ impl App {
         });
     }
 
-    /// Moves what is owed but lacks keys or settings to what is skipped; returns what each run that
-    /// was owed lacks.
+    /// Moves planned runs without the required keys or settings to the skipped ones. Returns the
+    /// missing ones for each planned run.
     fn refuse_blocked(
         &self,
         open: &OpenFolder,
@@ -303,14 +301,14 @@ impl App {
         lacking
     }
 
-    /// Keys and settings that these runs need and that are missing here, for each run.
+    /// Returns the missing keys and settings for each of these runs.
     fn lacking_of<'s>(
         &self,
         open: &OpenFolder,
         setup: &Setup,
         slots: impl Iterator<Item = &'s Slot>,
     ) -> Vec<Vec<Trouble>> {
-        // The same for every task, and a keyring is slow to ask.
+        // Cached, because they are equal for every task and querying a keyring is slow.
         let mut known: HashMap<(String, String), Vec<Trouble>> = HashMap::new();
         let (mut simulators, mut tools) = (None, None);
         let of_slot = |slot: &Slot| {
@@ -333,7 +331,7 @@ impl App {
                 );
             }
             if at.system != "promptql" {
-                // Tools are called for real, also where a recording answers.
+                // Tools are called for real even if a recording replaces the model.
                 let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
                 troubles.extend(
                     tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()),
@@ -345,15 +343,14 @@ impl App {
         slots.map(of_slot).collect()
     }
 
-    /// Why a run cannot be made here now, though it may be owed; none when it can.
+    /// Returns the reason why a run cannot be made here now; `None` if it can.
     fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
         let lacking =
             || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
         Self::unrecorded(open, setup, &slot.at).or_else(lacking)
     }
 
-    /// Says no before anything is written, where a run that is gone on with by hand could not be
-    /// made.
+    /// Fails before anything is written if a run that is to be continued by hand could not be made.
     pub(super) fn check_ready(
         &self,
         open: &OpenFolder,
@@ -366,7 +363,7 @@ impl App {
         }
     }
 
-    /// Tools of virtual APIs whose simulator lacks a key, with what is missing.
+    /// Returns the virtual API tools whose simulator lacks a key, with the missing keys.
     fn simulators_lacking(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Trouble)> {
         let lacking = |(tool, model): (&ToolEntry, &Model)| {
             let Trouble { message, fix } = self.key_trouble(model.key.as_deref()?)?;
@@ -378,7 +375,8 @@ impl App {
         simulators(open, setup).filter_map(lacking).collect()
     }
 
-    /// Tools whose settings name a variable that is not set, with what is missing.
+    /// Returns the tools whose settings name a variable that is not set, with the missing
+    /// variables.
     fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Trouble)> {
         let of_tool = |tool: &ToolEntry| {
             let mut names = BTreeSet::new();
@@ -403,7 +401,7 @@ impl App {
         setup.tools.iter().flat_map(of_tool).collect()
     }
 
-    /// Begins these runs, on the runtime of launches.
+    /// Starts these jobs on the runtime of launches.
     pub(super) fn begin(
         &self,
         open: &OpenFolder,
@@ -421,7 +419,7 @@ impl App {
         }
         let dir = &open.flow.roots.output_dir;
         if !dir.is_dir() {
-            // There never was one; that there is one now is known before it can be lost.
+            // The directory never existed. Registers it now, so that a later loss is detected.
             disk::make_root(dir).map_err(|why| {
                 AppError::new(
                     Code::Failed,
@@ -451,8 +449,8 @@ impl App {
         }
         let crew = Arc::new(crew);
         {
-            // Opening the tools took its time. From here until the launch is in the list, no other
-            // folder is opened.
+            // Opening the tools took time, so the folder is checked again. The lock prevents
+            // opening another folder until the launch is registered.
             let now = self.lock();
             if now.as_ref().is_none_or(|now| !std::ptr::eq(now.as_ref(), open)) {
                 return Err(AppError::new(
@@ -468,7 +466,7 @@ impl App {
         Ok(Launched { launch: id, run })
     }
 
-    /// What virtual APIs need, when there are any.
+    /// Returns the context of virtual APIs, if there are any.
     fn around(
         &self,
         open: &OpenFolder,
@@ -548,7 +546,7 @@ impl App {
     }
 }
 
-/// Tools of virtual APIs that may have to ask a model what an API says, each with that model.
+/// Returns the virtual API tools that may have to simulate an API, each with its simulator model.
 fn simulators<'s>(
     open: &'s OpenFolder,
     setup: &'s Setup,
@@ -561,8 +559,8 @@ fn simulators<'s>(
     virtual_apis.filter_map(move |tool| Some((tool, simulator(tool)?)))
 }
 
-/// What the runs that are owed cost: their models and, where they may be asked, the simulators of
-/// their tools.
+/// Collects the unknown prices of the planned runs: of their models and of the simulators of their
+/// tools.
 fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
     let model = |planned: &Planned| {
         setup.model(&planned.slot.at.model).filter(|model| model.provider != Provider::Replay)
@@ -583,8 +581,8 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
     prices
 }
 
-/// Takes out the runs that are complete by what the index knows of their file as it is now: most
-/// runs of a large folder are, and need not be read again.
+/// Removes runs that are complete according to the index, if their file is unchanged. In a large
+/// folder most runs are, and need not be read again.
 fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppError> {
     let roots = &open.flow.roots;
     let is_complete = |index: &Reader<'_>, slot: &Slot| {
@@ -608,7 +606,7 @@ fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppE
     Ok(done)
 }
 
-/// How runs are asked to go about their tasks.
+/// Reads the strategy options of a request.
 fn way(request: &LaunchRequest) -> Result<Way, AppError> {
     let text = |number: Option<u32>| number.map(|number| number.to_string());
     let said = |key: &str| match key {
@@ -621,7 +619,7 @@ fn way(request: &LaunchRequest) -> Result<Way, AppError> {
     Way::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
 }
 
-/// Moves runs from what is owed to what is skipped where there is a reason.
+/// Moves planned runs with a reason to the skipped ones.
 fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
     let mut owed = Vec::new();
     for planned in std::mem::take(&mut plan.owed) {
@@ -633,7 +631,7 @@ fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
     plan.owed = owed;
 }
 
-/// Tools that a task names and the workspace file does not define.
+/// Returns the tools that a task names and the workspace file does not define.
 fn undefined<'s>(
     setup: &'s Setup,
     tools: Option<&'s [String]>,
@@ -647,14 +645,14 @@ fn undefined<'s>(
     })
 }
 
-/// A trouble and its next step.
+/// Joins the message and the fix.
 fn sentence(trouble: &Trouble) -> String {
     let fix = trouble.fix.as_ref().map(|fix| format!(" {fix}")).unwrap_or_default();
     let end = if trouble.message.ends_with('.') { "" } else { "." };
     format!("{}{end}{fix}", trouble.message)
 }
 
-/// What keeps runs from starting, the cause of most runs first.
+/// Groups the problems that block runs, the most frequent first.
 fn by_cause(lacking: &[Vec<Trouble>]) -> Vec<Blocked> {
     let mut causes: Vec<Blocked> = Vec::new();
     for trouble in lacking.iter().flatten() {
@@ -671,7 +669,7 @@ fn by_cause(lacking: &[Vec<Trouble>]) -> Vec<Blocked> {
     causes
 }
 
-/// The error of a launch of which no run can start.
+/// Builds the error of a launch of which no run can start.
 fn cannot_start(causes: &[Blocked]) -> AppError {
     let line = |cause: &Blocked| {
         let runs =
@@ -685,8 +683,8 @@ fn cannot_start(causes: &[Blocked]) -> AppError {
     if fixes.is_empty() { error } else { error.hint(fixes.join(" ")) }
 }
 
-/// A sentence when runs of several models would send the same requests: those of version 2 of
-/// PromptQL name a build and no model.
+/// Returns a warning if runs of several models would send identical requests: PromptQL v2 requests
+/// name a build and no model.
 fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
     let spec = setup.promptql_spec()?;
     let models: BTreeSet<&str> = plan
@@ -717,7 +715,7 @@ fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
     })
 }
 
-/// The runs of a plan that are not complete and are not made.
+/// Returns the incomplete runs of a plan that are not made.
 fn left(plan: &Plan) -> Vec<PlannedRun> {
     let left = plan.skipped.iter().filter(|planned| planned.decision.act != Act::Nothing);
     left.map(|planned| planned.row(id_of(&planned.slot.path))).collect()
@@ -727,20 +725,20 @@ fn rules(request: &LaunchRequest) -> plan::Rules {
     plan::Rules { start_over: request.start_over, anyway: request.anyway }
 }
 
-/// True for the path of a transcript that is a file of its own.
+/// Returns true for the path of a transcript in a file of its own.
 fn is_ours(path: &str) -> bool {
     let end = path.rsplit_once('.').map_or("", |(_, end)| end);
     !path.contains('#')
         && ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known))
 }
 
-/// The id that a run has or will have in the list.
+/// Returns the id that the run at this path has or will have in the index.
 pub(super) fn id_of(path: &str) -> String {
     results::run_id(&FileId::new(Root::Output, path.as_bytes()))
 }
 
-/// What is wrong with the workspace file and with the suites of the runs that are asked for, worst
-/// first. A request for all tasks means everything in the input directory.
+/// Returns the problems of the workspace file and of the suites of the requested runs, worst first.
+/// A request for all tasks concerns everything in the input directory.
 fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> Vec<Problem> {
     let tasks = open.flow.shelf.tasks();
     let named = plan.owed.iter().chain(&plan.skipped).map(|planned| planned.slot.at.task.as_str());
@@ -750,8 +748,8 @@ fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> V
         .filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file)))
         .collect();
     let all = request.tasks.is_empty() && request.runs.is_empty() && request.cells.is_empty();
-    // A suite that is not read at all is told of its runs, which are refused, and keeps no other
-    // from being run.
+    // For a suite that cannot be read at all, its runs are refused individually; it does not block
+    // other runs.
     let read: BTreeSet<String> =
         tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
     let is_meant = |problem: &&Problem| match problem.kind {
@@ -763,8 +761,7 @@ fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> V
     of_workspace.iter().chain(of_suites.iter().filter(is_meant)).take(LISTED).cloned().collect()
 }
 
-/// Why nothing is begun though the workspace file is right: something is wrong with a suite of the
-/// runs that are asked for.
+/// Returns the error of a suite of the requested runs, which blocks the launch.
 fn suite_fault(problems: &[Problem]) -> Option<Trouble> {
     let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
     let fix = "Correct it; until then these runs are not begun.".to_owned();

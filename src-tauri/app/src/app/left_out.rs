@@ -1,11 +1,10 @@
-//! **Pure.** What is said of runs that a launch leaves out.
+//! **Pure.** Describes runs that a launch omits.
 use std::collections::BTreeMap;
 
-/// Reasons that are told one by one.
+/// Maximum number of reasons listed individually.
 const REASONS: usize = 5;
 
-/// A sentence for each reason for which runs are left out; where there are many, one for all
-/// others.
+/// Returns one sentence per reason, and a summary of the reasons beyond [`REASONS`].
 pub(super) fn left_out(refused: &[(String, String)]) -> Vec<String> {
     let mut whys: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
     for (path, why) in refused {

@@ -1,6 +1,5 @@
-//! What is left of indexes and of results that were replaced: how much it is, and clearing it.
-//! Nothing of it is cleared by itself but old indexes, because what was replaced holds replies that
-//! were paid for.
+//! Leftovers of indexes and of replaced results: their size, and deleting them. Only old indexes
+//! are ever deleted automatically, because replaced results contain paid replies.
 use super::App;
 use super::doctor::{fine, note};
 use crate::error::{AppError, Code};
@@ -9,30 +8,30 @@ use std::path::{Path, PathBuf};
 use touchstone_api::Check;
 use touchstone_store::home;
 
-/// From here on `doctor` says that it is much.
+/// Size from which `doctor` warns.
 const MUCH: u64 = 1 << 30;
-/// Folders are not looked into deeper than this.
+/// Maximum folder depth that is counted.
 const DEPTH: usize = 32;
 
 /// Files that are not used any more.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Leftovers {
-    /// Where they are.
+    /// Their folder.
     pub dir: PathBuf,
-    /// How many files.
+    /// Number of files.
     pub files: u64,
-    /// How many bytes.
+    /// Total bytes.
     pub bytes: u64,
 }
 
 impl App {
-    /// Returns how much was moved aside in the open folder when results were replaced.
+    /// Returns the size of the results of the open folder that were replaced and moved aside.
     pub fn replaced(&self) -> Result<Leftovers, AppError> {
         Ok(counted(&self.opened()?.flow.roots.output_dir.join(".touchstone/replaced")))
     }
 
-    /// Deletes what was moved aside in the open folder when results were replaced. Replies that
-    /// were paid for are among it: whoever calls this has asked the person first.
+    /// Deletes the results of the open folder that were moved aside. They contain paid replies, so
+    /// the caller must ask the user first.
     pub fn clear_replaced(&self) -> Result<Leftovers, AppError> {
         let found = self.replaced()?;
         if found.files == 0 {
@@ -61,8 +60,8 @@ impl App {
         Ok(found)
     }
 
-    /// Returns how much is left of old indexes in the cache: copies that were moved aside, and
-    /// indexes of folders that are gone.
+    /// Returns the size of old indexes in the cache: copies that were moved aside, and indexes of
+    /// folders that do not exist any more.
     pub fn old_indexes(&self) -> Leftovers {
         let mut all =
             Leftovers { dir: self.inner.config.cache_dir.clone(), ..Leftovers::default() };
@@ -74,7 +73,7 @@ impl App {
         all
     }
 
-    /// Deletes what is left of old indexes. They can be made again from the results.
+    /// Deletes old indexes. They can be rebuilt from the results.
     pub fn clear_old_indexes(&self) -> Result<Leftovers, AppError> {
         let found = self.old_indexes();
         for dir in home::leftovers(&found.dir) {
@@ -111,7 +110,7 @@ impl App {
     }
 }
 
-/// How much it is, in words.
+/// Formats the number of files and their size.
 fn size_of(leftovers: &Leftovers) -> String {
     match leftovers.files {
         0 => "None.".to_owned(),
@@ -120,7 +119,7 @@ fn size_of(leftovers: &Leftovers) -> String {
     }
 }
 
-/// A size as people read it.
+/// Formats a size for people.
 pub fn in_words(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

@@ -1,4 +1,4 @@
-//! Lists of runs, for whoever asks.
+//! Queries for lists of runs.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use touchstone_api::{Facets, Hit, ListRequest, Phase, Place, RunPage, RunsAround, Sort, Span};
@@ -7,7 +7,7 @@ use touchstone_store::index::{IndexError, Reader, is_damage};
 use touchstone_store::live::Standing;
 
 impl App {
-    /// Refuses an invalid filter, with a line for each reason.
+    /// Fails for an invalid filter, with a line for each reason.
     pub fn understood(filter: &str) -> Result<(), AppError> {
         let (_, misread) = Filter::parse(filter);
         let lines: Vec<String> =
@@ -19,7 +19,7 @@ impl App {
         }
     }
 
-    /// A page of runs.
+    /// Returns a page of runs.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "requests come from outside and are given away"
@@ -32,8 +32,8 @@ impl App {
         page
     }
 
-    /// A page of the runs that statistics count: forks and continued runs are left out unless the
-    /// filter names them.
+    /// Returns a page of the runs that statistics count: forks and continued runs are omitted
+    /// unless the filter names them.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "requests come from outside and are given away"
@@ -43,25 +43,26 @@ impl App {
         open.ask(|index| open.lists.list_counted(index, &request))
     }
 
-    /// Where a run stands in a list.
+    /// Returns the position of a run in a list.
     pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<Place, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.locate(index, filter, sort, id))
     }
 
-    /// The runs of a list around one of them, so that a person can work through the list as it was.
+    /// Returns the runs of a list around one of them, so that a person can work through the list
+    /// unchanged.
     pub fn runs_around(&self, filter: &str, sort: Sort, id: &str) -> Result<RunsAround, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.around(index, filter, sort, id))
     }
 
-    /// What can be asked of runs, and which values occur.
+    /// Returns the filter fields and the values that occur.
     pub fn facets(&self) -> Result<Facets, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.facets(index)).map(|facets| Facets::clone(&facets))
     }
 
-    /// Where a text is found, newest run first.
+    /// Returns the occurrences of a text, newest run first.
     pub fn search(&self, text: &str, span: Span) -> Result<Vec<Hit>, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.search(index, text, span))
@@ -69,8 +70,8 @@ impl App {
 }
 
 impl OpenFolder {
-    /// Asks the index as it is now. Where questions may wait, one that comes upon damage is asked
-    /// again when the index is made anew.
+    /// Runs a query against the current index. If the query finds damage and waiting is allowed, it
+    /// is repeated once the index has been rebuilt.
     pub(crate) fn ask<T>(
         &self,
         ask: impl Fn(&Reader<'_>) -> Result<T, IndexError>,
@@ -82,7 +83,7 @@ impl OpenFolder {
             (Err(error), Some(patience)) if is_damage(&error) => {
                 let is_settled = |now: &Standing| match now.phase {
                     Phase::Indexing { .. } => false,
-                    // It could not be made anew.
+                    // The rebuild failed.
                     Phase::Failed { .. } | Phase::Closed => true,
                     Phase::Ready => now.renewals > before,
                 };

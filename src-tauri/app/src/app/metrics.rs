@@ -1,5 +1,4 @@
-//! Texts measured against each other, a line of JSON at a time. Needs no folder, and nothing is
-//! kept.
+//! Text metrics for JSON lines. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -7,8 +6,8 @@ use touchstone_scoring::text::{Field, Metric, Texts, Thresholds, Weights, outcom
 
 pub use touchstone_scoring::text::Nltk;
 
-/// Measures the `response` of a line against its `ground_truth` by every metric, and writes the
-/// line that says so.
+/// Measures the `response` of a line against its `ground_truth` with every metric, and returns the
+/// result as a line. Fails if the line is not an object with both texts.
 pub fn measure_line(line: &str, nltk: Nltk) -> Result<String, AppError> {
     let refused = |why: String| AppError::new(Code::BadRequest, why);
     let pair = json::read(line).map_err(|why| refused(format!("It is no JSON object: {why}")))?;
@@ -38,8 +37,8 @@ pub fn measure_line(line: &str, nltk: Nltk) -> Result<String, AppError> {
 const SHAPE: &str =
     r#"Each line looks like {"id": "1", "response": "a text", "ground_truth": "another"}."#;
 
-/// As Python would write it: as many digits as it takes to read the same number again, and a
-/// fraction also when it is 0.
+/// Formats a number like Python: the shortest form that reads back as the same number, with a
+/// fraction even if that is 0.
 fn value(field: Field) -> Value {
     match field {
         Field::Number(number) => Value::Number(format!("{number:?}")),

@@ -1,4 +1,4 @@
-//! Going on with one run: a message added by hand, or a copy that is continued differently.
+//! Continues a single run: with a message added by hand, or with a fork that continues differently.
 use super::launching::{Telling, id_of};
 use super::wishes::{Files, slot};
 use super::{App, OpenFolder};
@@ -22,20 +22,20 @@ use touchstone_runner::{disk, fork, look, plan, publish};
 use touchstone_store::query;
 use touchstone_store::roots::Root;
 
-/// How long a copy may take to be in the list.
+/// Maximum time to wait until a copy is in the index.
 const LISTED: Duration = Duration::from_secs(2);
-/// A longer message is a file that was pasted by accident.
+/// Maximum bytes of a message; longer ones are accidentally pasted files.
 const LONGEST: usize = 256 << 10;
 
 impl App {
-    /// Sends a message to a run. A finished run of the benchmark stays as it is: the message goes
-    /// to a fork of it, unless the run itself is asked for with `in_place`. Forks, runs that a
-    /// person continued before, and runs that are not finished go on themselves.
+    /// Sends a message to a run. A finished run of the benchmark stays unchanged: the message goes
+    /// to a fork of it, unless `in_place` is set. Forks, runs that a person continued before, and
+    /// unfinished runs are continued themselves.
     pub fn nudge_run(&self, id: &str, message: &str, in_place: bool) -> Result<Launched, AppError> {
         self.nudge_run_with(id, message, in_place, Vec::new())
     }
 
-    /// The same, with someone who is told of every event.
+    /// Like [`App::nudge_run`], with listeners for every event.
     pub fn nudge_run_with(
         &self,
         id: &str,
@@ -65,8 +65,7 @@ impl App {
                 "A PromptQL run is one question and one reply; no message can be added.".to_owned(),
             ));
         }
-        // A person who adds a message to this very file means this file, whatever the task says by
-        // now.
+        // A message to this file is meant for this file, even if the task has changed since.
         let rules = plan::Rules { start_over: false, anyway: true };
         let on_disk = look::look(&open.flow.roots.output_dir, &slot.path);
         if on_disk.searches() {
@@ -90,13 +89,13 @@ impl App {
         let open = self.opened()?;
         open.check_there()?;
         let message = message.map(worded).transpose()?;
-        // A copy alone asks nobody.
+        // A copy alone sends no requests.
         let setup = if message.is_some() { self.setup()? } else { self.setup_to_look()? };
         let (run, launched) = self.fork(&open, setup, id, (step, message, Vec::new()))?;
         Ok(Copied { run, launch: launched.map(|launched| launched.launch) })
     }
 
-    /// Makes a fork; returns its id, and its launch when it goes on.
+    /// Creates a fork. Returns its id, and its launch if it is continued.
     fn fork(
         &self,
         open: &OpenFolder,
@@ -119,14 +118,13 @@ impl App {
             .map_err(|why| cannot(why.to_string()))?;
         let (at, lock) = free(dir, &original, Files::new(open, &setup))?;
         let path = names::write(&at);
-        // Of a run that was taken away the journal may be left, and no reply of it is one to this
-        // copy.
+        // The journal of a deleted run may remain; its replies do not belong to this copy.
         publish::start_over(dir, &path).map_err(|error| cannot(error.to_string()))?;
         publish::replace(dir, &path, copy.write().as_bytes())
             .map_err(|error| cannot(error.to_string()))?;
         drop(lock);
         self.inner.bulletin.post(Stale::Status);
-        // The page goes there next, and should find it.
+        // The page opens the copy next and has to find it.
         wait_listed(open, &id_of(&path));
         if message.is_none() {
             return Ok((id_of(&path), None));
@@ -140,7 +138,7 @@ impl App {
         Ok((id_of(&path), Some(launched)))
     }
 
-    /// The id of the run that a file of the open folder is.
+    /// Returns the id of the run in a file of the open folder.
     pub fn run_of(&self, file: &Path) -> Result<String, AppError> {
         let open = self.opened()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
@@ -150,8 +148,7 @@ impl App {
     }
 }
 
-/// The step that a conversation ends in; none when there is no conversation that a fork could be
-/// made of.
+/// Returns the last step of a conversation; `None` if no fork can be made of it.
 fn end(open: &OpenFolder, path: &str) -> Option<u32> {
     let bytes = disk::read(&open.flow.roots.output_dir, path, MOST_BYTES).ok().flatten()?;
     let script = Script::from(Document::read(&bytes).ok()?);
@@ -159,7 +156,7 @@ fn end(open: &OpenFolder, path: &str) -> Option<u32> {
     u32::try_from(script.steps().checked_sub(1)?).ok().filter(|_| !is_search)
 }
 
-/// The first number of a fork that is free, taken: two forks made at once get two files.
+/// Locks the first free fork number, so that two forks created at once get two files.
 fn free(
     dir: &Path,
     original: &plan::Slot,
@@ -167,7 +164,7 @@ fn free(
 ) -> Result<(Coordinates, RunLock), AppError> {
     let files = RefCell::new(files);
     loop {
-        // What cannot even be looked at is no reason to go on counting.
+        // Other read errors do not count as taken, because the counting would not end.
         let is_there = |path: &str| match disk::read(dir, path, MOST_BYTES) {
             Ok(there) => there.is_some(),
             Err(error) => error.kind == DiskErrorKind::InTheWay,
@@ -193,7 +190,8 @@ fn free(
     }
 }
 
-/// Waits until a run that was just written is in the list, but not for long: it comes by itself.
+/// Waits briefly until a run that was just written is in the index. It appears without waiting,
+/// too.
 fn wait_listed(open: &OpenFolder, id: &str) {
     let until = Instant::now() + LISTED;
     loop {

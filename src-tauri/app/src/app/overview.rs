@@ -1,10 +1,10 @@
-//! The overview, for whoever asks.
+//! Queries for the overview.
 use super::App;
 use crate::error::AppError;
 use touchstone_api::{Overview, OverviewRequest};
 
 impl App {
-    /// A part of the matrix of tasks against systems and models.
+    /// Returns a part of the matrix of tasks against systems and models.
     pub fn overview(&self, request: &OverviewRequest) -> Result<Overview, AppError> {
         let open = self.opened()?;
         self.heed_models(&open);

@@ -1,5 +1,5 @@
-//! What is wrong with the files of the open folder, page by page, worst first: suites from memory,
-//! runs from the index.
+//! Problems with the files of the open folder, paginated, worst first: suites from memory, runs
+//! from the index.
 use super::judging::passing;
 use super::{App, OpenFolder};
 use crate::error::AppError;
@@ -14,29 +14,30 @@ use touchstone_store::reviews;
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::suites::{Task, Tasks};
 
-/// No page is longer.
+/// Maximum length of a page.
 const MOST: u32 = 500;
-/// More of what is wrong with suites is counted.
+/// Maximum number of suite problems listed; further ones are only counted.
 const TOLD: usize = 20;
 
-/// What is wrong with suites, for whoever counts on their scores.
+/// Problems of suites that affect scores.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SuiteTrouble {
-    /// One line for each thing, worst first.
+    /// One line per problem, worst first.
     pub lines: Vec<String>,
-    /// Those of files of which no task was read, whatever the reason, and of the workspace file.
+    /// Problems of files without any readable task, and of the workspace file.
     pub unreadable: Vec<String>,
-    /// How many cannot be read, so that their runs have no score.
+    /// Number of unreadable suites, plus one for an unreadable workspace file. Their runs have
+    /// no score.
     pub unread: usize,
-    /// Some scorers were left out or changed because they cannot be read as they are written.
+    /// True if some scorers were omitted or changed because of errors in their definition.
     pub scorers: bool,
-    /// The first scorer that is left out, as a sentence: nothing is measured in its place.
+    /// The first omitted scorer, as a sentence: nothing is measured in its place.
     pub left_out: Option<String>,
 }
 
 impl App {
-    /// What is wrong with the workspace file, and with the suites of the runs that pass the filter;
-    /// an empty one means every suite.
+    /// Returns the problems of the workspace file and of the suites of the runs that match the
+    /// filter; an empty filter means every suite.
     pub fn suite_trouble(&self, filter: &str) -> Result<SuiteTrouble, AppError> {
         let open = self.opened()?;
         let of_suites = open.flow.shelf.problems();
@@ -55,13 +56,13 @@ impl App {
         if all.len() > TOLD {
             lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
         }
-        // A suite that has tasks was read, whatever is wrong with its scorers.
+        // A suite with tasks was read, even if its scorers have errors.
         let read: BTreeSet<String> =
             tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
         let is_unread = |problem: &&Problem| !read.contains(&problem.file) && is_asked(problem);
         let cannot_be_read =
             |problem: &&Problem| problem.kind == ProblemKind::SuiteError && is_unread(problem);
-        // Folders and files that only look like tasks are among these.
+        // These include folders and files that only look like tasks.
         let unreadable = of_workspace.iter().chain(of_suites.iter().filter(is_unread));
         let unreadable = unreadable.take(TOLD).map(Problem::told).collect();
         let workspace = matches!(paths::workspace(&open.flow.roots.folder), Some(Err(_)));
@@ -69,7 +70,7 @@ impl App {
         let is_meant = |task: &&Arc<Task>| {
             asked.as_ref().is_none_or(|asked| asked.tasks.contains(&task.suite.id))
         };
-        // Queries name no scorers; those of the workspace file are of all of them.
+        // Queries name no scorers of their own; those of the workspace file apply to all of them.
         let own = tasks.all().filter(is_meant).filter(|task| task.suite.query.is_none());
         let own = own.map(|task| task.suite.scorers.as_slice());
         let of_queries =
@@ -83,7 +84,7 @@ impl App {
         Ok(SuiteTrouble { lines, unreadable, unread, scorers: !complaints.is_empty(), left_out })
     }
 
-    /// A page of problems.
+    /// Returns a page of problems.
     pub fn problems(&self, span: Span) -> Result<ProblemPage, AppError> {
         let open = self.opened()?;
         let index = &open.flow.index;
@@ -98,7 +99,7 @@ struct Asked {
     tasks: BTreeSet<String>,
     /// Their files.
     files: BTreeSet<String>,
-    /// What is said of those that cannot be read.
+    /// Error messages of those that cannot be read.
     broken: BTreeSet<String>,
 }
 
@@ -154,14 +155,14 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
     Ok(ProblemPage { total, problems: window.problems })
 }
 
-/// Rows of one state, as problems of one kind.
+/// Runs of one state, listed as problems of one kind.
 struct Listed {
     state: RunState,
     kind: ProblemKind,
     count: u64,
 }
 
-/// A part of several lists that are laid end to end.
+/// A window of several concatenated lists.
 struct Window {
     skip: u64,
     take: u64,

@@ -1,5 +1,4 @@
-//! Asks the programs of scorers, in the sandbox. They are only ever run because a person asked for
-//! it.
+//! Runs the programs of scorers in the sandbox. They only run at the request of the user.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::judging::python::{Said, question, said};
@@ -18,22 +17,22 @@ use touchstone_store::scoring::measure::ask;
 use touchstone_store::scoring::write::Kept;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Larger modules are not run.
+/// Maximum size of a module.
 const LARGEST_MODULE: u64 = 1 << 20;
-/// Programs that run at a time; each may take a processor and its memory.
+/// Maximum number of concurrent programs; each may use a processor and its memory limit.
 const AT_A_TIME: usize = 4;
 
-/// What came of asking.
+/// Results of running programs.
 pub(super) struct Asked {
-    /// What was said to each question, in no order. Nothing for one whose module has just changed:
-    /// it is about to be another question.
+    /// Result of each question, unordered. A question whose module has just changed is omitted: its
+    /// key is about to change.
     pub(super) kept: Vec<Kept>,
-    /// Why the rest could not be asked.
+    /// Reason why the rest could not run.
     pub(super) trouble: Option<AppError>,
 }
 
 impl App {
-    /// Asks every question once.
+    /// Runs the program of every question once.
     pub(super) fn ask_programs(
         &self,
         open: &OpenFolder,
@@ -72,7 +71,7 @@ impl App {
     }
 }
 
-/// Runs programs, a few at a time.
+/// Runs programs with limited concurrency.
 async fn run(
     tool: &PythonTool,
     limits: &PythonLimits,
@@ -100,8 +99,7 @@ async fn run(
         match done {
             Ok(Ok(kept)) => asked.kept.extend(kept),
             Ok(Err(why)) => {
-                // Whatever is wrong with the sandbox is wrong for all of them, and says nothing
-                // about the answers.
+                // A sandbox failure affects all programs and says nothing about the answers.
                 stop.cancel();
                 asked.trouble.get_or_insert_with(|| sandbox_failed(&why));
             }
@@ -133,8 +131,7 @@ fn module(roots: &Roots, file: &FileId) -> Result<Module, String> {
     Ok(Module { hash, source })
 }
 
-/// The program that asks one question; nothing when the module is another one than the question is
-/// to.
+/// Returns the program for a question; `None` if the module has changed since.
 fn program(module: Result<&Module, &String>, awaited: &Awaited) -> Result<Option<String>, String> {
     let module = module.map_err(Clone::clone)?;
     if ask(module.hash, &json::write_back(&awaited.expected), &awaited.answer) != awaited.ask {
@@ -145,7 +142,7 @@ fn program(module: Result<&Module, &String>, awaited: &Awaited) -> Result<Option
     question(&awaited.program.shown(), &module.source, &awaited.expected, &answer).map(Some)
 }
 
-/// What is kept of a reply.
+/// Converts a reply to a result for the index.
 fn kept(ask: i64, reply: Result<Said, String>) -> Kept {
     match reply {
         Ok(Said { score, printed }) => {

@@ -1,27 +1,27 @@
-//! Results on query sets of `StableToolBench`: what runs come to, beside what others published.
+//! Results on query sets of `StableToolBench`, beside published results.
 use super::App;
 use super::reporting::{cut_for_preview, noted};
+use touchstone_clock as clock;
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::page::Table;
 use crate::reports::queries::{self, Given, QueryRun};
 use crate::reports::{result_file, tables};
-use touchstone_api::{Misread, Published, PublishedRequest, Report, ReportRequest};
-use touchstone_clock as clock;
-use touchstone_formats::stabletoolbench::Query;
 use touchstone_store::index::{IndexError, Reader};
 use touchstone_store::query::{Lists, ScoredRun};
 use touchstone_store::suites::Tasks;
+use touchstone_api::{Misread, Published, PublishedRequest, Report, ReportRequest};
+use touchstone_formats::stabletoolbench::Query;
 
-/// Whose scores say whether an answer solves its query.
+/// Scorer that decides whether an answer solves its query.
 pub(super) const SOPR: &str = "judge:sopr";
 const FAC: &str = "judge:fac";
 
-/// The layout of runs that stand in a result file.
+/// Layout of runs that come from a result file.
 const RESULT_FILE: &str = "result_file";
 
 impl App {
-    /// One's own results on query sets, and those that others published.
+    /// Returns the local results on query sets and the published ones.
     pub fn published(&self, request: &PublishedRequest) -> Result<Published, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
@@ -55,7 +55,7 @@ impl App {
     }
 }
 
-/// Whose scores stand for `SoPR`, as somebody asks for them.
+/// Returns the scorer used for `SoPR`, with a note if the requested one is not suitable.
 fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
     match asked {
         Some(named) if named.starts_with(SOPR) || named.starts_with("seed_heuristic") => {
@@ -72,7 +72,7 @@ fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
 }
 
 impl App {
-    /// What a report says of runs of query sets.
+    /// Returns the report tables for runs of query sets.
     pub(super) fn query_tables(&self, request: &ReportRequest) -> Result<Vec<Table>, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
@@ -82,14 +82,14 @@ impl App {
         let sopr = sopr_by(request.scorer.as_deref()).0;
         let (runs, _) =
             open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
-        // What stands in for a judge does not compare with what judges said.
+        // The heuristic is not comparable with the verdicts of judges.
         let own = if sopr.starts_with(SOPR) { queries::own(&runs) } else { Vec::new() };
         let published = if request.published { queries::published() } else { Vec::new() };
         Ok(tables(&queries::summaries(&runs), &own, &published))
     }
 
-    /// Writes the result file of one system with one model on one test set: the one that is named,
-    /// or the first.
+    /// Returns the result file of one system with one model on one test set: the named one, or the
+    /// first.
     pub(super) fn result_file(
         &self,
         request: &ReportRequest,
@@ -162,7 +162,7 @@ impl App {
     }
 }
 
-/// The first of many notes, and how many more there are.
+/// Keeps the first notes and adds the number of further ones.
 fn some(mut notes: Vec<String>) -> Vec<String> {
     const SHOWN: usize = 20;
     let more = notes.len().saturating_sub(SHOWN);
@@ -171,7 +171,7 @@ fn some(mut notes: Vec<String>) -> Vec<String> {
     notes
 }
 
-/// What a reader of a result file should know.
+/// Returns notes on a result file for the reader.
 fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize, of_others: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if of_others > 0 {
@@ -205,13 +205,13 @@ fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize, of_others: usize
     notes
 }
 
-/// Whether a task is a query.
+/// Returns true if a task is a query.
 pub(super) fn is_query(task: &touchstone_store::suites::Task) -> bool {
     task.yardsticks.iter().any(|yardstick| yardstick.offered.is_some())
 }
 
-/// The runs of queries that pass a filter, in the order of their paths, with what the scorers that
-/// count here say of each.
+/// Returns the runs of queries that match a filter, ordered by path, with the scores of the scorers
+/// used here.
 pub(super) fn runs(
     index: &Reader<'_>,
     lists: &Lists,
@@ -220,7 +220,7 @@ pub(super) fn runs(
     sopr: &str,
 ) -> Result<(Vec<QueryRun>, Vec<Misread>), IndexError> {
     let scorers = lists.scorers(index)?;
-    // A workspace file may choose the rules of the original: `api_calls: seed`, `finish: official`.
+    // A workspace file may select the rules of the original: `api_calls: seed`, `finish: official`.
     let by = |rule: &str| {
         let other = scorers
             .iter()
@@ -246,7 +246,7 @@ pub(super) fn runs(
     let is_query = |run: &ScoredRun| {
         run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|it| is_query(it))
     };
-    // What a result file says of a run that is here as well would count twice.
+    // An entry of a result file whose run is here as well would count twice.
     let is_known = |run: &ScoredRun| run.layout != RESULT_FILE && is_query(run);
     let of = |(at, run): (usize, ScoredRun)| {
         let (set, query) = queries::set_and_id(run.task.as_deref()?);

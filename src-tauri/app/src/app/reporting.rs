@@ -1,4 +1,4 @@
-//! Reports, for whoever reads or keeps them.
+//! Creates and saves reports.
 use super::App;
 use crate::error::{AppError, Code};
 use crate::reports::{self, About, compose, evaluation_file, page::Page};
@@ -9,11 +9,11 @@ use touchstone_api::{Misread, Report, ReportFormat, ReportRequest};
 use touchstone_clock as clock;
 use touchstone_store::roots::Root;
 
-/// What a preview shows of a report that is not drawn as a page.
+/// Maximum bytes of a preview of a report that is not shown as a page.
 const MAX_PREVIEW: usize = 256 << 10;
 
 impl App {
-    /// Writes a report; with `whole`, all of it, else what a preview shows.
+    /// Creates a report; without `whole`, only the part that a preview shows.
     pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
         let trouble = self.suite_trouble(&request.filter)?.lines;
         let mut report = match request.format {
@@ -59,8 +59,8 @@ impl App {
         })
     }
 
-    /// Files of judgements of these runs that cannot be read, and a sentence: without them a report
-    /// is not whole.
+    /// Returns the number of judgement files of these runs that cannot be read, and a sentence: the
+    /// report is incomplete without them.
     pub(super) fn unreadable(&self, filter: &str) -> Result<Option<(u64, String)>, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.unreadable(index, filter))
@@ -93,7 +93,7 @@ impl App {
         Ok(Gathered { page, scorers, misread })
     }
 
-    /// Keeps a report that was made, in place of what was there: whole or not at all.
+    /// Saves a report atomically, replacing an existing file.
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
         self.refuse_among_results(report, path)?;
         keep_text(&report.text, path)
@@ -101,8 +101,8 @@ impl App {
 }
 
 impl App {
-    /// A report that is read as runs must not lie where runs are looked for: each would be there
-    /// twice.
+    /// Fails if a report that would be read as runs lies in the output directory: its runs would be
+    /// counted twice.
     fn refuse_among_results(&self, report: &Report, path: &Path) -> Result<(), AppError> {
         let open = self.opened()?;
         let name = path.file_name().unwrap_or_default();
@@ -127,12 +127,12 @@ impl App {
     }
 }
 
-/// What of a filter was not understood, as sentences.
+/// Formats the misread parts of a filter as sentences.
 pub(super) fn noted(misread: &[Misread]) -> impl Iterator<Item = String> + '_ {
     misread.iter().map(|one| format!("{}: {}", one.token, one.message))
 }
 
-/// Puts a text in a file, in place of what was there: whole or not at all.
+/// Writes a text to a file atomically, replacing an existing one.
 pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
     let failed = |why: std::io::Error| {
         AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
@@ -145,7 +145,7 @@ pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
         .ok_or_else(|| AppError::new(Code::BadRequest, "What is kept needs the name of a file."))?;
     let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
     let write = || {
-        // Whatever has this name is not followed: a folder of others may hold a link there.
+        // `create_new` does not follow links, which a folder of other users may hold.
         let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
@@ -157,8 +157,7 @@ pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
     })
 }
 
-/// Refuses a scorer by which no run here is scored: numbers without a single score look like
-/// numbers.
+/// Fails for a scorer without scores here: numbers without any score behind them would mislead.
 pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(), AppError> {
     let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else {
         return Ok(());
@@ -170,7 +169,7 @@ pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(),
     Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
 }
 
-/// Leaves of a text what a preview shows; its size before that, and whether something is missing.
+/// Cuts a text to the length of a preview. Returns its original size, and whether it was cut.
 pub(super) fn cut_for_preview(text: &mut String, whole: bool) -> (u64, bool) {
     let bytes = text.len() as u64;
     let cut = !whole && text.len() > MAX_PREVIEW;
@@ -180,14 +179,14 @@ pub(super) fn cut_for_preview(text: &mut String, whole: bool) -> (u64, bool) {
     (bytes, cut)
 }
 
-/// What a report is made of.
+/// Data of a report.
 struct Gathered {
     page: Page,
     scorers: Vec<String>,
     misread: Vec<Misread>,
 }
 
-/// A title as the name of a file on any system.
+/// Converts a title to a file name that is valid on any system.
 pub(super) fn file_stem(title: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let name: String = title.chars().take(60).map(plain).collect();

@@ -1,4 +1,4 @@
-//! What a person says of a run: kept in a file beside the results, shown beside the automatic
+//! Reviews of runs by people: stored in a file beside the results, shown beside the automatic
 //! scores and never in their place.
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
@@ -13,27 +13,26 @@ use touchstone_store::reviews::{self, answer_mark};
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::{query, run_of_file};
 
-/// A longer note is a file that was pasted by accident.
+/// Maximum bytes of a note; longer ones are accidentally pasted files.
 const LONGEST: usize = 64 << 10;
-/// What names an answer is far shorter.
+/// Maximum bytes of an answer mark; real ones are far shorter.
 const LONGEST_MARK: usize = 100;
 
 /// A run that can be reviewed.
 struct Subject {
-    /// What its files are named after.
+    /// Base name of its files.
     name: String,
     file: FileId,
 }
 
 impl App {
-    /// Keeps a review beside the run; none takes it away, which moves its file aside. So does one
-    /// that says nothing.
+    /// Saves the review of a run. `None` or an empty review removes it, which moves its file aside.
     pub fn review_run(&self, id: &str, review: Option<&Review>) -> Result<(), AppError> {
         self.review_run_of(None, id, review)
     }
 
-    /// The same, as long as this folder is open: a page may still show a run of a former one, and a
-    /// run of this one may have the same id.
+    /// Like [`App::review_run`], but fails if another folder is open: a page may still show a run
+    /// of the previous folder, and a run of this one may have the same id.
     pub fn review_run_of(
         &self,
         folder: Option<&str>,
@@ -50,7 +49,8 @@ impl App {
         }
         let subject = subject(&open, id)?;
         if let Err(lost) = open.check_there() {
-            // Whoever reviews is told at once, and so is the frame.
+            // The caller gets the error, and the watcher notices the loss for the rest of the
+            // window.
             open.flow.look_at(&subject.file);
             return Err(lost);
         }
@@ -73,8 +73,7 @@ impl App {
         Ok(())
     }
 
-    /// What a person says of a run, as its file is now; and a sentence when that file cannot be
-    /// read.
+    /// Returns the review of a run as its file is now, and a message if the file cannot be read.
     pub fn review_of(&self, id: &str) -> Result<(Option<Review>, Option<String>), AppError> {
         let open = self.opened()?;
         let Ok(Subject { file, .. }) = subject(&open, id) else { return Ok((None, None)) };
@@ -108,8 +107,8 @@ impl App {
         Ok((Some(review), None))
     }
 
-    /// The id of the run that a file belongs to, also when the run is made of several files, or is
-    /// one of many in its file.
+    /// Returns the id of the run to which a file belongs, including runs of several files and runs
+    /// in a file of many.
     pub fn run_with(&self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
         let open = self.opened()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
@@ -123,7 +122,7 @@ impl App {
     }
 }
 
-/// The run of an id, when it is one that a person can say something of.
+/// Returns the run with this id. Fails if it cannot be reviewed.
 fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
     let cannot = |why: &str, next: &str| Err(AppError::new(Code::BadRequest, why).hint(next));
     let row = open.ask(|index| query::row_by_key(index, id))?;
@@ -178,8 +177,8 @@ fn check(review: &Review) -> Result<(), AppError> {
     Ok(())
 }
 
-/// The new file of a review. What we would not write again as it is now, because it is damaged or
-/// was written by hand, is kept.
+/// Returns the new content of a review file. The old file is moved aside if writing it again would
+/// not reproduce it, because it is damaged or was edited by hand.
 fn rewritten(old: Option<&[u8]>, review: &Review, mark: String) -> Rewritten {
     let sheet = old.map(reviews::read);
     let keep_old = match (&sheet, old) {

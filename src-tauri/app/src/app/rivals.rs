@@ -1,4 +1,4 @@
-//! Judges of pairs: which run each run is compared with, and what is known of it.
+//! Opponents for pairwise judges: the run with which each run is compared, and its data.
 use super::OpenFolder;
 use super::judging::{passing, rows, sheet, target};
 use crate::error::{AppError, Code};
@@ -11,8 +11,8 @@ use touchstone_scoring::judges::sowr::{Side, most_frequent};
 use touchstone_scoring::judges::{self, Rival, Status, Subject};
 use touchstone_store::judgements::inputs_mark;
 
-/// The id of the run of that path; ids of runs of files of many, and of runs of many files, do not
-/// follow from their paths.
+/// Returns the id of the run at this path. It is looked up, because ids of runs of several files or
+/// in files of many do not follow from the path.
 pub(super) fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
     let select = |sql: &rusqlite::Connection| {
         let mut select = sql.prepare_cached("SELECT key FROM runs WHERE path = ?")?;
@@ -24,8 +24,9 @@ pub(super) fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
 /// Task, variation and repeat of a run.
 type Place = (String, Option<u32>, Option<String>, u32);
 
-/// What each run is compared with: the run of the same task, variation and repeat among those that
-/// pass the filter.
+/// Returns the opponent of each run: the run of equal task, variation and repeat among those that
+/// match the reference filter. Fails if there are several, or if the judge and the reference do not
+/// fit.
 pub(super) fn rivals(
     judge: &judges::Judge,
     open: &OpenFolder,
@@ -82,8 +83,8 @@ pub(super) fn rivals(
     Ok(rivals)
 }
 
-/// What a run is compared with, and what is known of both by the rules of `wish`; nothing when it
-/// cannot be read.
+/// Returns the opponent of a run, with the `sopr` verdicts on both by the rules of `wish`; `None`
+/// if it cannot be read.
 pub(super) fn rival(
     open: &OpenFolder,
     own: &Subject,
@@ -99,7 +100,7 @@ pub(super) fn rival(
     Some(Box::new(Rival { answer: other.answer, process: other.process, side, own, seed: 0 }))
 }
 
-/// What `sopr` said of a run in most rounds, as long as it holds.
+/// Returns the most frequent `sopr` verdict on a run, if it is still valid.
 fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
     let Some(judge) = judges::named("sopr") else { return Side::Unknown };
     let inputs = inputs_mark(judge, wish.rules, subject);
@@ -108,7 +109,7 @@ fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
         (said.judge == judge.name && said.inputs == inputs && said.rules == wish.rules.word())
             && judge.version() == said.version
     };
-    // The last that was read counts.
+    // The last judgement with a readable verdict counts.
     let said = sheet.judgements().iter().rev().filter(of_it).find_map(|said| {
         let rounds: Vec<Status> =
             said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect();

@@ -1,4 +1,4 @@
-//! Scores of runs: what is known of them, and the scorers that have to be asked for.
+//! Scores of runs: stored scores, and scorers that only run on request.
 use super::App;
 use super::programs::Asked;
 use crate::error::{AppError, Code};
@@ -16,43 +16,43 @@ use touchstone_store::scoring::measure::Place;
 use touchstone_store::scoring::read;
 use touchstone_store::suites::Tasks;
 
-/// Runs that are read from the index at once.
+/// Number of runs read from the index at once.
 const PAGE: u32 = 500;
 
-/// Questions to programs that are asked before what was said is kept.
+/// Number of programs run before their results are stored.
 const QUESTIONS: usize = 16;
 
-/// How long keeping what they said may take.
+/// Maximum time for storing results.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// The scores of a run, as the command line prints them.
+/// Scores of a run, for the command line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileScores {
     /// File, relative to the output directory.
     pub path: String,
-    /// How the run ended.
+    /// Final state of the run.
     pub state: RunState,
-    /// Whether it is a fork, or was continued by a person.
+    /// Set for forks and for runs continued by a person.
     pub lineage: Option<Lineage>,
-    /// What went wrong, when something did, as the first of the scorers sees it.
+    /// Failure class, if there is one, according to the first scorer.
     pub class: Option<FailureClass>,
-    /// One for each scorer; none when the task is not known, or nothing was expected.
+    /// One score per scorer; empty if the task is unknown or has no expected output.
     pub scores: Vec<RunScore>,
-    /// Why there are none.
+    /// Reason why there are none.
     pub nothing: Option<String>,
-    /// Its suite names a file with what is expected, and that cannot be read.
+    /// True if the suite names a file with the expected output that cannot be read.
     pub expected_unread: bool,
 }
 
 impl App {
-    /// Says how many runs pass a filter and count in no number, because they are forks or were
-    /// continued by a person.
+    /// Returns a sentence with the number of runs that match a filter but are not counted, because
+    /// they are forks or were continued by a person.
     pub fn forks_left_out(&self, filter: &str) -> Result<Option<String>, AppError> {
         let open = self.opened()?;
         Ok(forks_left_out(open.ask(|index| open.lists.forks_left_out(index, filter))?))
     }
 
-    /// What every scorer and a person say of a run.
+    /// Returns the scores, review, judgements and stored verdicts of a run.
     pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
         let open = self.opened()?;
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
@@ -71,9 +71,9 @@ impl App {
         Ok(scores)
     }
 
-    /// Runs the scorers that are programs, over the runs that pass a filter and wait for them, and
-    /// again where one failed; says how many questions were answered. Runs with the same answer to
-    /// the same task are one question.
+    /// Runs the scorers that are programs, for the runs that match a filter and wait for them, and
+    /// again where one failed. Returns the number of results. Runs with equal answers to equal
+    /// tasks share one.
     pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
@@ -102,9 +102,9 @@ impl App {
         }
     }
 
-    /// Hands on the scores of every run that passes a filter, by path: by the scorers of its task
-    /// or, when some are named, by those. Forks and continued runs are left out unless the filter
-    /// names them. Returns the tokens of the filter that were not understood.
+    /// Calls `each` with the scores of every run that matches a filter, by path: of the scorers of
+    /// its task or, if some are named, of those. Forks and continued runs are omitted unless the
+    /// filter names them. Returns the misread tokens of the filter.
     pub fn each_scores<E: From<AppError>>(
         &self,
         filter: &str,
@@ -159,8 +159,8 @@ fn is_expected_unread(tasks: &Tasks, row: &RunRow) -> bool {
     place.against(tasks).is_some_and(|against| against.yardstick.trouble.is_some())
 }
 
-/// Scorers as they are written in suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`; none
-/// when none is named.
+/// Parses scorers in the syntax of suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`;
+/// `None` if none is named.
 fn named_scorers(named: &[String]) -> Result<Option<Vec<Scorer>>, AppError> {
     let unread = |name: &str, why: &str| {
         AppError::new(Code::BadRequest, format!("The scorer “{name}” could not be read: {why}"))

@@ -1,11 +1,10 @@
-//! Names and keys of `StableToolBench`, a line of JSON at a time. Needs no folder, and nothing is
-//! kept.
+//! Names and keys of `StableToolBench` for JSON lines. Needs no open folder and stores nothing.
 use crate::error::{AppError, Code};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::{names, python_json};
 use touchstone_formats::value::Value;
 
-/// The function that stands for an API: `{"tool_name", "api_name"}` in, `{"function_name"}` out.
+/// Returns the function name of an API: `{"tool_name", "api_name"}` in, `{"function_name"}` out.
 pub fn function_name_line(line: &str) -> Result<String, AppError> {
     let asked = read(line)?;
     let text = |key: &str| {
@@ -20,7 +19,7 @@ pub fn function_name_line(line: &str) -> Result<String, AppError> {
 const SHAPE: &str =
     r#"Each line looks like {"tool_name": "Weather", "api_name": "Forecast by city"}."#;
 
-/// The key of a tool's input in a cache: any JSON in, `{"key"}` out.
+/// Returns the cache key of a tool input: any JSON in, `{"key"}` out.
 pub fn key_line(line: &str) -> Result<String, AppError> {
     let input = python_json::read(line);
     let input =

@@ -1,22 +1,22 @@
-//! What suites say of judges: through which model, in how many rounds, and from which score on it
-//! is good enough. Where suites differ, nobody guesses.
+//! Judge options of suites: model, rounds, and pass threshold. If suites differ, nothing is
+//! guessed.
+use touchstone_store::suites::Tasks;
 use touchstone_api::RunRow;
 use touchstone_scoring::judges::{Rules, Seat};
 use touchstone_scoring::scorers::Scorer;
-use touchstone_store::suites::Tasks;
 
-/// What one scorer says of its judge.
+/// Judge options of one scorer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Says {
     /// The model, by its name in the workspace.
     pub(super) model: Option<String>,
-    /// Rounds.
+    /// Number of rounds.
     pub(super) rounds: Option<u32>,
-    /// The score, from 0 to 1, from which on it passes.
+    /// Pass threshold from 0 to 1.
     pub(super) least: Option<f64>,
 }
 
-/// The scorers of a run.
+/// Returns the scorers of a run.
 pub(super) fn scorers<'t>(tasks: &'t Tasks, row: &RunRow) -> &'t [Scorer] {
     let found = row.task.as_deref().and_then(|name| {
         let task = tasks.get(name)?;
@@ -25,7 +25,7 @@ pub(super) fn scorers<'t>(tasks: &'t Tasks, row: &RunRow) -> &'t [Scorer] {
     found.map_or(&[], |yardstick| &yardstick.panel(false).scorers)
 }
 
-/// What scorers say of a judge that goes by these rules, each that names it.
+/// Returns the options of every scorer that uses this judge with these rules.
 pub(super) fn say<'t>(
     scorers: &'t [Scorer],
     judge: &'t str,
@@ -43,7 +43,7 @@ pub(super) fn say<'t>(
     scorers.iter().filter_map(of_it)
 }
 
-/// What the suites of all tasks say of a judge, each once.
+/// Returns the distinct options for a judge in the suites of all tasks.
 pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
     let mut all: Vec<Says> = Vec::new();
     for yardstick in tasks.all().flat_map(|task| &task.yardsticks) {
@@ -56,7 +56,7 @@ pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
     all
 }
 
-/// The judges that suites made up, the first of each name.
+/// Returns the judges defined by suites, the first of each name.
 pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
     let mut all: Vec<Seat> = Vec::new();
     let scorers =
@@ -69,7 +69,7 @@ pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
     all
 }
 
-/// The one thing that all agree on who say anything; the different things when they do not.
+/// Returns the value on which all set options agree; the distinct values if they differ.
 pub(super) fn agreed<T: PartialEq>(
     said: impl Iterator<Item = Option<T>>,
 ) -> Result<Option<T>, Vec<T>> {

@@ -1,4 +1,4 @@
-//! The tasks of the open folder, for whoever looks for one.
+//! Queries for the tasks of the open folder.
 use super::App;
 use crate::error::{AppError, Code};
 use touchstone_api::{
@@ -11,15 +11,15 @@ use touchstone_formats::value::Value;
 use touchstone_store::catalog::{self, Catalogs};
 use touchstone_store::suites::Task;
 
-/// Characters of a text that are shown.
+/// Maximum characters shown of a text.
 const TEXT: usize = 64 << 10;
-/// Characters of a template, or of an expected output, that are shown.
+/// Maximum characters shown of a template or an expected output.
 const SHORT: usize = 8 << 10;
-/// Variations, and APIs, that are shown.
+/// Maximum number of variations and of APIs shown.
 const MOST: usize = 200;
 
 impl App {
-    /// A page of tasks.
+    /// Returns a page of tasks.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "requests come from outside and are given away"
@@ -30,7 +30,7 @@ impl App {
         Ok(catalogs.of(&open.flow.shelf.tasks()).list(&request))
     }
 
-    /// A task, whole.
+    /// Returns a task in full.
     pub fn read_task(&self, id: &str) -> Result<TaskView, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
@@ -151,7 +151,7 @@ fn parameter(parameter: &Parameter, required: bool) -> TaskParameter {
     }
 }
 
-/// A value as JSON; a text by itself as it is.
+/// Formats a value as JSON; a text unchanged.
 fn shown(value: &Value, most: usize) -> Clip {
     match value {
         Value::Text(text) => clip(text, most),

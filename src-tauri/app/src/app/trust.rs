@@ -1,10 +1,10 @@
-//! How far judges agree with people and with each other, for whoever asks.
+//! Queries for the agreement of judges with people and with each other.
 use super::App;
 use crate::error::{AppError, Code};
 use touchstone_api::{Agreement, Trust};
 
 impl App {
-    /// Who said something of the runs that pass a filter, and how far each two agree.
+    /// Returns the judges of the runs that match a filter, with the agreement of each two.
     pub fn trust(&self, filter: &str) -> Result<Trust, AppError> {
         let open = self.opened()?;
         Self::understood(filter)?;
@@ -12,7 +12,8 @@ impl App {
         open.ask(|index| open.lists.trust(index, filter))
     }
 
-    /// The agreement of two, with the table of what both say and the runs on which they disagree.
+    /// Returns the agreement of two judges, with the table of their verdicts and the runs on which
+    /// they disagree.
     pub fn agreement(
         &self,
         first: &str,

@@ -1,5 +1,5 @@
-//! What judges said of a run, as people are shown it: in words, on the scale of the judge, with
-//! what it has to reach.
+//! Converts the judgements of a run for display: in words, on the scale of the judge, with the pass
+//! threshold.
 use super::judging::sheet;
 use super::rivals::{id_at, rival};
 use super::{App, OpenFolder, suite_judges};
@@ -15,32 +15,32 @@ use touchstone_store::judgements::{self, Marks, inputs_mark, other_model};
 use touchstone_store::query::row_by_key;
 
 impl App {
-    /// What judges said of a run, newest first, and a sentence when the file of it cannot be read.
+    /// Returns the judgements of a run, newest first, and a message if their file cannot be read.
     pub fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
         self.judged_by(id, &self.model_marks())
     }
 
-    /// What stands behind the names of models now.
+    /// Returns the current configuration marks of the models.
     pub(super) fn model_marks(&self) -> Marks {
         self.setup_to_look().map(|setup| marks(&setup)).unwrap_or_default()
     }
 
-    /// Tells the index of models that are others now. Where the workspace file is the one that it
-    /// was, that costs a look at its stamp.
+    /// Updates the models known to the index if the workspace file changed. Otherwise this only
+    /// checks its stamp.
     pub(super) fn heed_models(&self, open: &OpenFolder) {
         let stamp = paths::workspace_stamp(&open.flow.roots.folder);
         let mut seen = open.workspace.lock().unwrap_or_else(PoisonError::into_inner);
         if *seen == stamp {
             return;
         }
-        // A file that cannot be read says nothing of models; those before stay until it can.
+        // If the file cannot be read, the previous models stay until it can.
         if let Ok(setup) = self.setup_to_look() {
             *seen = stamp;
             open.flow.know_models(marks(&setup));
         }
     }
 
-    /// The same, with what stands behind the names of models.
+    /// Like [`App::judged`], with the configuration marks of the models given.
     pub(super) fn judged_by(
         &self,
         id: &str,
@@ -74,8 +74,8 @@ impl App {
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
 
-    /// Says of scores that wait for a judge why it cannot be asked, where the run lacks what that
-    /// judge needs: nobody can end the waiting.
+    /// Sets the reason of scores that wait for a judge which cannot judge this run, because the run
+    /// lacks required data: the score would wait forever.
     pub(super) fn tell_what_lacks(
         &self,
         id: &str,
@@ -103,7 +103,7 @@ impl App {
     }
 }
 
-/// What stands behind the names of models.
+/// Returns the configuration mark of each model by name.
 pub(super) fn marks(setup: &Setup) -> Marks {
     setup.models.iter().map(|model| (model.name.clone(), model.mark())).collect()
 }

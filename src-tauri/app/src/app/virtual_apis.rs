@@ -1,5 +1,5 @@
-//! A server of virtual APIs: opened as the workspace file and the person say, and answering one
-//! request after the other. Owns neither socket nor cache.
+//! A server of virtual APIs: opened with the settings of the workspace file and the user, answering
+//! one request after the other. Owns neither socket nor cache.
 use super::App;
 use super::answers::read_queries;
 use super::wishes::setup_fault;
@@ -21,56 +21,56 @@ use touchstone_runner::tools::virtual_api::{
 };
 use touchstone_runner::tools::{Unusable, pool};
 
-/// The kind of a tool of the workspace file.
+/// Kind of tool in the workspace file.
 pub(super) const KIND: &str = "virtual";
 
-/// What a person wants; what is left out is as the workspace file says.
+/// Settings of the user; unset ones come from the workspace file.
 #[derive(Debug, Clone, Default)]
 pub struct VirtualWish {
-    /// Where the workspace file is.
+    /// Folder of the workspace file.
     pub folder: PathBuf,
-    /// Where replies are kept.
+    /// Folder of the reply cache.
     pub cache: Option<PathBuf>,
-    /// Keep and look up nothing.
+    /// Disables the cache.
     pub no_cache: bool,
-    /// Where the definitions of tools are.
+    /// Folder of the tool definitions.
     pub tools: Option<PathBuf>,
-    /// Name of the model that simulates.
+    /// Name of the simulator model.
     pub simulator: Option<String>,
-    /// Where the real APIs are.
+    /// Address of the real APIs.
     pub real: Option<String>,
-    /// Who is asked in which order: `mirror`, `real`, or a server of the original.
+    /// Order of the sources: `mirror`, `real`, or a server of the original.
     pub order: Option<String>,
-    /// Keep failures, too.
+    /// Stores failures, too.
     pub save_all: bool,
-    /// Judge replies of real APIs without false alarms.
+    /// Uses the strict check of real API replies, which has no false alarms.
     pub strict: bool,
-    /// Where every call is written down.
+    /// Log file for every call.
     pub log: Option<PathBuf>,
 }
 
-/// Answers requests.
+/// Endpoint that answers requests.
 pub struct VirtualDoor {
     apis: VirtualApis,
     told: Vec<String>,
     may_cost: bool,
 }
 
-/// An answer over HTTP.
+/// An HTTP response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// Status.
     pub status: u16,
-    /// JSON; plain words when the status is 500.
+    /// JSON; plain text if the status is 500.
     pub body: Vec<u8>,
-    /// Where it is from, in a word; nothing for a request that was refused.
+    /// Source of the reply as one word; `None` for a refused request.
     pub from: Option<&'static str>,
-    /// What the person should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
 impl App {
-    /// Opens virtual APIs. Nothing is sent yet. May wait for the keyring.
+    /// Opens virtual APIs. Sends nothing yet. May block on the keyring.
     pub fn open_virtual(&self, wish: &VirtualWish) -> Result<VirtualDoor, AppError> {
         let workspace = match paths::workspace(&wish.folder) {
             None => Workspace::default(),
@@ -108,7 +108,7 @@ impl App {
         Ok(VirtualDoor { apis, told, may_cost })
     }
 
-    /// The keys that are needed, looked up once.
+    /// Looks up the required keys once.
     fn virtual_keys(
         &self,
         settings: &VirtualSettings,
@@ -124,7 +124,7 @@ impl App {
                 None if Some(name) == of_model => {
                     return Err(failed(self.inner.keys.missing(name)));
                 }
-                // Callers may bring one.
+                // Callers may send their own.
                 None => {}
             }
         }
@@ -133,18 +133,18 @@ impl App {
 }
 
 impl VirtualDoor {
-    /// How it answers, a sentence each.
+    /// Returns the active settings, a sentence each.
     pub fn told(&self) -> &[String] {
         &self.told
     }
 
-    /// True when an answer may cost something: a model simulates, or real APIs are asked with a
+    /// Returns true if a reply may cost money: a model simulates, or real APIs are called with a
     /// key.
     pub fn may_cost(&self) -> bool {
         self.may_cost
     }
 
-    /// Waits until what is under way is kept: it is paid for.
+    /// Waits until pending replies are stored, because they are paid for.
     pub async fn land(&self) {
         self.apis.land().await;
     }
@@ -183,7 +183,7 @@ impl VirtualDoor {
     }
 }
 
-/// What the workspace file says, and over it what the person says.
+/// Merges the settings of the workspace file and of the user, which take precedence.
 fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusable> {
     let entry = setup.tools.iter().find(|tool| tool.kind == KIND);
     let read =
@@ -200,7 +200,7 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
             return Err(Unusable { message, fix: Some(fix) });
         };
         settings.order = order;
-        // What the file says of itself is meant for every order.
+        // Explicit settings of the file apply to every order.
         let says = |key: &str| {
             entry.and_then(|tool| tool.settings.get(key)).is_some_and(|value| *value != Value::Null)
         };
@@ -226,8 +226,8 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
     Ok(settings)
 }
 
-/// The APIs that the queries of a folder offer: what there is to know of them without a folder of
-/// tools. None where no queries are.
+/// Returns the APIs that the queries of a folder offer, for use without a tools folder. Empty
+/// without queries.
 fn of_queries(folder: &Path) -> Pool {
     let dir = paths::resolve(folder)
         .ok()
@@ -236,7 +236,7 @@ fn of_queries(folder: &Path) -> Pool {
     Pool::of_queries(meant.values().chain(others.values()))
 }
 
-/// What is going to be done, for whoever started it.
+/// Describes the active settings for the user.
 fn told(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
     let cached = !matches!(settings.order, Order::MainMirror | Order::MainMirrorCache);
     let cache = match settings.cache.as_deref().filter(|_| cached) {

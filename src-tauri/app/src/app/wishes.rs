@@ -1,5 +1,5 @@
-//! Which runs a request means, and what there is to choose from. Owns gathering tasks, models and
-//! files; decides nothing about them.
+//! Resolves the runs of a request, and lists the options of a launch. Owns collecting tasks, models
+//! and files; decides nothing about them.
 use super::{App, OpenFolder, cells};
 use crate::error::{AppError, Code};
 use crate::paths;
@@ -23,18 +23,18 @@ use touchstone_runner::tools::python;
 use touchstone_store::query::ForeignRun;
 use touchstone_store::{query, suites};
 
-/// Runs that are planned at once at most.
+/// Maximum number of runs planned at once.
 pub(super) const MOST_RUNS: usize = 200_000;
 
-/// Runs of a matrix, and what cannot be one of it.
+/// Runs of a matrix, and runs that cannot be part of it.
 pub(super) struct Wished {
     pub(super) matrix: Matrix,
     pub(super) refused: Vec<Planned>,
 }
 
 impl App {
-    /// What runs of the open folder are made with, as its workspace file says now. Fails while
-    /// anything in that file means nothing: a limit in a key that is misspelt would limit nothing.
+    /// Returns the setup of the open folder from its current workspace file. Fails if that file
+    /// contains any error: with a misspelt key, for example, a limit would have no effect.
     pub(super) fn setup(&self) -> Result<Setup, AppError> {
         let setup = self.setup_to_look()?;
         match setup_fault(&setup) {
@@ -45,8 +45,7 @@ impl App {
         }
     }
 
-    /// Like `setup`, for whoever only shows what there is: what means nothing in the workspace file
-    /// is passed over.
+    /// Like [`App::setup`], for viewing only: errors in entries of the workspace file are ignored.
     pub(super) fn setup_to_look(&self) -> Result<Setup, AppError> {
         let open = self.opened()?;
         match paths::workspace(&open.flow.roots.folder) {
@@ -61,7 +60,7 @@ impl App {
         }
     }
 
-    /// What a launch can be made of. `may_run` is false for a front door that may only look.
+    /// Returns the options of a launch. `may_run` is false for a read-only front end.
     pub fn launch_options(&self, may_run: bool) -> Result<LaunchOptions, AppError> {
         let open = self.opened()?;
         let setup = self.setup_to_look()?;
@@ -80,11 +79,11 @@ impl App {
         };
         let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
         let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().broken);
-        // What is misspelt may be why something else cannot be used, so it comes first and alone.
+        // A misspelt entry may be the cause of other errors, so these are shown first and alone.
         let faults: Vec<String> = setup.faults.iter().map(fault_line).collect();
         Ok(LaunchOptions {
             why_not,
-            // A page that may only look starts no program and asks no keyring.
+            // A read-only page starts no program and queries no keyring.
             systems: SYSTEMS
                 .iter()
                 .filter(|_| may_run)
@@ -111,7 +110,7 @@ impl App {
     fn system(&self, name: &str, setup: &Setup) -> Choice {
         let (detail, why_not) = match name {
             "promptql" => match promptql_trouble(setup) {
-                // A recording answers in its place.
+                // A recording can replace the API.
                 Some(_) if setup.models.iter().any(|model| model.provider == Provider::Replay) => (
                     "the PromptQL API; it is not set up here, so only recordings can be replayed",
                     None,
@@ -138,14 +137,14 @@ impl App {
         choice(name, detail, why_not)
     }
 
-    /// Why a run that is to be replayed cannot be: there is no recording of it. None for all other
-    /// runs.
+    /// Returns the reason why a run cannot be replayed: there is no recording of it. `None` for
+    /// runs that are not replayed.
     pub(super) fn unrecorded(open: &OpenFolder, setup: &Setup, at: &Coordinates) -> Option<String> {
         let roots = &open.flow.roots;
         not_recorded(setup.model(&at.model)?, at, &roots.folder, &roots.output_dir)
     }
 
-    /// Keys and settings that the model and system of a run need and that are missing here.
+    /// Returns the missing keys and settings of the model and system of a run.
     pub(super) fn lacking(&self, setup: &Setup, at: &Coordinates) -> Vec<Trouble> {
         let Some(model) = setup.model(&at.model).filter(|model| model.provider != Provider::Replay)
         else {
@@ -167,8 +166,8 @@ impl App {
         key.into_iter().chain(no_build).chain(self.unset(&spec, model)).collect()
     }
 
-    /// Variables that the settings of `PromptQL` name and that are not set. Requests without them
-    /// would be refused or do harm.
+    /// Returns the unset variables that the `PromptQL` settings name. Requests without them would
+    /// be refused or do harm.
     fn unset(&self, spec: &PromptQl, model: &Model) -> Vec<Trouble> {
         let trouble = |name: &String| match self.inner.keys.secret(name) {
             Ok(Some(_)) => None,
@@ -209,7 +208,8 @@ impl App {
     }
 }
 
-/// Why nothing is paid for with this workspace file; none when nothing in it is wrong.
+/// Returns the first error of the workspace file and the number of further ones. Any error blocks
+/// all launches; `None` if there is none.
 pub(super) fn setup_fault(setup: &Setup) -> Option<Trouble> {
     let lines: Vec<String> = setup.faults.iter().map(fault_line).collect();
     let lines = if lines.is_empty() { &setup.wrong } else { &lines };
@@ -223,12 +223,12 @@ pub(super) fn setup_fault(setup: &Setup) -> Option<Trouble> {
     Some(Trouble { message: format!("{}{more}", lines.first()?), fix: Some(fix.to_owned()) })
 }
 
-/// A fault of the workspace file as one line, with its place.
+/// Formats an error of the workspace file as one line, with its location.
 pub(super) fn fault_line(fault: &ReadError) -> String {
     suites::problem(paths::WORKSPACE.to_owned(), fault.clone()).told()
 }
 
-/// How runs look for an answer, where that matters.
+/// Returns the search options, if there are virtual APIs or queries.
 fn search_options(has_queries: bool, setup: &Setup) -> Option<SearchOptions> {
     let has_apis = setup.tools.iter().any(|tool| tool.kind == "virtual");
     let own = |model: &Model| model.way.method.map(|method| format!("{}: {method}", model.name));
@@ -240,7 +240,7 @@ fn search_options(has_queries: bool, setup: &Setup) -> Option<SearchOptions> {
     })
 }
 
-/// Gathers what a request means.
+/// Collects the runs of a request.
 pub(super) fn wished(
     open: &OpenFolder,
     setup: &Setup,
@@ -317,8 +317,8 @@ pub(super) fn wished(
     Ok(Wished { refused: unread.collect(), matrix })
 }
 
-/// Takes out the runs that another program has written in a layout of its own: they are there, and
-/// are never written to. A run that has a file of ours is left in.
+/// Removes the runs that another program has written in its own layout: they exist, and are never
+/// written to. A run that also has a file of this program stays.
 pub(super) fn made_by_others(
     open: &OpenFolder,
     setup: &Setup,
@@ -338,7 +338,7 @@ pub(super) fn made_by_others(
     let mut done = Vec::new();
     for slot in std::mem::take(&mut matrix.slots) {
         let at = &slot.at;
-        // Answers of StableToolBench name their method where others name a system.
+        // StableToolBench answers name their method in place of a system.
         let method = slot
             .way
             .method
@@ -348,7 +348,7 @@ pub(super) fn made_by_others(
         let same = there.get(&place).into_iter().flatten();
         let same =
             same.filter(|run| run.system == at.system || method.as_ref() == Some(&run.system));
-        // Of several files of one run, one that ended well says that it need not be made.
+        // Of several files of one run, one that ended well suffices.
         match same
             .min_by_key(|run| (run.state != RunState::Answered, run.state != RunState::NoAnswer))
         {
@@ -372,7 +372,7 @@ pub(super) fn made_by_others(
     Ok(done)
 }
 
-/// Which files runs have, by the names in the folders they are in, each of which is listed once.
+/// Files of runs by name. Each folder is listed once.
 pub(super) struct Files<'a> {
     output_dir: &'a Path,
     models: Vec<&'a str>,
@@ -403,7 +403,7 @@ fn promptql_trouble(setup: &Setup) -> Option<Trouble> {
     read.err().map(|message| Trouble { message, fix: Some(fix.to_owned()) })
 }
 
-/// Why nothing can be run at all.
+/// Returns the reason why nothing can be run at all.
 fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> Option<Trouble> {
     let trouble = |message: &str, fix: &str| Trouble {
         message: message.to_owned(),
@@ -429,7 +429,7 @@ fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> 
     })
 }
 
-/// Runs that were named one by one.
+/// Returns the runs that were named individually.
 fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Wished, AppError> {
     let mut wished = Wished { matrix: Matrix::default(), refused: Vec::new() };
     for id in ids {
@@ -446,11 +446,11 @@ fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Wished, App
     Ok(wished)
 }
 
-/// Why nothing is run that would write into a file of many runs.
+/// Reason to refuse writing to a file of many runs.
 const ONE_OF_MANY: &str = "It is one of many runs in a file that another program wrote. Such files are read and never written to, \
     so it cannot be made again, gone on with or copied from here.";
 
-/// The run that a row is, as one that can be made.
+/// Returns a run of the index as a run that can be made.
 pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot, String> {
     if row.member.is_some() {
         return Err(ONE_OF_MANY.to_owned());
@@ -478,7 +478,7 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
         repeat: row.repeat,
         fork: names::fork(&row.path),
     };
-    // The file may be named in one of the other ways that are read; it is gone on with where it is.
+    // The file may use another of the supported names; it is continued in place.
     Ok(Slot { path: row.path, ..Slot::new(known, at) })
 }
 

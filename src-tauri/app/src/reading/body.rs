@@ -1,4 +1,4 @@
-//! **Pure.** A value as a part on the page: text, table or tree, and never more of it than fits.
+//! **Pure.** Converts a value to a part on the page: text, table or tree, cut to what fits.
 use super::PartId;
 use super::pieces::{Budget, text_of};
 use super::table::Table;
@@ -7,16 +7,16 @@ use touchstone_formats::json;
 use touchstone_formats::run as told;
 use touchstone_formats::value::Value;
 
-/// What is shown of a text before somebody asks for more.
+/// Maximum bytes of a text shown before the page requests more.
 const MAX_TEXT: usize = 8 << 10;
-/// A tree is shown up to this size; a longer value begins as text.
+/// Maximum bytes of a value sent as a tree; a longer value is cut and shown as text.
 const MAX_VALUE: usize = 64 << 10;
-/// Labels are names of parameters, which models write.
+/// Maximum bytes of a label. Labels are parameter names, which models write.
 const MAX_LABEL: usize = 100;
-/// What stands around a part in JSON.
+/// Estimated JSON overhead of a part, in bytes.
 const PART_FRAME: usize = 160;
 
-/// A part with as much of its body as fits.
+/// Builds a part with the beginning of its body that fits the budget.
 pub(super) fn part(
     id: PartId,
     label: &str,
@@ -34,7 +34,7 @@ pub(super) fn part(
                 text.len(),
             )
         }
-        // The text of a table is long, and nobody sees it here.
+        // The size is computed directly: the text of a table is long and not needed here.
         value => {
             if let Some(table) = Table::of(value).and_then(|table| table.body(budget)) {
                 (table, json::length(value, true))
@@ -51,7 +51,7 @@ pub(super) fn part(
     Part { id: id.to_string(), label, bytes: bytes as u64, body }
 }
 
-/// The same name for the same language.
+/// Converts the language of the parsed run to that of the page.
 pub(super) fn language(language: told::Language) -> Language {
     match language {
         told::Language::Plain => Language::Plain,

@@ -1,6 +1,6 @@
-//! Runs beside each other: what is aligned is decided in `scoring::align`, how it is told to the
-//! page here. Runs may come from different folders. Beside the desk nothing of them is kept but
-//! digests, titles and answers.
+//! Compares runs side by side. `scoring::align` decides which steps are aligned; this module
+//! converts the result for the page. The runs may come from different folders. Apart from the cache
+//! of open runs, only digests, titles and answers are kept in memory.
 use super::desk::Opened;
 use super::pieces::{Budget, short};
 use super::task::{self, Origin};
@@ -17,38 +17,38 @@ use touchstone_scoring::diff::{self, Options, PieceKind};
 use touchstone_store::flow::Flow;
 use touchstone_store::stored;
 
-/// How many runs are compared with each other at most.
+/// Maximum number of runs compared with each other.
 pub(crate) const MOST_RUNS: usize = 4;
-/// Rows that are told; the rest of very long runs is not.
+/// Maximum number of rows sent; the rest of very long runs is cut off.
 const MAX_ROWS: usize = 10_000;
-/// Names of tools in titles, and what all titles may weigh.
+/// Maximum bytes of a tool name in a title (`MAX_TITLE`) and of all titles (`MAX_TITLES`).
 const MAX_TITLE: usize = 80;
 const MAX_TITLES: usize = 1 << 20;
-/// Parts of two steps that are told.
+/// Maximum number of parts of a step comparison that are sent.
 const MAX_PARTS: usize = 200;
 const MAX_LABEL: usize = 100;
 const MAX_TROUBLE: usize = 1_000;
-/// Evaluators whose stored verdicts are told, and letters of their names.
+/// Maximum number of evaluators whose stored verdicts are sent, and bytes of their names.
 const MAX_STORED: usize = 200;
 const MAX_STORED_NAME: usize = 300;
 
-/// A run, as far as comparing needs it.
+/// The data of a run that a comparison needs.
 pub(crate) struct Side {
     row: RunRow,
     version: String,
-    /// Why it could not be read.
+    /// Reason why the run could not be read.
     fault: Option<String>,
     digests: Vec<Digest>,
     titles: Vec<String>,
     answer: Option<Value>,
-    /// What evaluators are stored to have said.
+    /// Stored verdicts of evaluators.
     stored: Vec<StoredSaid>,
-    /// How its suite has answers compared.
+    /// Options by which its suite compares answers.
     options: Options,
 }
 
 impl Reading {
-    /// Reads a run to be compared.
+    /// Reads a run for a comparison.
     pub(crate) fn side(&self, flow: &Flow, id: &str) -> Result<Side, Unread> {
         let (row, opened) = self.look(flow, id)?;
         let run = &opened.run;
@@ -67,7 +67,7 @@ impl Reading {
         })
     }
 
-    /// The run that a step was named in, as it was then.
+    /// Returns the run of a step, in the version the step refers to.
     pub(crate) fn step(&self, flow: &Flow, step: &StepRef) -> Result<StepSide, Unread> {
         Ok(StepSide {
             opened: self.version(flow, &step.id, &step.version)?,
@@ -76,13 +76,13 @@ impl Reading {
     }
 }
 
-/// A step of a run that is read.
+/// A step of an opened run.
 pub(crate) struct StepSide {
     opened: Arc<Opened>,
     step: usize,
 }
 
-/// Compares two steps part by part.
+/// Compares two steps part by part. Fails if one of the steps does not exist.
 pub(crate) fn differences(left: &StepSide, right: &StepSide) -> Result<StepDiff, Unread> {
     for side in [left, right] {
         side.opened.run.steps.get(side.step).ok_or(Unread::NoPart)?;
@@ -116,7 +116,8 @@ fn part(found: align::Difference) -> PartDiff {
     }
 }
 
-/// Puts runs beside the first of them. One without steps is told, and parts from nothing.
+/// Aligns runs with the first of them. A run without steps is listed with an error and no
+/// divergence.
 pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
     let read: Vec<usize> = (0..sides.len()).filter(|at| !sides[*at].digests.is_empty()).collect();
     let digests: Vec<&[Digest]> = read.iter().map(|at| sides[*at].digests.as_slice()).collect();
@@ -163,7 +164,7 @@ pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
     }
 }
 
-/// What each evaluator is stored to have said of each run, in the order in which they are met.
+/// Collects the stored verdicts of each run by evaluator, in order of first appearance.
 fn stored_lines(sides: &[Side]) -> Vec<StoredLine> {
     let mut names: Vec<&str> = Vec::new();
     for said in sides.iter().flat_map(|side| &side.stored) {
@@ -171,7 +172,7 @@ fn stored_lines(sides: &[Side]) -> Vec<StoredLine> {
             names.push(&said.evaluator);
         }
     }
-    // What it said and that it failed besides may both be stored.
+    // A verdict and an error of the same evaluator may both be stored; the error wins.
     let of = |side: &Side, name: &str| {
         let all = || side.stored.iter().filter(|said| said.evaluator == name);
         all().find(|said| said.result == StoredResult::Error).or_else(|| all().next()).cloned()
@@ -209,7 +210,7 @@ fn told(sides: &[Side], read: &[usize], row: &align::Row, budget: &mut Budget) -
     }
 }
 
-/// What a step is, in a few words.
+/// Returns a short description of a step.
 fn title(step: &Step) -> String {
     let name = step.title.as_deref().map(|name| short(name, MAX_TITLE));
     match (step.kind, name) {
@@ -227,7 +228,7 @@ fn title(step: &Step) -> String {
     }
 }
 
-/// How an answer relates to that of the first run.
+/// Compares an answer with that of the first run.
 fn answers(
     first: Option<&Value>,
     answer: Option<&Value>,
@@ -247,7 +248,7 @@ fn answers(
     }
 }
 
-/// What makes the comparison doubtful.
+/// Returns the reasons why the comparison may mislead.
 fn notes(sides: &[Side], alignment: &Alignment) -> Vec<String> {
     let all_same = |what: &dyn Fn(&Side) -> Option<String>| {
         let mut known = sides.iter().filter_map(what);

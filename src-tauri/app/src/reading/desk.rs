@@ -1,4 +1,4 @@
-//! The few runs that were opened last, read: so that steps, rows and finds do not read files again.
+//! Cache of the runs opened last, so that steps, rows and searches do not read files again.
 use super::comparing::MOST_RUNS;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use touchstone_formats::run::Run;
@@ -7,42 +7,42 @@ use touchstone_store::layouts::Spot;
 use touchstone_store::open::Stamp;
 use touchstone_store::roots::FileId;
 
-/// What they may weigh together; as many lie here as are compared with each other. The last one
-/// stays in any case, or each of its pieces would read the whole file again.
+/// Maximum memory of all cached runs. At most [`MOST_RUNS`] are kept. The newest one always stays:
+/// otherwise each piece of it would read the whole file again.
 const MAX_WEIGHT: usize = 96 << 20;
 
 /// A run that was read.
 #[derive(Debug)]
 pub(super) struct Opened {
-    /// The id the page knows.
+    /// Id by which the page refers to the run.
     pub(super) id: String,
-    /// Its files, and how they were when they were read.
+    /// Files of the run, and their stamps (size, time, inode) at the time of reading.
     pub(super) files: Vec<FileId>,
     pub(super) stamps: Vec<Option<Stamp>>,
-    /// The tag that its answer was found in, as its suite names it.
+    /// Tag in which the answer was found, if the suite names one.
     pub(super) tag: Option<String>,
-    /// Names the content.
+    /// Hash of the content.
     pub(super) version: String,
-    /// What it looks like, in words.
+    /// Display name of the layout.
     pub(super) layout: &'static str,
-    /// Where it stands in a file that holds many.
+    /// Position in a file that holds many runs.
     pub(super) spot: Option<Spot>,
-    /// What it says; nothing when it could not be read.
+    /// The parsed run; empty if it could not be read.
     pub(super) run: Run,
-    /// Why it could not be read.
+    /// Reasons why it could not be read.
     pub(super) faults: Vec<String>,
-    /// What it takes in memory, roughly.
+    /// Approximate memory in bytes.
     pub(super) weight: usize,
 }
 
-/// Where opened runs lie, the last one first.
+/// Cache of opened runs, most recently used first.
 #[derive(Default)]
 pub(super) struct Desk {
     opened: Mutex<Vec<Arc<Opened>>>,
 }
 
 impl Desk {
-    /// A run that lies here.
+    /// Returns a cached run and moves it to the front.
     pub(super) fn find(&self, id: &str) -> Option<Arc<Opened>> {
         let mut opened = self.lock();
         let at = opened.iter().position(|run| run.id == id)?;
@@ -50,7 +50,8 @@ impl Desk {
         Some(Arc::clone(&opened[0]))
     }
 
-    /// Puts a run on top, in place of what it was before.
+    /// Inserts a run at the front, replacing an older version of it, and drops runs over the
+    /// limits.
     pub(super) fn put(&self, run: &Arc<Opened>) {
         let mut opened = self.lock();
         opened.retain(|other| other.id != run.id);
@@ -69,7 +70,7 @@ impl Desk {
     }
 }
 
-/// What a run takes in memory, roughly.
+/// Estimates the memory of a run in bytes.
 pub(super) fn weight(run: &Run) -> usize {
     let parts = run.steps.iter().flat_map(|step| &step.parts);
     let in_parts: usize = parts
@@ -97,7 +98,7 @@ pub(super) fn weight(run: &Run) -> usize {
         + run.answer.as_ref().map_or(0, |answer| of_value(&answer.value))
 }
 
-/// What a value takes in memory, roughly.
+/// Estimates the memory of a value in bytes.
 pub(super) fn of_value(value: &Value) -> usize {
     32 + match value {
         Value::Null | Value::Bool(_) => 0,

@@ -1,5 +1,5 @@
-//! **Pure.** A comparison of two answers as the page shows it: some rows of its table, some lines
-//! of its two columns, and never more than fits, however large the answers are.
+//! **Pure.** Converts a comparison of two answers for the page: a window of table rows and of
+//! side-by-side lines, bounded in size however large the answers are.
 use super::desk::of_value;
 use super::pieces::{Budget, short, weight};
 use touchstone_api::{
@@ -12,41 +12,41 @@ use touchstone_scoring::diff::{
     TableRow, diff, words,
 };
 
-/// Rows and lines that are sent at once.
+/// Maximum number of rows and of lines sent at once.
 const MAX_ROWS: usize = 500;
 const MAX_LINES: usize = 1_000;
-/// Columns of a table; more of them nobody reads.
+/// Maximum number of columns shown.
 const MAX_COLUMNS: usize = 200;
-/// What is shown of a name, of a cell and of a line.
+/// Maximum bytes shown of a name, of a cell and of a line.
 const MAX_NAME: usize = 200;
 const MAX_CELL: usize = 2_000;
 const MAX_LINE: usize = 4_000;
-/// What the rows of one reply may weigh, and its lines.
+/// Maximum JSON bytes of the rows of one reply, and of its lines.
 const MAX_REPLY: usize = 384 << 10;
-/// What stands around a cell, a piece or a line in JSON.
+/// Estimated JSON overhead of a cell, a piece or a line, in bytes.
 const FRAME: usize = 60;
-/// Differences whose places are told.
+/// Maximum number of difference positions sent.
 const MAX_STOPS: usize = 500;
-/// Equal lines that are shown around a difference.
+/// Number of equal lines shown around a difference.
 const AROUND: usize = 3;
 
-/// Two answers, compared.
+/// The comparison of two answers.
 pub(super) struct Compared {
     diff: Diff<'static>,
     lines: Columns,
-    /// Lines as they are when equal ones are left out.
+    /// Lines when runs of equal lines are folded.
     folded: Vec<Shown>,
-    /// Rows that are not the same.
+    /// Indexes of the rows that differ.
     differing: Vec<usize>,
-    /// None when there is no answer.
+    /// `None` if there is no answer.
     summary: Option<String>,
     notes: Vec<String>,
-    /// What it takes in memory, roughly.
+    /// Approximate memory in bytes.
     pub(super) weight: usize,
 }
 
 impl Compared {
-    /// Compares an answer with what stands on the left. Without an answer everything on the left is
+    /// Compares an answer with the value on the left. Without an answer, everything on the left is
     /// missing.
     pub(super) fn of(
         left: &Value,
@@ -77,7 +77,7 @@ impl Compared {
         Self { lines, folded, differing, summary, notes, weight, diff: diff.into_owned() }
     }
 
-    /// A part of it.
+    /// Returns the requested window of the comparison.
     pub(super) fn window(&self, request: &DiffRequest) -> DiffView {
         let table = Table::of(&self.diff);
         let changed_only = request.changed_only;
@@ -137,7 +137,7 @@ impl Compared {
         lines
     }
 
-    /// Where differences begin, among the lines that are shown.
+    /// Returns the positions where differences begin, among the lines shown.
     fn stops(&self, changed_only: bool) -> Vec<u32> {
         let differs = |kind: Kind| matches!(kind, Kind::Changed | Kind::Missing | Kind::Extra);
         let at_line = |at: usize| {
@@ -154,7 +154,7 @@ impl Compared {
     }
 }
 
-/// Places that were asked for, as many as there are and as may be sent.
+/// Clamps a requested span to the available and the permitted number of items.
 fn asked(span: Span, total: usize, most: usize) -> std::ops::Range<usize> {
     let start = (span.offset as usize).min(total);
     start..start.saturating_add((span.limit as usize).min(most)).min(total)

@@ -1,6 +1,6 @@
-//! The answer of a run beside what was expected of it, or beside the answer of another run. Owns
-//! which two values those are and by which rules of the suite they are compared; the last few
-//! comparisons lie here, so that scrolling does not compare again.
+//! Diffs the answer of a run with the expected output, or with the answer of another run. Owns
+//! which two values are compared and with which options of the suite. Caches the last few
+//! comparisons, so that scrolling does not compare again.
 use super::desk::Opened;
 use super::diff_view::Compared;
 use super::task::{self, Origin};
@@ -10,23 +10,23 @@ use touchstone_api::{DiffRequest, DiffView, RunRow};
 use touchstone_scoring::diff::Options;
 use touchstone_store::flow::Flow;
 
-/// How many comparisons are remembered.
+/// Maximum number of cached comparisons.
 const MOST: usize = 4;
-/// What they may weigh together. The last one stays in any case.
+/// Maximum memory of all cached comparisons. The newest one always stays.
 const MAX_WEIGHT: usize = 96 << 20;
 
-/// What a comparison was made of. The same again gives the same.
+/// Cache key: the inputs of a comparison.
 #[derive(Clone, PartialEq)]
 struct Made {
-    /// The run on the right, and its content.
+    /// Id and version of the run on the right.
     right: (String, String),
-    /// The run on the left; none is what was expected.
+    /// Id and version of the run on the left; `None` if the expected output is on the left.
     left: Option<(String, String)>,
-    /// What the expected output and the rules come from.
+    /// Source of the expected output and of the options.
     origin: Option<Origin>,
 }
 
-/// The last few comparisons, the last one first.
+/// Cache of comparisons, most recently used first.
 #[derive(Default)]
 pub(super) struct Remembered {
     compared: Mutex<Vec<(Made, Arc<Compared>)>>,
@@ -55,7 +55,7 @@ impl Remembered {
 }
 
 impl Reading {
-    /// A part of the comparison of two answers.
+    /// Returns a window of the comparison of two answers.
     pub(crate) fn diff(&self, flow: &Flow, request: &DiffRequest) -> Result<DiffView, Unread> {
         let (row, right) = self.look(flow, &request.id)?;
         let left = match &request.against {

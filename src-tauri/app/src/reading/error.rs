@@ -1,70 +1,70 @@
-//! Why a run, or a part of one, could not be read, and what the page should make of it.
+//! Errors of reading a run or a part of it, and their conversion for the page.
 use crate::error::{AppError, Code};
 use touchstone_store::index::IndexError;
 use touchstone_store::open::Refused;
 
-/// Why not.
+/// Reason why a run, a part of it or a given file could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unread {
-    /// The index does not know it.
+    /// The index has no such run.
     #[error("This run is not in the list any more.")]
     Unknown,
-    /// None of its files is there.
+    /// None of the files of the run exists.
     #[error("The files of this run are not there any more.")]
     Gone,
-    /// It is not the version that was opened.
+    /// The content is not the version that was opened.
     #[error("The file has changed since it was opened.")]
     Changed,
-    /// No such part.
+    /// The run has no such part.
     #[error("The run has no such part.")]
     NoPart,
-    /// It is asked for rows, but has none.
+    /// Rows were requested of a part that is not a table.
     #[error("This part is not a table.")]
     NoTable,
-    /// A text that is too long to be searched.
+    /// The text to search for is too long.
     #[error("A text to be found has at most {most} bytes.")]
     LongNeedle {
-        /// How long it may be.
+        /// Maximum length in bytes.
         most: usize,
     },
-    /// Nobody knows what was asked.
+    /// The suite of the run is not known, so the expected output is not either.
     #[error("The suite of this run is not in the folder, so it is not known what was expected.")]
     NoTask,
-    /// Nobody said what was expected.
+    /// The suite has no expected output for this run.
     #[error("The suite says nothing of what was expected of this run.")]
     NoExpected,
-    /// What was expected cannot be read.
+    /// The expected output cannot be read.
     #[error("{0}")]
     BadExpected(String),
-    /// There is nothing to compare with.
+    /// The run to compare with has no answer.
     #[error("The run to compare with has no answer.")]
     NoAnswer,
-    /// A file that somebody named.
+    /// A file given by the user cannot be read.
     #[error("{name} cannot be read. {why}")]
     Given {
-        /// As it was named.
+        /// Name of the file, as given.
         name: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A transcript that somebody named.
+    /// A transcript given by the user has no answer.
     #[error("{name} is a transcript without an answer.")]
     GivenNoAnswer {
-        /// As it was named.
+        /// Name of the file, as given.
         name: String,
     },
-    /// What its files say cannot be read.
+    /// The content of the files cannot be parsed.
     #[error("{0}")]
     Unreadable(String),
-    /// A file that cannot be read.
+    /// A file cannot be opened or read.
     #[error("{file} cannot be read: {why}.")]
     File {
-        /// As the person sees it.
+        /// Path shown to the user.
         file: String,
-        /// Why.
+        /// The reason.
         why: Refused,
     },
-    /// The index.
+    /// Error of the index.
     #[error(transparent)]
     Index(#[from] IndexError),
 }

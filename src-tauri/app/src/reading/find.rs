@@ -1,5 +1,5 @@
-//! **Pure.** Where a text occurs in an open run: anywhere in any part, ignoring case, in the order
-//! of reading.
+//! **Pure.** Finds the occurrences of a text in an open run: anywhere in any part, ignoring case,
+//! in reading order.
 use super::PartId;
 use super::part_id::shown_parts;
 use super::pieces::text_of;
@@ -9,12 +9,12 @@ use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_store::snippet::{Needle, around};
 
-/// More places than this are counted and not listed.
+/// Maximum number of matches listed; further ones are only counted.
 const MAX_MATCHES: usize = 2_000;
-/// How much text stands around a place.
+/// Bytes of context around a match.
 const AROUND: usize = 80;
 
-/// Every place in the steps, then in the answer.
+/// Returns every match in the steps, then in the answer.
 pub(super) fn find(run: &Run, needle: &Needle) -> Matches {
     let mut matches = Matches { total: 0, matches: Vec::new() };
     for (index, step) in run.steps.iter().enumerate() {
@@ -52,8 +52,8 @@ fn in_part(matches: &mut Matches, step: Option<u32>, id: PartId, value: &Value, 
     }
 }
 
-/// How many rows of a table begin in a stretch of its text: only they stand on a line of their own
-/// that is indented once.
+/// Counts the rows of a table that begin in a piece of its JSON text. Only rows stand on a line of
+/// their own that is indented once.
 fn rows_begun(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, "\n  {").count()
 }

@@ -1,19 +1,20 @@
-//! **Pure.** A file that somebody names to have it compared, as a value: JSON, YAML, one number or
-//! text, or the answer of a transcript.
+//! **Pure.** Reads a file given by the user for a comparison: JSON, YAML, one number or text, or
+//! the answer of a transcript.
 use super::error::Unread;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, answer, json, suite, transcript, yaml};
 
-/// What was named.
+/// A file given by the user.
 #[derive(Debug, Clone)]
 pub struct Given {
-    /// How it is called in messages; what it ends in says how it is read.
+    /// Name used in messages; its extension decides how the file is read.
     pub name: String,
-    /// What it holds.
+    /// Content of the file.
     pub bytes: Vec<u8>,
 }
 
-/// The value of a file, and what a reader should know of how it was read.
+/// Reads the value of a file. Also returns a note if the file was read leniently or is a
+/// transcript. Fails if it is not UTF-8, does not parse, or is a transcript without an answer.
 pub(crate) fn value(given: &Given) -> Result<(Value, Option<String>), Unread> {
     let name = &given.name;
     let unreadable = |why: &ReadError| Unread::Given { name: name.clone(), why: sentence(why) };
@@ -47,7 +48,8 @@ pub(crate) fn value(given: &Given) -> Result<(Value, Option<String>), Unread> {
     Ok((value, note))
 }
 
-/// Text whose name says nothing.
+/// Reads a text whose extension says nothing: as JSON, as structured YAML, leniently as JSON, or as
+/// plain text.
 fn anything(text: &str) -> (Value, bool) {
     let structured = |value: &Value| matches!(value, Value::List(_) | Value::Map(_));
     if let Ok(value) = json::read(text) {
@@ -62,7 +64,7 @@ fn anything(text: &str) -> (Value, bool) {
     }
 }
 
-/// More than an object that has one of the words of a transcript.
+/// Returns true for transcripts. A single top-level key that transcripts use is not enough.
 fn is_transcript(value: &Value) -> bool {
     let has = |key: &str| value.get(key).is_some();
     matches!(value.get("conversation"), Some(Value::List(_)))

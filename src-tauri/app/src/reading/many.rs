@@ -1,5 +1,5 @@
-//! Many runs, one after the other: a file that holds many is read and cut once, and its runs are
-//! given in its order, a few at a time.
+//! Reads many runs. A file that holds many runs is read and split once; its runs are returned in
+//! the order of the file, a few at a time.
 use super::error::Unread;
 use super::source::{read, row_of, sentence, tag_of, with_room};
 use std::collections::{BTreeMap, HashMap};
@@ -13,14 +13,14 @@ use touchstone_store::flow::Flow;
 use touchstone_store::open;
 use touchstone_store::roots::FileId;
 
-/// Runs of a file that are held at the same time.
+/// Maximum number of runs of a file held in memory at a time.
 const AT_ONCE: usize = 32;
 
-/// A run as its files tell it.
+/// A run as parsed from its files.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) run: Run,
-    /// The file in which it stands with others.
+    /// The file that holds it together with other runs.
     pub(crate) whole: Option<Arc<Whole>>,
 }
 
@@ -28,16 +28,16 @@ pub(crate) struct Told {
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) path: String,
-    /// How many it holds.
+    /// Number of runs in the file.
     pub(crate) runs: usize,
-    /// What it says of all of them.
+    /// Data of the file that concerns all of its runs.
     pub(crate) says: Value,
-    /// How many keys of that were not read.
+    /// Number of keys of that data that were not read.
     pub(crate) unread: usize,
 }
 
-/// Hands over runs as their files are now, each with the place of its id. Those that stand in a
-/// file with others come last.
+/// Calls `take` for each run with the position of its id, reading the files as they are now. Runs
+/// in files that hold many come last. Stops if `take` breaks.
 pub(super) fn each(
     flow: &Flow,
     ids: &[&str],

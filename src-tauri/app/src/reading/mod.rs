@@ -1,16 +1,16 @@
-//! One run, opened: read whole from its files, shown in pieces that are never large, however large
-//! the files are. Owns how a run becomes steps, parts, tables and pieces of text; which runs there
-//! are is known to the index.
+//! One open run: read from its files in full, shown in pieces of bounded size, however large the
+//! files are. Owns how a run becomes steps, parts, tables and pieces of text. The index owns which
+//! runs exist.
 //!
 //! ```text
 //! id → index → files → formats → Run ─┬─ view: first steps, answer, facts   (bounded)
-//!                                     ├─ pace: where the time went, turn by turn
-//!                                     ├─ tried: everything that was tried, as a tree
+//!                                     ├─ pace: time per turn
+//!                                     ├─ tried: the search tree
 //!                                     ├─ table: rows, order, CSV
 //!                                     ├─ text: any part, piece by piece
-//!                                     ├─ find: where a text occurs
+//!                                     ├─ find: occurrences of a text
 //!                                     ├─ comparing: beside other runs
-//!                                     └─ diffing: its answer beside what was expected, or beside another
+//!                                     └─ diffing: its answer beside the expected or another one
 //! ```
 mod body;
 mod comparing;
@@ -55,7 +55,7 @@ use touchstone_store::flow::Flow;
 use touchstone_store::reviews::answer_mark;
 use touchstone_store::snippet::{MAX_NEEDLE, Needle};
 
-/// The runs of one folder, for whoever reads them.
+/// The open runs of one folder, with their caches.
 #[derive(Default)]
 pub(crate) struct Reading {
     desk: Desk,
@@ -63,7 +63,8 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Opens a run as its files are now. Its lineage is left to whoever has the index.
+    /// Opens a run as its files are now. The lineage is left empty for the caller to fill from the
+    /// index.
     pub(crate) fn open(&self, flow: &Flow, id: &str) -> Result<RunView, Unread> {
         let (row, opened) = self.look(flow, id)?;
         let asked = task::of(flow, &row);
@@ -89,13 +90,13 @@ impl Reading {
         })
     }
 
-    /// The answer as the files are now; none when there is none, or it cannot be read.
+    /// Returns the answer as the files are now; `None` if there is none or it cannot be read.
     pub(crate) fn answer(&self, flow: &Flow, id: &str) -> Result<Option<Value>, Unread> {
         let (_, opened) = self.look(flow, id)?;
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
     }
 
-    /// Runs themselves, as the files are now, in the order of their ids.
+    /// Reads runs as the files are now, in the order of their ids.
     pub(crate) fn all(flow: &Flow, ids: &[&str]) -> Vec<Result<Run, Unread>> {
         let mut all: Vec<_> = ids.iter().map(|_| Err(Unread::Gone)).collect();
         let _ = Self::each(flow, ids, |at, told| {
@@ -105,8 +106,8 @@ impl Reading {
         all
     }
 
-    /// Hands them over one after the other, each with the place of its id: those of a file that
-    /// holds many in its order.
+    /// Calls `take` for each run with the position of its id. Runs of a file that holds many come
+    /// in the order of that file.
     pub(crate) fn each(
         flow: &Flow,
         ids: &[&str],
@@ -115,7 +116,7 @@ impl Reading {
         many::each(flow, ids, take)
     }
 
-    /// What judges are shown of a run as it is now.
+    /// Returns the data of a run that judges see, as the files are now.
     pub(crate) fn subject(&self, flow: &Flow, id: &str) -> Result<(RunRow, Subject), Unread> {
         let (row, opened) = self.look(flow, id)?;
         let asked = task::of(flow, &row);
@@ -127,21 +128,21 @@ impl Reading {
         Ok((row, subject))
     }
 
-    /// What evaluators are stored to have said of a run, and a sentence when the replies of models
-    /// beside it cannot be read.
+    /// Returns the stored verdicts of a run, and a message if the model replies stored beside its
+    /// file cannot be read.
     pub(crate) fn stored(
         &self,
         flow: &Flow,
         id: &str,
     ) -> Result<(Vec<StoredVerdict>, Option<String>), Unread> {
-        // Only files that hold many have them, and others need not be opened for this.
+        // Only files that hold many runs have stored verdicts; others need not be opened.
         if source::row_of(flow, id)?.0.member.is_none() {
             return Ok((Vec::new(), None));
         }
         Ok(stored::of(flow, &self.look(flow, id)?.1))
     }
 
-    /// Steps of the version that was opened.
+    /// Returns steps of the version that was opened. Fails if the files changed.
     pub(crate) fn steps(
         &self,
         flow: &Flow,
@@ -158,20 +159,20 @@ impl Reading {
         })
     }
 
-    /// What the version that was opened tried.
+    /// Returns the search tree of the version that was opened. Fails if the files changed.
     pub(crate) fn tree(&self, flow: &Flow, id: &str, version: &str) -> Result<TreeView, Unread> {
         let opened = self.version(flow, id, version)?;
         Ok(tried::view(version, opened.run.tree.as_ref()))
     }
 
-    /// Where a file of a run is, when it can be opened.
+    /// Returns the path of a file of a run. Fails if the file cannot be opened.
     pub(crate) fn place(flow: &Flow, id: &str, at: u32) -> Result<PathBuf, Unread> {
         let file =
             source::row_of(flow, id)?.1.into_iter().nth(at as usize).ok_or(Unread::NoPart)?;
         source::place(flow, &file)
     }
 
-    /// A piece of the text of a part, or of a file as it is on disk.
+    /// Returns a piece of the text of a part, or of a file as it is on disk.
     pub(crate) fn text(
         &self,
         flow: &Flow,
@@ -187,7 +188,7 @@ impl Reading {
         self.with(flow, id, part, |value| Ok(pieces::piece(&pieces::text_of(value), offset, limit)))
     }
 
-    /// Rows of a part that is a table.
+    /// Returns rows of a part that is a table.
     pub(crate) fn rows(
         &self,
         flow: &Flow,
@@ -200,12 +201,12 @@ impl Reading {
         })
     }
 
-    /// A part that is a table, as CSV.
+    /// Returns a part that is a table as CSV.
     pub(crate) fn csv(&self, flow: &Flow, id: &str, part: &str) -> Result<String, Unread> {
         self.with(flow, id, part, |value| Ok(Table::of(value).ok_or(Unread::NoTable)?.csv()))
     }
 
-    /// Where a text occurs.
+    /// Finds the occurrences of a text in a run.
     pub(crate) fn find(&self, flow: &Flow, id: &str, text: &str) -> Result<Matches, Unread> {
         if text.is_empty() {
             return Ok(Matches { total: 0, matches: Vec::new() });
@@ -233,7 +234,7 @@ impl Reading {
         show(value.ok_or(Unread::NoPart)?.as_ref())
     }
 
-    /// The run as it was opened last, or as it is now.
+    /// Returns the cached run, or reads it as it is now.
     fn on_desk(&self, flow: &Flow, id: &str) -> Result<Arc<Opened>, Unread> {
         match self.desk.find(id) {
             Some(opened) => Ok(opened),
@@ -241,7 +242,7 @@ impl Reading {
         }
     }
 
-    /// The run in the version that was opened, as long as its files hold it.
+    /// Returns the run in the given version. Fails if its files hold another one by now.
     fn version(&self, flow: &Flow, id: &str, version: &str) -> Result<Arc<Opened>, Unread> {
         let opened = match self.desk.find(id).filter(|opened| opened.version == version) {
             Some(opened) => opened,
@@ -250,7 +251,7 @@ impl Reading {
         if opened.version == version { Ok(opened) } else { Err(Unread::Changed) }
     }
 
-    /// The run as it is now; read again only when its files changed.
+    /// Returns the run as it is now; reads its files only if they changed.
     fn look(&self, flow: &Flow, id: &str) -> Result<(RunRow, Arc<Opened>), Unread> {
         let (row, files) = source::row_of(flow, id)?;
         let stamps = source::stamps(flow, &files);

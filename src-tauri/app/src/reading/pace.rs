@@ -1,11 +1,11 @@
-//! **Pure.** Where the time of a run went, turn by turn: the model's and that of its tools.
+//! **Pure.** Time of a run per turn, split into the model and its tools.
 use touchstone_api::{Pace, TurnTime};
 use touchstone_formats::run::{Run, Step, StepKind};
 
-/// Turns that are shown; nobody compares more bars than this.
+/// Maximum number of turns shown.
 const MOST_TURNS: usize = 200;
 
-/// The time of each turn that says any; none when no turn does.
+/// Returns the time of each turn that records any; `None` if no turn does.
 pub(super) fn of(run: &Run) -> Option<Pace> {
     let (mut turns, mut more, mut begin) = (Vec::new(), 0, 0);
     for steps in run.steps.chunk_by(|one, next| one.turn == next.turn) {
@@ -22,8 +22,8 @@ pub(super) fn of(run: &Run) -> Option<Pace> {
     (!turns.is_empty()).then_some(Pace { turns, more })
 }
 
-/// What steps of these kinds took together; none when no step says. Times that cannot be are not
-/// told.
+/// Sums the seconds of the steps of these kinds; `None` if no step records any. Negative and
+/// non-finite times are ignored.
 fn seconds(steps: &[Step], kinds: &[StepKind]) -> Option<f64> {
     let told =
         steps.iter().filter(|step| kinds.contains(&step.kind)).filter_map(|step| step.seconds);

@@ -1,4 +1,4 @@
-//! **Pure.** How a part of a run is named to the page, and what the name stands for.
+//! **Pure.** Identifiers of the parts of a run, and the values they refer to.
 use super::tried;
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
@@ -6,19 +6,20 @@ use std::str::FromStr;
 use touchstone_formats::run::{Part, Run, Step};
 use touchstone_formats::value::Value;
 
-/// A step shows at most this many parts; what is beyond comes as one more, a map of the rest.
+/// Maximum number of parts shown per step. The rest becomes one more part, a map.
 pub(super) const MAX_PARTS: usize = 100;
 
-/// A part. The page passes it back as it got it.
+/// Identifier of a part. The page passes it back unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PartId {
-    /// A part of a step.
+    /// Part of a step: step, part.
     Step(usize, usize),
-    /// A text of a node of what was tried: what was thought or called, arguments, what came back.
+    /// Text of a node of the search tree: node, then 0 for the thought or call, 1 for the
+    /// arguments, 2 for the result.
     Node(usize, usize),
     /// The answer.
     Answer,
-    /// Something else the files say.
+    /// Another top-level entry of the files.
     Fact(usize),
     /// The prompt of the task.
     Prompt,
@@ -31,7 +32,7 @@ pub(crate) enum PartId {
 }
 
 impl PartId {
-    /// The value of a part that the files of the run hold.
+    /// Returns the value of a part that the files of the run hold.
     pub(crate) fn value(self, run: &Run) -> Option<Cow<'_, Value>> {
         match self {
             PartId::Step(step, part) => part_of(run.steps.get(step)?, part),
@@ -53,14 +54,14 @@ fn part_of(step: &Step, part: usize) -> Option<Cow<'_, Value>> {
     }
 }
 
-/// What a step holds beyond the parts that are shown one by one.
+/// Returns the parts of a step beyond [`MAX_PARTS`] as one map.
 pub(super) fn rest(step: &Step) -> Option<Cow<'_, Value>> {
     let beyond = step.parts.get(MAX_PARTS..).filter(|beyond| !beyond.is_empty())?;
     let entry = |part: &Part| (Value::from(part.label.as_str()), part.value.clone());
     Some(Cow::Owned(Value::Map(beyond.iter().map(entry).collect())))
 }
 
-/// The values of the parts of a step, as they are numbered.
+/// Returns the values of the parts of a step, in the order of their numbers.
 pub(super) fn shown_parts(step: &Step) -> impl Iterator<Item = Cow<'_, Value>> {
     step.parts.iter().take(MAX_PARTS).map(|part| Cow::Borrowed(&part.value)).chain(rest(step))
 }

@@ -1,15 +1,15 @@
-//! **Pure.** Cuts text: what fits, and piece by piece. Every cut is between two characters.
+//! **Pure.** Cuts texts to a budget and into pieces. Every cut is between two characters.
+use touchstone_api::TextPiece;
 use std::borrow::Cow;
 use std::ops::Range;
-use touchstone_api::TextPiece;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// A piece of text is never longer, whatever is asked for.
+/// Maximum bytes of a piece of text, whatever is requested.
 pub(super) const MAX_PIECE: usize = 256 << 10;
 
-/// How much may still be sent, counted as the JSON it becomes: a control character takes six bytes
-/// there.
+/// Bytes that may still be sent, counted as the JSON they become: a control character takes six
+/// bytes there.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     pub(super) left: usize,
@@ -20,7 +20,7 @@ impl Budget {
         Self { left }
     }
 
-    /// The beginning of a text that fits, at most so many bytes of it.
+    /// Returns the beginning of a text that fits the budget, at most `most` bytes, and spends it.
     pub(super) fn fit<'a>(&mut self, text: &'a str, most: usize) -> &'a str {
         let mut cost = 0;
         let mut end = text.len();
@@ -40,12 +40,12 @@ impl Budget {
         &text[..end]
     }
 
-    /// Takes what stands around a text: names of fields, brackets.
+    /// Spends bytes for the overhead around a text: field names, brackets.
     pub(super) fn spend(&mut self, bytes: usize) {
         self.left = self.left.saturating_sub(bytes);
     }
 
-    /// A name, cut where it cannot be one any more.
+    /// Returns a name, cut at `most` bytes, and spends it.
     pub(super) fn name(&mut self, text: &str, most: usize) -> String {
         let name = short(text, most);
         self.spend(weight(&name));
@@ -53,7 +53,7 @@ impl Budget {
     }
 }
 
-/// How long a text is in JSON.
+/// Returns the length of a text in JSON.
 pub(super) fn weight(text: &str) -> usize {
     text.bytes().map(json_width).sum()
 }
@@ -66,13 +66,13 @@ fn json_width(byte: u8) -> usize {
     }
 }
 
-/// The beginning of a text, with a sign when there is more.
+/// Cuts a text at `most` bytes; ends with an ellipsis if it was cut.
 pub(super) fn short(text: &str, most: usize) -> String {
     let end = text.floor_char_boundary(most);
     if end == text.len() { text.to_owned() } else { format!("{}…", &text[..end]) }
 }
 
-/// The text of a value: a text as it is, anything else as indented JSON.
+/// Returns the text of a value: a text unchanged, anything else as indented JSON.
 pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Text(text) => Cow::Borrowed(text),
@@ -80,7 +80,7 @@ pub(super) fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// A piece of a text.
+/// Returns the piece of a text from `offset` on.
 pub(super) fn piece(text: &str, offset: u64, limit: u64) -> TextPiece {
     let offset = usize::try_from(offset).unwrap_or(usize::MAX).min(text.len());
     let limit = usize::try_from(limit).unwrap_or(usize::MAX).clamp(4, MAX_PIECE);
@@ -95,20 +95,20 @@ pub(super) fn piece(text: &str, offset: u64, limit: u64) -> TextPiece {
     }
 }
 
-/// How many bytes a raw piece should be read before and after what is asked, so that [`raw_piece`]
-/// finds whole characters.
+/// Bytes of a raw piece to read before and after the requested range, so that [`raw_piece`] finds
+/// whole characters.
 pub(super) const MARGIN: usize = 3;
 
-/// A piece of a file that may hold anything. `bytes` were read around the piece, `asked` is the
-/// piece within them. Bytes that are no text are shown as U+FFFD; a character that is cut at the
-/// end is left for the next piece.
+/// Returns a piece of a file of any content. `bytes` were read around the piece, `asked` is the
+/// piece within them. Bytes that are not UTF-8 become U+FFFD; a character that is cut at the end is
+/// left for the next piece.
 pub(super) fn raw_piece(bytes: &[u8], asked: Range<usize>) -> (String, Range<usize>) {
     let start = boundary(bytes, asked.start.min(bytes.len()));
     let end = boundary(bytes, asked.end.min(bytes.len()));
     (String::from_utf8_lossy(&bytes[start..end]).into_owned(), start..end)
 }
 
-/// The place itself, or the start of the character it stands in.
+/// Returns `at`, or the start of the character that `at` lies inside.
 fn boundary(bytes: &[u8], at: usize) -> usize {
     for start in at.saturating_sub(MARGIN)..at {
         let width = match bytes[start] {

@@ -1,5 +1,5 @@
-//! Where the content of a run comes from: its row and the names of its files from the index, their
-//! bytes through the safe open. Nothing from outside names a file: the page only ever has ids.
+//! Loads the content of a run: its row and file names from the index, the bytes through the safe
+//! open. For security the page never names a file; it only has ids.
 use super::desk::{Opened, weight};
 use super::error::Unread;
 use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
@@ -17,12 +17,12 @@ use touchstone_store::query;
 use touchstone_store::roots::{FileId, Root};
 use xxhash_rust::xxh3::Xxh3;
 
-/// Parsers go down into what they read; a thread of their own has room for that.
+/// Stack of the parsing thread. Parsers are recursive.
 const STACK: usize = 8 << 20;
-/// What a sentence about a file may quote of it.
+/// Maximum bytes of a message about a file, which may quote it.
 const MAX_NOTE: usize = 1_000;
 
-/// The row of a run and its files, in the order in which `raw:<n>` counts them.
+/// Returns the row of a run and its files, in the order in which `raw:<n>` counts them.
 pub(super) fn row_of(flow: &Flow, id: &str) -> Result<(RunRow, Vec<FileId>), Unread> {
     ask(flow, |index| {
         let row = query::row_by_key(index, id)?.ok_or(Unread::Unknown)?;
@@ -30,7 +30,7 @@ pub(super) fn row_of(flow: &Flow, id: &str) -> Result<(RunRow, Vec<FileId>), Unr
     })
 }
 
-/// The tag that the answer of a run was found in, which its suite names; none for most.
+/// Returns the tag in which the answer of a run was found, if its suite names one. Most have none.
 pub(super) fn tag_of(flow: &Flow, id: &str) -> Result<Option<String>, Unread> {
     const TAG: &str = "SELECT a.tag FROM runs r JOIN answers a ON a.run = r.id WHERE r.key = ?";
     ask(flow, |index| {
@@ -58,13 +58,13 @@ fn ask<T>(flow: &Flow, ask: impl FnOnce(&Reader<'_>) -> Result<T, Unread>) -> Re
     }
 }
 
-/// How the files are now; none for one that cannot be opened.
+/// Returns the current stamps of files; `None` for one that cannot be opened.
 pub(super) fn stamps(flow: &Flow, files: &[FileId]) -> Vec<Option<Stamp>> {
     files.iter().map(|file| open::open(&flow.roots, file).ok().map(|(_, stamp)| stamp)).collect()
 }
 
-/// Reads a run. What cannot be read becomes a fault to be shown, with the files still there to be
-/// looked at as they are.
+/// Reads a run. Content that cannot be read becomes a fault that is shown; the files can still be
+/// viewed raw. Fails only if no file exists.
 pub(super) fn read(
     flow: &Flow,
     row: &RunRow,
@@ -128,7 +128,7 @@ pub(super) fn read(
     Ok(opened)
 }
 
-/// Reads contents into the model; one of many runs with its place.
+/// Parses contents; a run of a file that holds many comes with its position.
 fn parse(
     contents: &[(&FileId, Vec<u8>)],
     (member, tag): (Option<&str>, Option<&str>),
@@ -139,13 +139,12 @@ fn parse(
         (Some(member), [(file, bytes)]) => {
             layouts::one(file, bytes, member).map(|(run, spot)| (run, Some(spot)))
         }
-        // Its files name the content.
+        // The version is the hash of the files themselves.
         _ => layouts::whole(&files, tag).map(|run| (run, None)),
     })
 }
 
-/// Reads on a thread with room, whose panic would be a fault of the file and not the end of
-/// anything.
+/// Runs a parser on a thread with a large stack. A panic becomes an error of the file.
 pub(super) fn with_room<T: Send>(
     work: impl FnOnce() -> Result<T, ReadError> + Send,
 ) -> Result<T, ReadError> {
@@ -165,7 +164,7 @@ pub(super) fn with_room<T: Send>(
     })
 }
 
-/// An error of a file, as sentences.
+/// Formats an error of a file as sentences.
 fn faults(error: &ReadError) -> Vec<String> {
     let mut faults = vec![sentence(&error.message)];
     if let Some(line) = error.line {
@@ -192,8 +191,8 @@ fn version_of_stamps(stamps: &[Option<Stamp>]) -> String {
     format!("{:016x}", hash.digest())
 }
 
-/// A piece of a file as it is on disk, without reading the rest: the way into files that are too
-/// large or no text at all.
+/// Returns a piece of a file as it is on disk, without reading the rest. Works for files that are
+/// too large or not text.
 pub(super) fn raw(
     flow: &Flow,
     file: &FileId,
@@ -218,7 +217,7 @@ pub(super) fn raw(
     }
     let (text, range) = raw_piece(&bytes[..filled], asked..asked + limit);
     let end = from + range.end as u64;
-    // A file that grew while it was read has more than its stamp says.
+    // A file that grew while it was read is longer than its stamp says.
     let total = stamp.size.max(from + filled as u64);
     Ok(TextPiece {
         text,
@@ -228,7 +227,7 @@ pub(super) fn raw(
     })
 }
 
-/// The files as the page shows them.
+/// Lists the files for the page.
 pub(super) fn files(flow: &Flow, files: &[FileId]) -> Vec<RunFile> {
     let shown = |file: &FileId| RunFile {
         path: flow.roots.shown(file),
@@ -238,7 +237,7 @@ pub(super) fn files(flow: &Flow, files: &[FileId]) -> Vec<RunFile> {
     files.iter().map(shown).collect()
 }
 
-/// Where a file is. One that is reached by a link, or is no file any more, is nowhere.
+/// Returns the path of a file. Fails for one that is reached by a link or is not a file any more.
 pub(super) fn place(flow: &Flow, file: &FileId) -> Result<PathBuf, Unread> {
     open::open(&flow.roots, file)
         .map_err(|why| Unread::File { file: flow.roots.shown(file), why })?;

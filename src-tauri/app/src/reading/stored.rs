@@ -1,6 +1,6 @@
-//! What evaluators are stored to have said of a row of an evaluation and, where it was made here,
-//! what models said to that, from the file beside it. Of that file only the lines of this row are
-//! kept in memory, and replies to other words are left out.
+//! Stored verdicts of evaluators on a row of an evaluation and, if the evaluation was made by this
+//! program, the replies of the models from the file beside it. Of that file only the lines of the
+//! requested row are kept in memory; replies whose content hash differs are left out.
 use super::desk::Opened;
 use super::pieces::short;
 use std::io::{BufRead, BufReader, Read};
@@ -15,18 +15,18 @@ use touchstone_store::open::{self, Refused};
 use touchstone_store::roots::{FileId, Root};
 use touchstone_store::stored::result;
 
-/// What is not read of longer files.
+/// Maximum bytes read of a file of replies.
 const MOST: u64 = 1 << 30;
-/// A longer line is none that we wrote.
+/// Maximum bytes of a line; the program does not write longer ones.
 const LONGEST_LINE: u64 = 8 << 20;
-/// What is shown of one run, in bytes.
+/// Maximum bytes of replies shown for one run.
 const MOST_SHOWN: usize = 2 << 20;
-/// Evaluators that are shown.
+/// Maximum number of evaluators shown.
 const MOST_EVALUATORS: usize = 500;
-/// What is shown of a reason; all of it is among the facts.
+/// Maximum bytes shown of a reason; the full text is among the facts.
 const LONGEST_REASON: usize = 16 << 10;
 
-/// The verdicts of a run, and a sentence when the replies cannot be read.
+/// Returns the verdicts of a run, and a message if the replies cannot be read.
 pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<String>) {
     let mut all: Vec<StoredVerdict> =
         opened.run.verdicts.iter().take(MOST_EVALUATORS).map(told).collect();
@@ -49,8 +49,8 @@ pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<St
     }
 }
 
-/// Puts what was said in a round to its evaluator. One that has no result on any row may not be in
-/// the file, and was paid for all the same.
+/// Adds the replies of a round to the verdict of its evaluator. An evaluator without a result on
+/// any row may be missing from the results file although its calls were paid for; it is added.
 fn hear(all: &mut Vec<StoredVerdict>, heard: Heard) {
     let known = all.iter().position(|verdict| verdict.evaluator == heard.evaluator);
     let at = known.unwrap_or(all.len());
@@ -82,8 +82,8 @@ fn told(verdict: &Verdict) -> StoredVerdict {
     }
 }
 
-/// The file of replies that belongs to a file of results; none where its name is no text, for such
-/// a file was not made here.
+/// Returns the file of replies that belongs to a file of results; `None` if its name is not UTF-8,
+/// because the program does not write such a file.
 fn beside(file: &FileId) -> Option<FileId> {
     Some(FileId::new(Root::Output, replies(std::str::from_utf8(&file.path).ok()?)))
 }
@@ -93,7 +93,7 @@ fn heard(flow: &Flow, file: &FileId, spot: Spot) -> Result<Vec<Heard>, Refused> 
     lines(BufReader::with_capacity(1 << 16, opened.take(MOST)), spot).map_err(Refused::Io)
 }
 
-/// The lines of a row, which stand together, in the order of rows.
+/// Reads the lines of a row. They are contiguous, and the file is in row order.
 fn lines(mut from: impl BufRead, spot: Spot) -> std::io::Result<Vec<Heard>> {
     let (mut found, mut room, mut line) = (Vec::new(), MOST_SHOWN, Vec::new());
     loop {

@@ -8,32 +8,34 @@ use touchstone_api::{Body, Cell, CellKind, RowPiece, RowRequest, TableColumn};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// A list whose objects have more different keys than this is no table anybody reads.
+/// Maximum number of columns. A list with more distinct keys is not shown as a table.
 const MAX_COLUMNS: usize = 200;
-/// Rows that come along when a run opens.
+/// Number of rows sent when a run opens.
 const FIRST_ROWS: usize = 50;
-/// Rows that are read at once at most.
+/// Maximum number of rows read at once.
 const MAX_ROWS: usize = 500;
-/// What is shown of a cell.
+/// Maximum bytes shown of a cell.
 const MAX_CELL: usize = 2_000;
-/// What is shown of the name of a column.
+/// Maximum bytes shown of a column name.
 const MAX_NAME: usize = 200;
-/// What one reply with rows may weigh, and what a table may when a run opens.
+/// Maximum JSON bytes of one reply with rows (`MAX_REPLY`), and of a table when a run opens
+/// (`MAX_FIRST`).
 const MAX_REPLY: usize = 512 << 10;
 const MAX_FIRST: usize = 64 << 10;
-/// What stands around a cell in JSON.
+/// Estimated JSON overhead of a cell, in bytes.
 const CELL_FRAME: usize = 32;
 
-/// A table over a value.
+/// A table view of a value.
 pub(super) struct Table<'a> {
     columns: Vec<TableColumn>,
-    /// Whole names of the columns, in order of appearance.
+    /// Full names of the columns, in order of appearance.
     names: Vec<Cow<'a, str>>,
     rows: &'a [Value],
 }
 
 impl<'a> Table<'a> {
-    /// The table of a list of at least one object; none for any other value.
+    /// Returns the table of a list of at least one object; `None` for any other value, and for more
+    /// than [`MAX_COLUMNS`] columns.
     pub(super) fn of(value: &'a Value) -> Option<Self> {
         let Value::List(rows) = value else { return None };
         if rows.is_empty() || !rows.iter().all(|row| matches!(row, Value::Map(_))) {
@@ -67,7 +69,7 @@ impl<'a> Table<'a> {
         Some(Self { columns, names, rows })
     }
 
-    /// The table as it opens; none when not even its head fits.
+    /// Returns the columns and first rows; `None` if not even the header fits.
     pub(super) fn body(&self, budget: &mut Budget) -> Option<Body> {
         let allowed = budget.left.min(MAX_FIRST);
         let mut left = Budget::of(allowed);
@@ -80,7 +82,7 @@ impl<'a> Table<'a> {
         Some(Body::Table { columns: self.columns.clone(), rows, total: self.rows.len() as u64 })
     }
 
-    /// Rows in an order.
+    /// Returns the requested rows in the requested order.
     pub(super) fn read(&self, request: &RowRequest) -> RowPiece {
         let total = self.rows.len();
         let start = (request.span.offset as usize).min(total);
@@ -97,7 +99,8 @@ impl<'a> Table<'a> {
         RowPiece { rows, total: total as u64 }
     }
 
-    /// The whole table as CSV. No value is an empty field, and an empty text a quoted one.
+    /// Formats the whole table as CSV. A missing value is an empty field, an empty text a quoted
+    /// one.
     pub(super) fn csv(&self) -> String {
         let mut out = String::new();
         csv::line(&mut out, self.names.iter().map(|name| Some(Cow::Borrowed(name.as_ref()))));
@@ -111,8 +114,8 @@ impl<'a> Table<'a> {
         out
     }
 
-    /// Cells of rows, as many as fit. The first row is always there, if need be with less of each
-    /// cell.
+    /// Returns the cells of rows, as many rows as fit. The first row is always included, with
+    /// shorter cells if necessary.
     fn fill(&self, rows: impl IntoIterator<Item = usize>, budget: &mut Budget) -> Vec<Vec<Cell>> {
         let mut filled = Vec::new();
         for at in rows {
@@ -136,7 +139,7 @@ impl<'a> Table<'a> {
         let entries = row.entries();
         let value = |(at, name): (usize, &Cow<'a, str>)| {
             let named = |(key, _): &&(Value, Value)| key_text(key) == *name;
-            // Keys are nearly always where their column is.
+            // Keys are nearly always at the position of their column.
             let entry = entries.get(at).filter(named).or_else(|| entries.iter().find(named));
             entry.map(|(_, value)| value)
         };
@@ -154,7 +157,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// What a value is ordered by: numbers before words before anything nested, no value last.
+/// Sort key of a value: numbers, then texts, then nested values; missing values last.
 enum SortKey<'a> {
     Number(f64, &'a str),
     Text(Cow<'a, str>),
@@ -180,7 +183,7 @@ impl<'a> SortKey<'a> {
     fn compare(&self, other: &Self, descending: bool) -> Ordering {
         let (a, b) = (self.rank(), other.rank());
         if a != b || a == 3 {
-            // What kind of value comes first does not turn around.
+            // The order of the kinds is not reversed.
             return a.cmp(&b);
         }
         let order = match (self, other) {

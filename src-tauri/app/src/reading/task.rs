@@ -1,5 +1,5 @@
-//! The task that a run answers, from its suite: the prompt as its system got it, and what was
-//! expected. Owns finding the prompt of a run.
+//! The task of a run, from its suite: the prompt as its system received it, and the expected
+//! output. Owns finding the prompt of a run.
 use super::PartId;
 use super::body::part;
 use super::pieces::{Budget, short};
@@ -14,24 +14,24 @@ use touchstone_scoring::scorers::comparison;
 use touchstone_store::flow::Flow;
 use touchstone_store::suites::Task as Known;
 
-/// What all of it may weigh when a run opens.
+/// Maximum JSON bytes of the task when a run opens.
 const MAX_TASK: usize = 96 << 10;
-/// What is shown of names.
+/// Maximum bytes shown of names.
 const MAX_NAME: usize = 200;
-/// Parameters, and expected tools, that are shown.
+/// Maximum number of parameters, and of expected tools, shown.
 const MOST: usize = 100;
 
-/// What was asked of a run.
+/// The task of a run, with its variation applied.
 pub(super) struct Asked {
     known: Arc<Known>,
     parameters: Vec<(String, Value)>,
     prompt: Option<String>,
     expected: Option<Arc<Value>>,
-    /// What is wrong with it.
+    /// Problems of the expected output.
     pub(super) notes: Vec<String>,
 }
 
-/// The task of a run; none when its suite is not known.
+/// Returns the task of a run; `None` if its suite is not known.
 pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
     let tasks = flow.shelf.tasks();
     let known = Arc::clone(tasks.get(row.task.as_deref()?)?);
@@ -50,40 +50,40 @@ pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
 }
 
 impl Asked {
-    /// What was asked.
+    /// Returns the prompt.
     pub(super) fn prompt(&self) -> Option<&str> {
         self.prompt.as_deref()
     }
 
-    /// What judges are shown of a run, with what its task says of it.
+    /// Adds the expected output and the offered tools to the data that judges see.
     pub(super) fn put_to(&self, subject: Subject, layout: Layout, system: Option<&str>) -> Subject {
         let tools = offered::of_run(&self.known.tools, layout, system);
         subject.expecting(self.expected.as_deref()).offering(&self.known.suite, &tools)
     }
 }
 
-/// What the expected output of a run depends on: its task, which is another one as soon as a gold
-/// answer of it changes.
+/// Source of the expected output of a run: its task. Equality is by identity, because a task is
+/// loaded again when one of its gold answers changes.
 #[derive(Clone)]
 pub(super) struct Origin {
     known: Arc<Known>,
 }
 
 impl PartialEq for Origin {
-    /// A task that was read again is another one.
+    /// A task that was loaded again is a different one.
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.known, &other.known)
     }
 }
 
 impl Origin {
-    /// What the task says of comparing answers.
+    /// Returns the options by which the task compares answers.
     pub(super) fn options(&self) -> Options {
         comparison(&self.known.suite.scorers, self.known.suite.artifact_key.as_deref())
     }
 }
 
-/// Where the expected output of a run comes from; none when its suite is not known. Reads no
+/// Returns the source of the expected output of a run; `None` if its suite is not known. Reads no
 /// content.
 pub(super) fn origin(flow: &Flow, row: &RunRow) -> Option<Origin> {
     let known = Arc::clone(flow.shelf.tasks().get(row.task.as_deref()?)?);
@@ -91,7 +91,7 @@ pub(super) fn origin(flow: &Flow, row: &RunRow) -> Option<Origin> {
 }
 
 impl Asked {
-    /// As the page shows it.
+    /// Converts the task for the page.
     pub(super) fn show(&self, flow: &Flow) -> Task {
         let mut budget = Budget::of(MAX_TASK);
         let suite = &self.known.suite;
@@ -127,7 +127,7 @@ impl Asked {
         }
     }
 
-    /// The whole of a part.
+    /// Returns the full value of a part.
     pub(super) fn value(&self, part: PartId) -> Option<Value> {
         match part {
             PartId::Prompt => self.prompt.as_deref().map(Value::from),

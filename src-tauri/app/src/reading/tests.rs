@@ -1,4 +1,4 @@
-//! Rules of an open run, for its pure parts.
+//! Tests of the pure modules of an open run.
 use super::pieces::{Budget, MARGIN, piece, raw_piece};
 use super::table::Table;
 use super::{PartId, body, find, view};
@@ -36,7 +36,7 @@ fn sorted(table: &str, column: u32, descending: bool) -> String {
     rows.iter().map(cell).collect::<Vec<_>>().join(" ")
 }
 
-/// What one page of steps may weigh, with everything around them.
+/// Maximum JSON bytes of one page of steps, including overhead.
 const MAX_PAGE: usize = 400 << 10;
 
 fn weight(run: &Run) -> usize {
@@ -277,8 +277,8 @@ proptest! {
             at = from + range.end;
         }
         let marked = String::from_utf8_lossy(&bytes);
-        // How many signs a broken stretch gets may differ at the end of a piece; what is text may
-        // not.
+        // The number of replacement characters for a broken sequence may differ at the end of a
+        // piece; valid text may not.
         let readable = |text: &str| text.replace('\u{FFFD}', "");
         prop_assert_eq!(readable(&whole), readable(&marked));
     }

@@ -1,18 +1,18 @@
-//! **Pure.** What a run tried, as the page shows it: every node with the beginning of its texts,
-//! within bounds.
+//! **Pure.** Converts the search tree of a run for the page: every node with the beginning of its
+//! texts, bounded in size.
 use super::PartId;
 use super::pieces::short;
 use touchstone_api::{TreeBrief, TreeRow, TreeRowKind, TreeText, TreeView};
 use touchstone_formats::run::{Run, Tree, TreeKind, TreeNode};
 
-/// Nodes beyond these are counted and not shown.
+/// Maximum number of nodes shown; further ones are only counted.
 const MAX_NODES: usize = 10_000;
-/// What a row shows of a text.
+/// Maximum bytes shown of a text of a node.
 const MAX_TEXT: usize = 160;
-/// Words of what went wrong, which files do not write.
+/// Maximum bytes of a selection rule or an error text. Neither comes from files.
 const MAX_WORDS: usize = 200;
 
-/// In numbers; none when there is no tree.
+/// Returns the numbers of the search tree; `None` if there is none.
 pub(super) fn brief(run: &Run) -> Option<TreeBrief> {
     let tree = run.tree.as_ref()?;
     let tried = |node: &&TreeNode| node.kind != TreeKind::Root;
@@ -23,14 +23,14 @@ pub(super) fn brief(run: &Run) -> Option<TreeBrief> {
     })
 }
 
-/// The nodes.
+/// Returns the nodes of the search tree.
 pub(super) fn view(version: &str, tree: Option<&Tree>) -> TreeView {
     let nodes = tree.map_or(&[][..], |tree| &tree.nodes);
     let rows = nodes.iter().take(MAX_NODES).enumerate().map(|(at, node)| row(at, node)).collect();
     TreeView { version: version.to_owned(), total: count(nodes.len()), nodes: rows }
 }
 
-/// A text of a node, by the place its part names.
+/// Returns a text of a node, by its part number.
 pub(super) fn text(run: &Run, node: usize, part: usize) -> Option<&str> {
     let node = run.tree.as_ref()?.nodes.get(node)?;
     match part {
@@ -52,7 +52,7 @@ fn row(at: usize, node: &TreeNode) -> TreeRow {
         }
     };
     TreeRow {
-        // A parent stands before its children, so it is never cut off.
+        // A parent precedes its children, so it is never cut off.
         parent: node.parent,
         kind: match node.kind {
             TreeKind::Root => TreeRowKind::Root,

@@ -1,5 +1,5 @@
-//! **Pure.** A run as the page shows it: its steps a window at a time, its answer, its facts. What
-//! leaves here is bounded, for a run of 100,000 messages as for one message of 10 MB.
+//! **Pure.** Converts a run for the page: a window of its steps, its answer, its facts. The output
+//! is bounded, for a run of 100,000 messages and for one message of 10 MB.
 use super::PartId;
 use super::body::{language, part};
 use super::part_id::{MAX_PARTS, rest};
@@ -8,24 +8,25 @@ use touchstone_api::{Answer, Fact, Language, Step, StepKind};
 use touchstone_formats::run as told;
 use touchstone_formats::run::Run;
 
-/// A window has at most this many steps.
+/// Maximum number of steps in a window.
 pub(super) const MAX_STEPS: usize = 200;
-/// And weighs about this much as JSON.
+/// Approximate maximum JSON bytes of a window.
 const MAX_WINDOW: usize = 256 << 10;
-/// What the answer and the facts may weigh.
+/// Maximum JSON bytes of the answer (`MAX_ANSWER`) and of the facts (`MAX_FACTS`).
 const MAX_ANSWER: usize = 96 << 10;
 const MAX_FACTS: usize = 48 << 10;
-/// Keys of a file that are shown one by one.
+/// Maximum number of other top-level keys of a file that are shown.
 const MOST_FACTS: usize = 200;
-/// What all notes may weigh, and how long one may be.
+/// Maximum JSON bytes of all notes (`MAX_NOTES`), and bytes of one (`MAX_NOTE`).
 const MAX_NOTES: usize = 16 << 10;
 const MAX_NOTE: usize = 1_000;
-/// Names of tools and artifacts.
+/// Maximum bytes of names of tools and artifacts.
 const MAX_TITLE: usize = 200;
-/// What stands around a step in JSON.
+/// Estimated JSON overhead of a step, in bytes.
 const STEP_FRAME: usize = 200;
 
-/// Steps from an offset on: as many as were asked for, as fit, and at least one if there is one.
+/// Returns steps from `offset` on: at most `limit`, as many as fit, and at least one if there is
+/// one.
 pub(super) fn steps(run: &Run, offset: usize, limit: usize) -> Vec<Step> {
     let mut budget = Budget::of(MAX_WINDOW);
     let mut steps = Vec::new();

@@ -1,6 +1,5 @@
-//! **Pure.** From runs to what a report says of them. Numbers come from `scoring::standing`, which
-//! the overview and the statistics ask too; what is decided here is what is said and in which
-//! order.
+//! **Pure.** Builds the content of a report from runs. The numbers come from `scoring::standing`,
+//! which the overview and the statistics use too; this module decides the selection and the order.
 use super::notes;
 use super::page::{
     Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine,
@@ -14,29 +13,29 @@ use touchstone_scoring::stats::{Amounts, Interval, Known};
 use touchstone_store::query::ScoredRun;
 use touchstone_store::stored::{Stored, number};
 
-/// What stands for the task of runs that name none.
+/// Task name shown for runs that have none.
 const NO_TASK: &str = "without a task";
 
-/// What a report is about, as whoever asks for it knows it.
+/// Parameters of a report, known to the caller.
 pub(crate) struct About {
     pub(crate) title: String,
     pub(crate) folder: String,
     pub(crate) made: String,
     pub(crate) version: String,
     pub(crate) filter: String,
-    /// `system/model`, when one was named.
+    /// `system/model` of the baseline, if one was given.
     pub(crate) baseline: Option<String>,
-    /// Whether each run has its line.
+    /// True to list every run.
     pub(crate) runs: bool,
-    /// The versions of scorers.
+    /// Versions of each scorer.
     pub(crate) versions: BTreeMap<String, Vec<u32>>,
-    /// How many runs are left out, because they are forks or were continued by a person.
+    /// Number of runs left out because they are forks or were continued by a person.
     pub(crate) forks_left_out: u64,
-    /// What is wrong with suites.
+    /// Problems of suites, as sentences.
     pub(crate) trouble: Vec<String>,
 }
 
-/// Puts a report together.
+/// Builds the page of a report.
 pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Page {
     let all: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
     let columns = Standing::columns(&all);
@@ -103,7 +102,8 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
     }
 }
 
-/// `fields (version 2)`: the same scorer may say something else in another version.
+/// Formats a scorer with its versions, such as `fields (version 2)`: another version of a scorer
+/// may give other scores.
 fn with_versions(name: &str, versions: Option<&Vec<u32>>) -> String {
     let told =
         versions.map(|all| all.iter().map(u32::to_string).collect::<Vec<_>>()).unwrap_or_default();
@@ -184,13 +184,13 @@ fn pair(
     })
 }
 
-/// What a variation is called.
+/// Returns the display name of a variation.
 fn variation(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Option<String> {
     let name = names.get(&key).copied().or(key.name);
     name.map(str::to_owned).or_else(|| key.variation.map(|number| format!("variation {number}")))
 }
 
-/// What a row is called, as in the table of tasks.
+/// Returns the display name of a row, equal to that in the table of tasks.
 fn row_name(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> String {
     named(key.task.unwrap_or(NO_TASK), variation(key, names).as_deref())
 }
@@ -250,7 +250,7 @@ fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Fla
         .collect()
 }
 
-/// What evaluators are stored to have said, each by each group that has a column of it.
+/// Sums up the stored verdicts by evaluator and group.
 fn stored_sums(
     standing: &Standing<'_>,
     (all, runs): (&[Counted<'_>], &[ScoredRun]),
@@ -265,7 +265,7 @@ fn stored_sums(
         }
     }
     let sum = |((evaluator, at), said): ((&str, usize), Vec<(usize, &StoredSaid)>)| {
-        // An evaluator may have failed in part: what it said and the error are of one run.
+        // An evaluator may have failed in part: a verdict and an error may belong to the same run.
         let named: BTreeSet<usize> = said.iter().map(|(run, _)| *run).collect();
         let count = |result| said.iter().filter(|(_, one)| one.result == result).count() as u64;
         let each = said.iter().map(|(run, one)| standing::Said {

@@ -1,4 +1,4 @@
-//! **Pure.** Runs as CSV, one line each, for spreadsheets.
+//! **Pure.** Formats runs as CSV for spreadsheets, one line each.
 use super::page::{Page, RunLine};
 use super::words;
 use crate::visible::one_line;
@@ -34,11 +34,11 @@ const HEAD: [&str; 23] = [
     "forked_from",
 ];
 
-/// Evaluators that have columns; the other formats have all of them.
+/// Maximum number of evaluators with columns; the other formats have all of them.
 const MOST_STORED: usize = 100;
 
-/// Writes one line for each run, as RFC 4180 says. What is not known is an empty field. What is
-/// stored of runs follows our own columns: of each evaluator what it said and what came of it.
+/// Writes one line per run, following RFC 4180. Unknown values are empty fields. Stored verdicts
+/// come after the fixed columns: for each evaluator its value and its result.
 pub(super) fn write(page: &Page) -> String {
     let evaluators: Vec<&str> = evaluators(page).into_iter().take(MOST_STORED).collect();
     let mut out = String::with_capacity(page.runs.len() * 160);
@@ -49,7 +49,7 @@ pub(super) fn write(page: &Page) -> String {
     for run in &page.runs {
         let stored = evaluators.iter().flat_map(|name| {
             let all = || run.stored.iter().filter(|said| said.evaluator == *name);
-            // What it said and that it failed besides may both be stored.
+            // A verdict and an error of the same evaluator may both be stored.
             let said =
                 all().find(|said| said.result == StoredResult::Error).or_else(|| all().next());
             let value = all().find_map(|said| said.score.as_ref().or(said.word.as_ref()));
@@ -63,7 +63,7 @@ pub(super) fn write(page: &Page) -> String {
     out
 }
 
-/// How many evaluators have no columns, in a sentence; nothing where all have.
+/// Returns a sentence with the number of evaluators without columns; `None` if all have columns.
 pub(super) fn left_out(page: &Page) -> Option<String> {
     let all = evaluators(page).len();
     let are = if all == MOST_STORED + 1 { "is" } else { "are" };
@@ -112,12 +112,12 @@ fn fields(run: &RunLine) -> [String; 23] {
     ]
 }
 
-/// A text on one line: what cannot be seen is written out.
+/// Puts a text on one line and escapes invisible characters.
 fn shown(text: &str) -> String {
     one_line(text).into_owned()
 }
 
-/// What is not known is an empty field without quotes.
+/// Writes a line. Unknown values are empty fields without quotes.
 fn line(out: &mut String, fields: impl Iterator<Item = String>) {
     crate::csv::line(out, fields.map(|field| (!field.is_empty()).then_some(Cow::Owned(field))));
 }

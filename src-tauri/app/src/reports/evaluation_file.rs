@@ -1,38 +1,38 @@
-//! **Pure.** Runs as rows of the file that `evaluate()` of azure-ai-evaluation writes: what each
-//! was given, and what was said of it.
-use std::collections::HashMap;
+//! **Pure.** Converts runs to rows of the file that `evaluate()` of azure-ai-evaluation writes: the
+//! inputs of each run, and the results of its evaluators.
+use touchstone_store::query::ScoredRun;
 use touchstone_api::{Judged, RunState, ScoreStanding};
+use std::collections::HashMap;
 use touchstone_formats::azure::Row;
 use touchstone_formats::collection::{Form, beside_what_was_said, form_of};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::{About, Scale};
-use touchstone_store::query::ScoredRun;
 
-/// What stands before the names of evaluators that everybody knows.
+/// Prefix of the ids of built-in evaluators.
 const IDS: &str = "azureai://built-in/evaluators/";
 
-/// Names with values, in their order.
+/// Named values, in order.
 pub(crate) type Columns = Vec<(String, Value)>;
 
-/// What a suite says of a run.
+/// Data of a run from its suite.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Asked {
     pub(crate) prompt: Option<String>,
     pub(crate) expected: Option<Value>,
 }
 
-/// What one evaluator said.
+/// Result of one evaluator.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Said {
-    /// What it is called in the file.
+    /// Name of the evaluator in the file.
     pub(crate) evaluator: String,
-    /// Its id in the package where it has one, and who spoke in which version.
+    /// Id in the package, if there is one; for judges also the version and the model.
     pub(crate) about: Columns,
     pub(crate) results: Columns,
 }
 
-/// What evaluators are given of a run, and which run it is.
+/// Builds the input columns of a run: the evaluator inputs and the identity of the run.
 pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Columns {
     let word = |word: &Option<String>| word.as_deref().map(Value::from);
     let whole = |number: u32| Value::Number(number.to_string());
@@ -51,15 +51,15 @@ pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Col
         ("tool_definitions", list(row.tool_definitions)),
         ("answer", run.answer.as_ref().map(|answer| answer.value.clone())),
         ("ground_truth", asked.expected.clone()),
-        // Read back without a word, what has not ended would be a wrong answer.
+        // Without its state, a run that has not ended would be read back as a wrong answer.
         ("state", (of.state == RunState::Waiting).then(|| Value::from("waiting"))),
         ("error", failed.then(error)),
     ];
     entries.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The same with what the row of an evaluation holds itself, which comes before what is known of it
-/// from elsewhere.
+/// Adds the columns that the row of an evaluation holds itself. They replace columns known from
+/// elsewhere, except `query`, `response` and `tool_definitions`.
 pub(crate) fn with_own(mut columns: Columns, row: &Value) -> Columns {
     const SAID: [&str; 3] = ["query", "response", "tool_definitions"];
     for (name, value) in
@@ -73,8 +73,8 @@ pub(crate) fn with_own(mut columns: Columns, row: &Value) -> Columns {
     columns
 }
 
-/// Messages that are one text, as that text: what is said in plain words is read by every
-/// evaluator.
+/// Replaces a message that consists of one text with that text, because every evaluator reads plain
+/// texts.
 pub(crate) fn plainly(inputs: &mut Columns) {
     for (name, role) in [("query", "user"), ("response", "assistant")] {
         let column = inputs.iter_mut().find(|(known, _)| known == name);
@@ -93,7 +93,7 @@ fn only_text(messages: &Value, role: &str) -> Option<String> {
     item.get("text").and_then(Value::text).filter(|_| is_of).map(str::to_owned)
 }
 
-/// What a scorer that is no judge said; `threshold` is what its suite says.
+/// Returns the result of a scorer that is not a judge. `threshold` comes from the suite.
 pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
     let name = run.scorer.as_deref().filter(|name| !name.starts_with("judge:"))?;
     let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
@@ -109,7 +109,7 @@ pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
         "f1" | "bleu" | "gleu" | "meteor" => {
             (format!("{metric}_score"), format!("{metric}_score"), metric.to_owned())
         }
-        // Its three numbers have keys of their own; only this one is a score here.
+        // The three ROUGE numbers have keys of their own; the score is the F1 number.
         _ => (plain(metric), "rouge_score".to_owned(), "rouge_f1_score".to_owned()),
     };
     let (score_key, base) = if metric.starts_with("rouge") {
@@ -125,8 +125,8 @@ pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
     Some(Said { evaluator, about: vec![id(&built_in)], results })
 }
 
-/// What judges said of runs, in the order of the runs: what holds, the newest of each judge with
-/// each model. A judge that was asked through several models is several evaluators.
+/// Returns the results of judges, in the order of the runs: valid ones only, the newest for each
+/// judge and model. A judge that ran with several models becomes several evaluators.
 pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said>> {
     let holds = |one: &&Judged| one.stale.is_none() && one.score.is_some() && one.against.is_none();
     let is_wanted =
@@ -178,7 +178,7 @@ fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
     };
     about.insert(0, id(&one.judge));
     let judge = &one.judge;
-    // A score of sevenths is no whole number again by itself.
+    // Rounded, because a score in sevenths does not convert back to a whole number exactly.
     let least = one.least.and_then(|least| scale.own(least)).map(|own| (own * 1e9).round() / 1e9);
     let results = vec![
         (judge.clone(), number(own)),
@@ -206,18 +206,18 @@ fn verdict(passed: bool) -> Value {
     Value::from(if passed { "pass" } else { "fail" })
 }
 
-/// A number as Python writes it; none of those that JSON cannot say.
+/// Formats a number like Python. NaN and infinity become null, because JSON has neither.
 fn number(number: f64) -> Value {
     if number.is_finite() { Value::Number(format!("{number:?}")) } else { Value::Null }
 }
 
-/// A name without what parts names of columns.
+/// Replaces the characters of a name that would split column names.
 fn plain(name: &str) -> String {
     let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
     name.replace(": ", "_").chars().map(kept).collect()
 }
 
-/// True for a file that would be read as runs.
+/// Returns true for a file that would be read as runs.
 pub(crate) fn is_of_runs(text: &str) -> bool {
     const HEAD: usize = 16 << 10;
     form_of(&text.as_bytes()[..text.len().min(HEAD)]) == Some(Form::Rows)
@@ -291,7 +291,7 @@ mod tests {
             json::write(&keyed(stars.results), false),
             r#"{"relevance":4.0,"relevance_result":"fail","relevance_threshold":4.5,"relevance_reason":null}"#
         );
-        // 3 of a scale from 7 down to 0, as a score and back.
+        // A severity of 3 on a scale from 7 down to 0, as a score and back.
         let harm = Judged { least: Some(4.0 / 7.0), ..one("violence", "m", 1.0, false) };
         let harm = judged(&[vec![harm]], None).remove(0).remove(0);
         assert!(harm.results.contains(&("violence_threshold".to_owned(), number(3.0))), "{harm:?}");

@@ -1,6 +1,6 @@
-//! **Pure.** The file that `evaluate()` writes, made of runs: those of ours with what was said of
-//! them here, and rows of such files as they stand there, so that nothing of them is lost on the
-//! way through. What nobody said is null, never 0.
+//! **Pure.** Builds the file that `evaluate()` writes from runs: runs of this program with the
+//! results of their evaluators, and rows of existing evaluation files unchanged, so that a round
+//! trip loses nothing. Missing results are null, never 0.
 use super::evaluation_file::{Columns, Said};
 use crate::reading::{Told, Whole};
 use std::collections::{HashMap, HashSet};
@@ -11,42 +11,41 @@ use touchstone_scoring::azure::{
     Fault, Gathered, Gathering, Kept, Metric, Quirks, Results, metrics,
 };
 
-/// What is put to the name of an evaluator of ours where rows bring results under that name with
-/// them.
+/// Suffix of an evaluator name if rows already contain stored results under that name.
 const OURS: &str = "-touchstone";
-/// Keys of a file that are made anew.
+/// Keys of a file that are computed again.
 const MADE: [&str; 4] = ["metrics", "evaluators", "counts", "errors"];
 
-/// Rows that are being gathered.
+/// Collects the rows of the file.
 #[derive(Debug)]
 pub(crate) struct Sheet {
     gathering: Gathering,
-    /// Rows of more than one file say of which they are.
+    /// True if rows come from more than one file; each row then names its file.
     several: bool,
-    /// Rows by the ids of runs.
+    /// Row index by run id.
     rows: HashMap<String, usize>,
-    /// Evaluators whose results rows bring with them.
+    /// Evaluators with stored results in rows.
     stored: HashSet<String>,
     about: About,
     faults: Vec<Fault>,
-    /// Files that rows come from, and how many of each.
+    /// Files that rows come from, with the number of rows of each.
     files: Vec<(Arc<Whole>, usize)>,
 }
 
-/// What is known of evaluators: by name and key what is said, each once.
+/// Metadata of evaluators: by name and key the distinct values.
 type About = Vec<(String, Vec<(String, Vec<Value>)>)>;
 
-/// What became of it.
+/// The finished file.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) text: String,
     pub(crate) rows: usize,
-    /// What its reader should know, as sentences.
+    /// Notes for the reader, as sentences.
     pub(crate) notes: Vec<String>,
 }
 
 impl Sheet {
-    /// Of runs with these paths.
+    /// Creates an empty collection for runs with these paths.
     pub(crate) fn new<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> Self {
         let gathering = Gathering::new(paths.len());
         let files: HashSet<&str> =
@@ -62,7 +61,8 @@ impl Sheet {
         }
     }
 
-    /// Takes a run of ours. The error is a sentence, and nothing can be taken after it.
+    /// Adds a run of this program. The error is a sentence; after an error nothing more can be
+    /// added.
     pub(crate) fn take(&mut self, id: &str, inputs: Columns) -> Result<(), String> {
         let row = self
             .gathering
@@ -71,7 +71,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Takes a row of an evaluation as it stands in its file.
+    /// Adds a row of an evaluation unchanged.
     pub(crate) fn take_stored(&mut self, id: &str, path: &str, told: Told) -> Result<(), String> {
         const RUN: &str = "inputs.run";
         let Told { run, whole } = told;
@@ -115,7 +115,7 @@ impl Sheet {
         self.files.push((whole, 1));
     }
 
-    /// What files say of the same evaluator stands beside each other where they differ.
+    /// Merges metadata of an evaluator. Values that differ between files are kept side by side.
     fn know(&mut self, evaluator: &str, known: Columns) {
         let at =
             self.about.iter().position(|(name, _)| name == evaluator).unwrap_or(self.about.len());
@@ -132,7 +132,7 @@ impl Sheet {
         }
     }
 
-    /// Takes what was said here of a run that was taken; of others it is passed over.
+    /// Adds the result of an evaluator for a run that was added; ignored for other runs.
     pub(crate) fn say(&mut self, id: &str, said: Said) -> Result<(), String> {
         let Some(row) = self.rows.get(id).copied() else { return Ok(()) };
         let mut name = said.evaluator;
@@ -146,11 +146,10 @@ impl Sheet {
         Ok(())
     }
 
-    /// The file. The error is a sentence.
+    /// Formats the file. The error is a sentence.
     pub(crate) fn made(self) -> Result<Made, String> {
         let Self { gathering, about, mut faults, files, .. } = self;
-        // Rows that have the columns of an evaluator and rows that do not tell of it in another
-        // order.
+        // Sorted, because the order would otherwise depend on the columns that rows have.
         faults.sort_by(|a, b| (a.row, &a.evaluator, &a.why).cmp(&(b.row, &b.evaluator, &b.why)));
         let gathered = gathering.end()?;
         let rows = gathered.data.rows.len();
@@ -193,8 +192,8 @@ impl Sheet {
     }
 }
 
-/// What a file says of all its rows and no row comes to: as it stands there, it holds of all of
-/// them alone.
+/// File-level data that is not computed from rows. It is kept unchanged only if the output has
+/// exactly the rows of that one file, because it is true of all of them together.
 #[derive(Debug, Default)]
 struct Carried {
     metrics: Columns,
@@ -217,7 +216,8 @@ impl Carried {
     }
 }
 
-/// What is lost where the rows are not those of one whole file.
+/// Returns a note on the file-level data that is lost when the rows are not those of one whole
+/// file.
 fn left(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Option<String> {
     let Carried { metrics, keys } = Carried::of(whole, gathered, summed);
     let names: Vec<String> = metrics.into_iter().chain(keys).map(|(name, _)| name).collect();
@@ -230,7 +230,7 @@ fn left(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Option<String>
     })
 }
 
-/// What of a file was not read, and so cannot be written.
+/// Returns a note on the keys of a file that were not read and so cannot be written.
 fn unread(whole: &Whole) -> Option<String> {
     let (keys, are, they) = match whole.unread {
         0 => return None,
@@ -243,8 +243,8 @@ fn unread(whole: &Whole) -> Option<String> {
     ))
 }
 
-/// A number over all rows that is no sum of a column: what the package sums up otherwise has our
-/// name, or that of a column.
+/// Returns true for a file-level metric that is not computed from a column: the package names those
+/// that are after a column, or by a name that is computed here too.
 fn is_of_nobody(name: &str, gathered: &Gathered, summed: &[Metric]) -> bool {
     let Some((evaluator, key)) = name.rsplit_once('.') else { return true };
     let has = |column: &str| {

@@ -1,12 +1,12 @@
-//! **Pure.** A report as JSON: the whole model as one document, or one document for each run.
+//! **Pure.** Formats a report as JSON: the whole model as one document, or one document per run.
 use super::page::Page;
 use crate::visible::steers;
 use std::fmt::Write as _;
 
-/// Names the shape, so that a program can tell when it changes.
+/// Version of the schema, so that programs can detect changes.
 const SHAPE: u32 = 1;
 
-/// The whole report.
+/// Formats the whole report.
 pub(super) fn whole(page: &Page) -> Result<String, serde_json::Error> {
     let mut value = serde_json::to_value(page)?;
     if let Some(object) = value.as_object_mut() {
@@ -17,7 +17,7 @@ pub(super) fn whole(page: &Page) -> Result<String, serde_json::Error> {
     Ok(shown(text))
 }
 
-/// One line for each run.
+/// Formats one line per run.
 pub(super) fn lines(page: &Page) -> Result<String, serde_json::Error> {
     let mut out = String::new();
     for run in &page.runs {
@@ -27,8 +27,7 @@ pub(super) fn lines(page: &Page) -> Result<String, serde_json::Error> {
     Ok(shown(out))
 }
 
-/// The same document with what cannot be seen written as escapes, which programs read as what it
-/// is.
+/// Writes invisible characters as JSON escapes; the parsed document is identical.
 fn shown(json: String) -> String {
     if !json.contains(hides) {
         return json;
@@ -47,7 +46,7 @@ fn shown(json: String) -> String {
     out
 }
 
-/// What JSON lets stand as it is although nobody sees it. All of it is within strings.
+/// Returns true for invisible characters that JSON does not escape. They only occur inside strings.
 fn hides(c: char) -> bool {
     !c.is_ascii() && steers(c)
 }

@@ -1,7 +1,7 @@
-//! **Pure.** Runs as JUnit XML, so that a build server shows them as tests: a suite for each system
-//! with its model. What did not pass is a failure, a system error an error, and what could not be
-//! scored is skipped. What a person says stands in the output of the test and changes nothing of
-//! that.
+//! **Pure.** Formats runs as JUnit XML, so that build servers show them as tests: one suite per
+//! system and model. Runs that did not pass are failures, system errors are errors, and runs
+//! without a score are skipped. The review of a person goes to the output of the test and does not
+//! change the outcome.
 use super::page::{Page, RunLine};
 use super::{notes, words};
 use crate::visible::lines;
@@ -17,7 +17,7 @@ enum Verdict<'a> {
     Skipped(&'a str),
 }
 
-/// Writes the document.
+/// Formats the document.
 pub(super) fn write(page: &Page) -> String {
     let mut suites: BTreeMap<String, Vec<&RunLine>> = BTreeMap::new();
     for run in &page.runs {
@@ -36,7 +36,7 @@ pub(super) fn write(page: &Page) -> String {
     for (suite, runs) in &suites {
         let [tests, failures, errors, skipped] = tally(runs.iter().copied());
         let known: Vec<f64> = runs.iter().filter_map(|run| run.seconds).collect();
-        // No time is not no time at all.
+        // Without known times the attribute is omitted; 0 would be wrong.
         let time = if known.is_empty() {
             String::new()
         } else {
@@ -112,7 +112,7 @@ fn case(out: &mut String, run: &RunLine) {
     }
 }
 
-/// What came of a run that did not pass.
+/// Formats the outcome of a run that did not pass.
 fn outcome(run: &RunLine) -> Option<String> {
     let (kind, message, type_) = match verdict(run) {
         Verdict::Passed => return None,
@@ -130,7 +130,7 @@ fn outcome(run: &RunLine) -> Option<String> {
     ))
 }
 
-/// What a person says of it. Every dialect takes it here, behind what came of the run.
+/// Formats the review of a run. All JUnit dialects accept `system-out` after the outcome.
 fn said(run: &RunLine) -> Option<String> {
     let said = words::review(run)?;
     let apart = if notes::contradicts(run.verdict, run.passed) { " (not as scored)" } else { "" };
@@ -141,7 +141,7 @@ fn name(name: Option<&str>) -> &str {
     name.unwrap_or("unknown")
 }
 
-/// Text that is no markup, with only characters that XML knows.
+/// Escapes a text for XML, and replaces characters that XML does not allow.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in lines(text).chars() {

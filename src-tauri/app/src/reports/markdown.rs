@@ -1,14 +1,14 @@
-//! **Pure.** A report as Markdown: tables that read well as they are, and that no text from a file
-//! can break.
+//! **Pure.** Formats a report as Markdown: tables that are readable unrendered, and that texts from
+//! files cannot break.
 use super::page::{Page, Repeats, RunLine, Table};
 use super::words::{self, NONE, Tone};
 use crate::visible::one_line;
 use std::fmt::Write as _;
 
-/// Runs that did not pass which are listed.
+/// Maximum number of listed runs that did not pass.
 const MOST: usize = 200;
 
-/// Writes the report.
+/// Formats the report.
 pub(super) fn write(page: &Page) -> String {
     let mut out = String::new();
     let head = &page.head;
@@ -54,7 +54,7 @@ fn groups(out: &mut String, page: &Page) {
         let _ = writeln!(out, "{}.", words::nothing(&page.head.filter));
         return;
     }
-    // As in HTML: without repeats there is nothing to say.
+    // These columns only appear if there are repeats, like in HTML.
     let repeats = groups.iter().any(|group| group.repeats.is_some());
     let of_repeats = |cells: [String; 2]| if repeats { cells.to_vec() } else { Vec::new() };
     let others = groups.iter().any(|group| words::others(group) > 0);
@@ -289,7 +289,7 @@ fn plain(text: Option<&str>) -> String {
     text.map_or_else(|| NONE.to_owned(), escaped)
 }
 
-/// Text in which nothing is markup: no cell ends, no link, no tag.
+/// Escapes a text so that it contains no markup: no end of cell, no link, no tag.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in one_line(text).chars() {
@@ -305,6 +305,6 @@ fn escaped(text: &str) -> String {
             _ => out.push(c),
         }
     }
-    // Addresses, mail addresses and names of hosts become links by themselves.
+    // URLs, mail addresses and host names would otherwise become links.
     out.replace("://", "&#58;//")
 }

@@ -1,6 +1,5 @@
-//! Reports: what the index knows of runs, summed up by `scoring`, written in the formats that
-//! people and programs read. Owns what stands in a report and how it is written; counts nothing
-//! itself and opens no file.
+//! Reports: the indexed data of runs, summed up by `scoring`, in formats for people and programs.
+//! Owns the content and the formats of a report; counts nothing itself and opens no file.
 mod compose;
 mod csv;
 pub(crate) mod evaluation_file;
@@ -29,7 +28,7 @@ pub(crate) use queries_said::tables;
 use page::Page;
 use touchstone_api::ReportFormat;
 
-/// Writes a report.
+/// Formats a report.
 pub(crate) fn write(
     page: &Page,
     format: ReportFormat,
@@ -39,8 +38,8 @@ pub(crate) fn write(
         ReportFormat::Html => html::write(page, theme),
         ReportFormat::Markdown => markdown::write(page),
         ReportFormat::Csv => csv::write(page),
-        // These are written run by run, from the transcripts: `result_file`, `evaluation_file`.
-        // Without them there is only the page.
+        // These two formats are written per run from the transcripts, by `result_file` and
+        // `evaluation_file`. Without transcripts only the page can be written.
         ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => {
             json::whole(page)?
         }
@@ -49,12 +48,12 @@ pub(crate) fn write(
     })
 }
 
-/// What a format leaves out of a page, in a sentence.
+/// Returns a sentence on the content that a format omits; `None` if it omits nothing.
 pub(crate) fn left_out(page: &Page, format: ReportFormat) -> Option<String> {
     if format == ReportFormat::Csv { csv::left_out(page) } else { None }
 }
 
-/// The end of the name of a file, and its media type.
+/// Returns the file extension and the media type of a format.
 pub(crate) fn kind(format: ReportFormat) -> (&'static str, &'static str) {
     match format {
         ReportFormat::Html => ("html", "text/html"),

@@ -1,14 +1,15 @@
-//! **Pure.** What the reader of a report should know: how many runs have no score and why, and
-//! where people say something else than scores.
-use std::collections::BTreeMap;
-use touchstone_api::{RunState, ScoreStanding, Verdict};
+//! **Pure.** Notes for the reader of a report: the number of runs without a score and the reasons,
+//! and reviews that contradict scores.
 use touchstone_store::query::ScoredRun;
+use touchstone_api::{RunState, ScoreStanding, Verdict};
+use std::collections::BTreeMap;
 
-/// More reasons are counted together: of many files that cannot be read each is one of its own.
+/// Maximum number of reasons listed; the rest is summed up, because every unreadable file may have
+/// a reason of its own.
 const MOST: usize = 10;
 
-/// A sentence for each reason for which runs have no score, the most frequent first. Runs that
-/// ended in an error are counted elsewhere.
+/// Returns a sentence per reason for missing scores, the most frequent first. Runs that ended in an
+/// error are counted elsewhere.
 pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for why in runs.iter().filter_map(why) {
@@ -16,7 +17,7 @@ pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     }
     let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    // One more takes no more room than the words for it.
+    // A single further reason takes no more space than its summary.
     if counts.len() > MOST + 1 {
         let rest = counts.split_off(MOST);
         let runs = rest.iter().map(|(_, count)| count).sum();
@@ -29,7 +30,7 @@ pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     counts.into_iter().map(told).collect()
 }
 
-/// Why a run has no score; nothing for one that has, or that ended in an error.
+/// Returns the reason why a run has no score; `None` if it has one or ended in an error.
 pub(super) fn why(run: &ScoredRun) -> Option<String> {
     if run.counted().score().is_some() {
         return None;
@@ -40,7 +41,8 @@ pub(super) fn why(run: &ScoredRun) -> Option<String> {
         (RunState::Other, _) => "the file is no transcript.",
         (RunState::Waiting, _) => "not ended yet.",
         (RunState::Writing, _) => "the file is being written.",
-        // What is expected may be named and not be read, and the suite may have lost the variation.
+        // An expected output may be named but unreadable, or the suite may no longer have the
+        // variation.
         (_, Some(ScoreStanding::NoExpected)) => {
             match run.score_reason.as_deref().filter(|why| !why.is_empty()) {
                 Some(reason) => return Some(reason.to_owned()),
@@ -52,7 +54,7 @@ pub(super) fn why(run: &ScoredRun) -> Option<String> {
         (_, Some(ScoreStanding::Scored)) => "the scorer gave no number.",
         (_, Some(_)) => "not ended yet.",
         (_, None) if run.task.is_none() => "the name of the file does not say which task it is of.",
-        // Why a known task gives no scores.
+        // A known task may give a reason for having no scores.
         (_, None) => match run.score_reason.as_deref().filter(|_| run.scorer.is_none()) {
             Some(reason) => return Some(reason.to_owned()),
             None if run.fingerprint.is_some() => "this scorer says nothing of the task.",
@@ -62,13 +64,12 @@ pub(super) fn why(run: &ScoredRun) -> Option<String> {
     Some(said.to_owned())
 }
 
-/// True where a person says something else than whether a run passed: one that passed is right, and
-/// one that did not is not.
+/// Returns true if the verdict of a person contradicts the outcome: one is right, the other is not.
 pub(super) fn contradicts(verdict: Option<Verdict>, passed: Option<bool>) -> bool {
     verdict.zip(passed).is_some_and(|(verdict, passed)| (verdict == Verdict::Right) != passed)
 }
 
-/// How often people say something else than the scores, in one sentence; nothing when nobody does.
+/// Returns a sentence with the number of contradicting verdicts; `None` if there are none.
 pub(super) fn contradicted(runs: &[ScoredRun]) -> Option<String> {
     let count = |passed| {
         let so =

@@ -1,38 +1,38 @@
-//! **Pure.** What a report says, before it is written in any format: one model, so that all formats
-//! say the same. Numbers come from `scoring`; nothing is counted here.
-use serde::Serialize;
+//! **Pure.** The content of a report, independent of the format, so that all formats agree. The
+//! numbers come from `scoring`; nothing is counted here.
 use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, StoredSaid, Verdict};
+use serde::Serialize;
 
-/// The report.
+/// A report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Page {
-    /// What it is about.
+    /// Header data.
     pub(crate) head: Head,
-    /// One for each system with each model, in their order.
+    /// One entry per system and model, in their order.
     pub(crate) groups: Vec<Group>,
-    /// Each of the others against the baseline.
+    /// Comparison of each other group with the baseline.
     pub(crate) pairs: Vec<Pair>,
-    /// One for each variation of each task.
+    /// One entry per variation of each task.
     pub(crate) tasks: Vec<TaskLine>,
-    /// What runs of query sets come to, beside what others published; empty without such runs.
+    /// Results of query sets beside published ones; empty without runs of query sets.
     pub(crate) queries: Vec<Table>,
-    /// What evaluators are stored to have said; empty without rows of evaluations.
+    /// Stored verdicts of evaluators; empty without rows of evaluations.
     pub(crate) stored: Vec<StoredSum>,
-    /// What went wrong, with how often in each group.
+    /// Failure classes, with their counts in each group.
     pub(crate) classes: Vec<ClassLine>,
     /// Variations whose repeats disagree.
     pub(crate) flaky: Vec<FlakyLine>,
-    /// Runs that did not pass, or failed; by path.
+    /// Runs that did not pass or failed, by path.
     pub(crate) failed: Vec<RunLine>,
-    /// Every run, when they are asked for.
+    /// Every run, if requested.
     pub(crate) runs: Vec<RunLine>,
-    /// What a reader should know, as sentences.
+    /// Notes for the reader, as sentences.
     pub(crate) notes: Vec<String>,
-    /// How the numbers were made, as sentences.
+    /// Description of the method, as sentences.
     pub(crate) method: Vec<String>,
 }
 
-/// Words in rows and columns.
+/// A table of texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Table {
     pub(crate) caption: String,
@@ -40,13 +40,13 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// What a report is about.
+/// Header data of a report.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Head {
     pub(crate) title: String,
-    /// The folder, as its name.
+    /// Name of the folder.
     pub(crate) folder: String,
-    /// When it was made, in UTC.
+    /// Time of creation in UTC.
     pub(crate) made: String,
     /// Version of the program.
     pub(crate) version: String,
@@ -54,30 +54,30 @@ pub(crate) struct Head {
     pub(crate) filter: String,
     /// Scorers whose scores are shown.
     pub(crate) scorers: Vec<String>,
-    /// The same with their versions.
+    /// Scorers with their versions.
     pub(crate) scored_by: Vec<String>,
-    /// How many runs pass the filter and are counted.
+    /// Number of runs that match the filter and are counted.
     pub(crate) runs: u64,
-    /// How many more pass it and are left out, because they are forks or were continued by a
+    /// Number of further matching runs, left out because they are forks or were continued by a
     /// person.
     pub(crate) forks_left_out: u64,
-    /// Of these, have a score.
+    /// Number of counted runs with a score.
     pub(crate) scored: u64,
-    /// Ended in a system error.
+    /// Number of runs that ended in a system error.
     pub(crate) errors: u64,
-    /// Have not ended.
+    /// Number of runs that have not ended.
     pub(crate) not_ended: u64,
-    /// Ended without a score, or cannot be read.
+    /// Number of runs that ended without a score or cannot be read.
     pub(crate) unscored: u64,
-    /// Tasks that occur.
+    /// Number of tasks that occur.
     pub(crate) tasks: u64,
 }
 
-/// A number with where it probably lies.
+/// A number with its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Estimate {
     pub(crate) value: f64,
-    /// Bounds of the 95 % interval, when there is one.
+    /// Bounds of the 95 % interval, if there is one.
     pub(crate) low: Option<f64>,
     pub(crate) high: Option<f64>,
 }
@@ -96,46 +96,46 @@ pub(crate) struct Group {
     pub(crate) unscored: u64,
     /// Mean score.
     pub(crate) score: Option<Estimate>,
-    /// How many passed, of those for which that is decided.
+    /// Number of runs that passed, of those with a decision (`decided`).
     pub(crate) passed: u64,
     pub(crate) decided: u64,
-    /// Share of them.
+    /// Pass rate.
     pub(crate) rate: Option<Estimate>,
     /// Chance that one of k repeats passes, and that all do: k, pass@k, pass^k.
     pub(crate) repeats: Option<Repeats>,
-    /// Sum and mean, of the runs that say.
+    /// Totals and averages, over the runs that record the amount.
     pub(crate) tokens: Option<Amount>,
     pub(crate) cost: Option<Amount>,
     pub(crate) seconds: Option<Amount>,
 }
 
-/// What repeats say, for the most tries that more than half of the rows have.
+/// Results over repeats, for the largest k that more than half of the rows have.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Repeats {
     pub(crate) k: u64,
     pub(crate) any: f64,
     pub(crate) all: f64,
-    /// Rows with so many tries.
+    /// Number of rows with at least k repeats.
     pub(crate) rows: u64,
-    /// Of all of them.
+    /// Number of all rows.
     pub(crate) of: u64,
 }
 
-/// An amount over the runs that say it.
+/// An amount over the runs that record it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Amount {
-    /// How many runs say it.
+    /// Number of runs that record it.
     pub(crate) known: u64,
     pub(crate) sum: f64,
     pub(crate) mean: f64,
     pub(crate) median: f64,
-    /// Nine of ten are below it.
+    /// 90th percentile.
     pub(crate) ninetieth: f64,
-    /// None is above it.
+    /// Maximum.
     pub(crate) most: f64,
 }
 
-/// A group against the baseline, over the variations that both have.
+/// A group compared with the baseline, over the variations that both have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Pair {
     pub(crate) name: String,
@@ -146,21 +146,21 @@ pub(crate) struct Pair {
     pub(crate) losses: u64,
     /// Difference of the mean scores: the group minus the baseline.
     pub(crate) difference: Option<Estimate>,
-    /// Of the paired permutation test.
+    /// p-value of the paired permutation test.
     pub(crate) p_score: Option<f64>,
-    /// Of the test of passes that counts.
+    /// p-value of the test of passes that applies.
     pub(crate) p_pass: Option<f64>,
-    /// The smallest difference of scores that this many pairs would have shown four times in five.
+    /// Smallest difference of scores that this number of pairs would detect with 80 % power.
     pub(crate) detectable: Option<f64>,
-    /// What was won pair by pair, and what it took.
+    /// Wins per pair, and the effort they took, as sentences.
     pub(crate) more: Vec<String>,
-    /// What came of it, in a few words.
+    /// Outcome in a few words.
     pub(crate) outcome: String,
-    /// Variations for which only one side has a score, and why.
+    /// Variations with a score on one side only, with the reason.
     pub(crate) unpaired: Vec<String>,
-    /// True when something besides the systems differs.
+    /// True if more than the systems differs.
     pub(crate) doubtful: bool,
-    /// The comparison, sentence by sentence, with what speaks against it.
+    /// The comparison as sentences, with its caveats.
     pub(crate) sentences: Vec<String>,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Pair {
 pub(crate) struct TaskLine {
     pub(crate) task: String,
     pub(crate) variation: Option<String>,
-    /// One for each group.
+    /// One cell per group.
     pub(crate) cells: Vec<Cell>,
 }
 
@@ -185,33 +185,33 @@ pub(crate) struct Cell {
     pub(crate) flaky: bool,
 }
 
-/// What one evaluator is stored to have said of the runs of one system with one model, on its own
-/// scale. Nothing of it is a score.
+/// Stored verdicts of one evaluator on the runs of one system with one model, on the scale of the
+/// evaluator. None of them is a score of this program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct StoredSum {
     pub(crate) evaluator: String,
-    /// `system/model`, which for rows that others wrote is their file.
+    /// `system/model`; the file name for rows written by other programs.
     pub(crate) group: String,
-    /// Runs whose files have a column of it.
+    /// Number of runs whose files have a column of the evaluator.
     pub(crate) runs: u64,
-    /// Of these, have a number.
+    /// Number of these with a numeric value.
     pub(crate) numbers: u64,
     pub(crate) mean: Option<Estimate>,
-    /// How many pass, of those of which it says so.
+    /// Number of runs that pass, of those with a pass result (`decided`).
     pub(crate) passed: u64,
     pub(crate) decided: u64,
     pub(crate) rate: Option<Estimate>,
-    /// Ended in an error.
+    /// Number that ended in an error.
     pub(crate) errors: u64,
-    /// Have no result.
+    /// Number without a result.
     pub(crate) none: u64,
 }
 
-/// How often something went wrong.
+/// Counts of a failure class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ClassLine {
     pub(crate) class: FailureClass,
-    /// In each group.
+    /// One count per group.
     pub(crate) counts: Vec<u64>,
 }
 
@@ -248,13 +248,13 @@ pub(crate) struct RunLine {
     pub(crate) tool_calls: u32,
     pub(crate) nudges: u32,
     pub(crate) follow_ups: u32,
-    /// Whether it is a fork, or was continued by a person.
+    /// Set for forks and for runs continued by a person.
     pub(crate) lineage: Option<Lineage>,
     pub(crate) forked_from: Option<String>,
     pub(crate) tokens: Option<u64>,
     pub(crate) cost: Option<f64>,
     pub(crate) seconds: Option<f64>,
-    /// What evaluators are stored to have said of it.
+    /// Stored verdicts of evaluators.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) stored: Vec<StoredSaid>,
 }

@@ -1,52 +1,52 @@
-//! **Pure.** What runs of query sets come to: sums them up as `scoring` counts, and puts them
-//! beside what others published.
-use std::collections::BTreeMap;
+//! **Pure.** Results of query sets: sums up runs with the functions of `scoring`, and sets them
+//! beside published results.
+use touchstone_store::query::ScoredRun;
 use touchstone_api::{
     OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QuerySet, QueryShare,
     QuerySummary, RunState, ScoreStanding,
 };
+use std::collections::BTreeMap;
 use touchstone_scoring::stabletoolbench::{
     self as counted, Evaluation, Figure, SETS, Standing, Summary,
 };
 use touchstone_scoring::standing::{Estimate, Passes};
-use touchstone_store::query::ScoredRun;
 
 /// A run of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct QueryRun {
     /// The run, with its API call score.
     pub(crate) run: ScoredRun,
-    /// Test set; empty when the query stands in none.
+    /// Test set; empty if the query is in none.
     pub(crate) set: String,
     /// Id of the query.
     pub(crate) query: String,
-    /// Whether it was finished; none when nobody can say.
+    /// Result of the `finish` scorer; `None` without one.
     pub(crate) finished: Option<bool>,
-    /// `SoPR` score, and why.
+    /// `SoPR` score with its reason.
     pub(crate) sopr: Option<Given>,
     /// FAC score.
     pub(crate) fac: Option<Given>,
 }
 
-/// What a scorer gave.
+/// A score of a scorer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Given {
     pub(crate) scorer: String,
     pub(crate) score: f64,
     pub(crate) reason: String,
-    /// The model that judged; none of scorers that ask nobody.
+    /// Model that judged; `None` for scorers without a model.
     pub(crate) model: Option<String>,
-    /// How long judging took; none where nobody says.
+    /// Duration of judging; `None` if not recorded.
     pub(crate) seconds: Option<f64>,
 }
 
 impl QueryRun {
-    /// It ended, and not in a system error.
+    /// Returns true for a run that ended, other than in a system error.
     pub(crate) fn is_evaluation(&self) -> bool {
         matches!(self.run.state, RunState::Answered | RunState::NoAnswer)
     }
 
-    /// `system/model`.
+    /// Returns `system/model`.
     pub(crate) fn name(&self) -> String {
         let of = |name: &Option<String>| name.clone().unwrap_or_else(|| "?".to_owned());
         format!("{}/{}", of(&self.run.system), of(&self.run.model))
@@ -64,20 +64,20 @@ impl QueryRun {
     }
 }
 
-/// The score of the scorer that was asked for.
+/// Returns the score of the requested scorer.
 pub(crate) fn given(run: &ScoredRun) -> Option<Given> {
     let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
     let (scorer, reason) = (run.scorer.clone()?, run.score_reason.clone().unwrap_or_default());
     Some(Given { scorer, score, reason, model: None, seconds: None })
 }
 
-/// The set and the id of the query that a task is.
+/// Splits a task name into the test set and the id of the query.
 pub(crate) fn set_and_id(task: &str) -> (&str, &str) {
     let (place, id) = task.rsplit_once('/').unwrap_or(("", task));
     (place.rsplit('/').next().unwrap_or_default(), id)
 }
 
-/// Sums runs up.
+/// Sums up runs.
 pub(crate) fn counted(runs: &[&QueryRun]) -> Summary {
     let evaluations: Vec<Evaluation<'_>> = runs
         .iter()
@@ -87,7 +87,7 @@ pub(crate) fn counted(runs: &[&QueryRun]) -> Summary {
     Summary::of(&evaluations)
 }
 
-/// Runs by system and model.
+/// Groups runs by system and model.
 pub(crate) fn by_name(runs: &[QueryRun]) -> BTreeMap<String, Vec<&QueryRun>> {
     let mut groups: BTreeMap<String, Vec<&QueryRun>> = BTreeMap::new();
     for run in runs {
@@ -96,7 +96,7 @@ pub(crate) fn by_name(runs: &[QueryRun]) -> BTreeMap<String, Vec<&QueryRun>> {
     groups
 }
 
-/// What each system with each model comes to.
+/// Returns the summary of each system with each model.
 pub(crate) fn summaries(runs: &[QueryRun]) -> Vec<QuerySummary> {
     by_name(runs).into_iter().map(|(name, runs)| summary(name, &runs)).collect()
 }
@@ -143,14 +143,14 @@ fn mean(estimate: Estimate, n: u64) -> QueryMean {
     QueryMean { value: estimate.value, low: ends.map(|it| it.0), high: ends.map(|it| it.1), n }
 }
 
-/// The test sets there are.
+/// Returns the test sets.
 pub(crate) fn sets() -> Vec<QuerySet> {
     SETS.iter()
         .map(|(name, queries)| QuerySet { name: (*name).to_owned(), queries: *queries })
         .collect()
 }
 
-/// One's own figures that compare with what was published.
+/// Returns the results of the local runs that are comparable with published ones.
 pub(crate) fn own(runs: &[QueryRun]) -> Vec<OwnRow> {
     let mut rows = Vec::new();
     for (name, runs) in by_name(runs) {
@@ -209,7 +209,7 @@ fn own_row(
     })
 }
 
-/// What others published.
+/// Returns the published results.
 pub(crate) fn published() -> Vec<PublishedRow> {
     let figure = |figure: Figure| PublishedFigure {
         value: figure.value,

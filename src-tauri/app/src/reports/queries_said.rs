@@ -1,5 +1,4 @@
-//! **Pure.** Runs of query sets in the words of a report: what they come to, and what others
-//! published.
+//! **Pure.** Tables of a report on query sets: the results of runs, and published ones.
 use super::page::Table;
 use super::words::NONE;
 use touchstone_api::{
@@ -8,8 +7,8 @@ use touchstone_api::{
 use touchstone_scoring::stabletoolbench::{Metric, SETS};
 use touchstone_scoring::written::fixed;
 
-/// The tables: one of summaries, and one for each measure when there are published rows. None
-/// without runs of query sets.
+/// Returns the tables: one of summaries, and one per metric that has rows. Empty without runs of
+/// query sets.
 pub(crate) fn tables(
     summaries: &[QuerySummary],
     own: &[OwnRow],
@@ -102,7 +101,7 @@ fn published_row(row: &PublishedRow) -> Vec<String> {
     cells
 }
 
-/// `41.2 (33.0–49.9), n 120/163`
+/// Formats `41.2 (33.0–49.9), n 120/163`.
 fn figure(of: OwnFigure) -> String {
     let ends = match (of.low, of.high) {
         (Some(low), Some(high)) => format!(" ({}–{})", fixed(low, 1), fixed(high, 1)),

@@ -1,5 +1,5 @@
 //! **Pure.** The result file of `StableToolBench`: the runs of one system with one model on one
-//! test set, in the exact shape of the document. What is not known is left out, and never 0.
+//! test set, in the exact format of the original. Unknown values are omitted, never 0.
 use super::queries::{Given, QueryRun, counted};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use touchstone_api::RunState;
@@ -11,7 +11,7 @@ use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, ResultF
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::SETS;
 
-/// Runs that share a file.
+/// Key of the runs that share a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Key<'a> {
     pub(crate) system: &'a str,
@@ -20,7 +20,7 @@ pub(crate) struct Key<'a> {
 }
 
 impl Key<'_> {
-    /// As it is chosen by.
+    /// Returns the label by which users select the file.
     pub(crate) fn label(self) -> String {
         [self.system, self.model, self.set]
             .into_iter()
@@ -29,7 +29,7 @@ impl Key<'_> {
             .join("/")
     }
 
-    /// As the file names the system.
+    /// Returns the name of the system in the file.
     fn framework(self) -> String {
         [self.system, self.model]
             .into_iter()
@@ -38,8 +38,8 @@ impl Key<'_> {
             .join("-")
     }
 
-    /// `<framework>[_<n>queries]_<test set>.json`: the number stands there unless all queries of
-    /// the set are in the file.
+    /// Returns `<framework>[_<n>queries]_<test set>.json`. The number is omitted if the file
+    /// contains all queries of the set.
     pub(crate) fn file_name(self, queries: u64) -> String {
         let whole = SETS.iter().any(|(set, all)| *set == self.set && *all == queries);
         let count = if whole { String::new() } else { format!("_{queries}queries") };
@@ -48,14 +48,14 @@ impl Key<'_> {
     }
 }
 
-/// A file among others: no two are chosen by the same words, and no two have the same name.
+/// A file with a label and a name that are unique among all files.
 pub(crate) struct Named<'a> {
     pub(crate) key: Key<'a>,
     pub(crate) label: String,
     pub(crate) file_name: String,
 }
 
-/// How files are chosen and called.
+/// Assigns labels and file names.
 pub(crate) fn named<'a>(files: &BTreeMap<Key<'a>, Vec<&QueryRun>>) -> Vec<Named<'a>> {
     let (mut labels, mut names) = (HashSet::new(), HashSet::new());
     let of = |(key, runs): (&Key<'a>, &Vec<&QueryRun>)| {
@@ -64,20 +64,20 @@ pub(crate) fn named<'a>(files: &BTreeMap<Key<'a>, Vec<&QueryRun>>) -> Vec<Named<
         Named {
             key: *key,
             label: counted_on(&label, |label| labels.insert(label.to_owned())),
-            // Some systems of files tell no capitals.
+            // Lower case, because some file systems ignore case.
             file_name: counted_on(stem, |stem| names.insert(stem.to_lowercase())) + ".json",
         }
     };
     files.iter().map(of).collect()
 }
 
-/// The word itself where it is free, else with a number.
+/// Returns the word if it is free, otherwise with a number appended.
 fn counted_on(word: &str, mut is_free: impl FnMut(&str) -> bool) -> String {
     let counted = (2_u64..).map(|number| format!("{word}-{number}"));
     std::iter::once(word.to_owned()).chain(counted).find(|word| is_free(word)).unwrap_or_default()
 }
 
-/// A word that may stand in the name of a file on any system.
+/// Converts a word to one that is valid in a file name on any system.
 fn plain(word: &str) -> String {
     let kept = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
     let word: String = word.chars().take(80).map(|c| if kept(c) { c } else { '-' }).collect();
@@ -85,8 +85,7 @@ fn plain(word: &str) -> String {
     if word.is_empty() { "results".to_owned() } else { word.to_owned() }
 }
 
-/// Runs by the file they stand in. Runs that have not ended, or ended in a system error, stand in
-/// none.
+/// Groups runs by file. Runs that have not ended or ended in a system error are in none.
 pub(crate) fn files(runs: &[QueryRun]) -> BTreeMap<Key<'_>, Vec<&QueryRun>> {
     let mut files: BTreeMap<Key<'_>, Vec<&QueryRun>> = BTreeMap::new();
     for one in runs.iter().filter(|run| run.is_evaluation()) {
@@ -103,7 +102,8 @@ pub(crate) fn files(runs: &[QueryRun]) -> BTreeMap<Key<'_>, Vec<&QueryRun>> {
     files
 }
 
-/// Writes a file. `told` is what each run did, in the same order: its query, and the run itself.
+/// Formats a file. `told` holds the query and the parsed run of each entry of `runs`, in the same
+/// order.
 pub(crate) fn write(
     key: Key<'_>,
     made: &str,
@@ -140,7 +140,7 @@ pub(crate) fn write(
         overall_time: seconds,
         timestamp: Some(made.to_owned()),
     };
-    // Of all that were judged, or of none: a sum over some would be taken for the whole.
+    // Only if all judged runs have a time: a partial sum would be taken for the total.
     let took: Option<f64> = judged.iter().map(|given| given.seconds).sum();
     let took = took.filter(|_| !judged.is_empty());
     let percent = |share: touchstone_scoring::standing::Passes| share.share() * 100.0;
@@ -165,7 +165,7 @@ pub(crate) fn write(
     ResultFile::new(&metadata, &summary, &evaluations)
 }
 
-/// How the document calls a way to judge.
+/// Returns the name of a judging method in the document.
 fn method(scorer: &str) -> &str {
     if scorer.starts_with("seed_heuristic") { "heuristic" } else { scorer }
 }
@@ -199,7 +199,7 @@ fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
     }
 }
 
-/// The word for a score; a mean of rounds that differ has none.
+/// Returns the word for a score; a mean of differing rounds has none.
 fn status(score: f64) -> Option<&'static str> {
     let is = |of: f64| (score - of).abs() < f64::EPSILON;
     [(1.0, "Solved"), (0.5, "Unsure"), (0.0, "Unsolved")]

@@ -1,4 +1,4 @@
-//! What a report says of its runs in words, the same in every format that people read.
+//! Tests of the words of a report, identical in every human-readable format.
 use super::page::{Cell, Head, Repeats};
 use super::tests::page;
 use super::words::Tone;

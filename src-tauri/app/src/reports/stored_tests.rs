@@ -1,4 +1,4 @@
-//! What evaluators are stored to have said, in every format.
+//! Tests of stored verdicts in every format.
 use super::page::{Page, RunLine, StoredSum};
 use super::tests::{estimate, page, run};
 use super::{left_out, write};

@@ -1,5 +1,5 @@
-//! What every format owes its readers: hostile text stays text, nothing unknown is a number, large
-//! reports stay small.
+//! Tests of every format: hostile text stays text, unknown values are not numbers, large reports
+//! stay small.
 use super::page::{
     Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table,
     TaskLine,
@@ -249,7 +249,7 @@ fn a_cell_of_a_spreadsheet_is_never_a_formula() {
     );
 }
 
-/// A report as Markdown, in two halves.
+/// Returns a report as Markdown, in two halves.
 fn markdown() -> (String, String) {
     let reason = "1 field differs: score 84.1 → 81.9";
     let page = page("plain", vec![run("tickets-tool_calling-o1-variation0.yaml", reason)]);
@@ -475,7 +475,7 @@ fn too_many_rows_for_a_chart_are_drawn_by_task_and_too_many_tasks_are_said() {
         let line = |n: usize| TaskLine {
             task: format!("task {:04}", n / variations),
             variation: Some(format!("variation {}", n % variations)),
-            // Three runs of the first variation and one of each other: every run counts the same.
+            // Three runs of the first variation and one of each other: every run counts equally.
             cells: vec![cell(0.0, if n.is_multiple_of(variations) { 3 } else { 1 }), cell(1.0, 1)],
         };
         (0..tasks * variations).map(line).collect()

@@ -1,4 +1,4 @@
-//! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
+//! **Pure.** Formats numbers and names for reports, identically in every human-readable format.
 use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, StoredSum, Table};
 use crate::visible::one_line;
 use std::collections::BTreeSet;
@@ -6,15 +6,15 @@ use touchstone_api::{FailureClass, RunState, StoredSaid, Verdict};
 use touchstone_scoring::written;
 use touchstone_scoring::written::fixed;
 
-/// What stands where nothing is known.
+/// Placeholder for unknown values.
 pub(super) const NONE: &str = "–";
 
-/// A score: `0.87`.
+/// Formats a score: `0.87`.
 pub(super) fn score(value: Option<f64>) -> String {
     value.map_or_else(|| NONE.to_owned(), written::score)
 }
 
-/// A score with its interval: `0.87 (0.71–0.96)`.
+/// Formats a score with its interval: `0.87 (0.71–0.96)`.
 pub(super) fn estimate(estimate: Option<Estimate>) -> String {
     match estimate {
         None => NONE.to_owned(),
@@ -25,12 +25,12 @@ pub(super) fn estimate(estimate: Option<Estimate>) -> String {
     }
 }
 
-/// Where it probably lies: `0.71–0.96`.
+/// Formats an interval: `0.71–0.96`.
 pub(super) fn range(low: f64, high: f64) -> String {
     format!("{}–{}", written::places(low), written::places(high))
 }
 
-/// A difference with its interval: `+0.12 (−0.03 to +0.25)`.
+/// Formats a difference with its interval: `+0.12 (−0.03 to +0.25)`.
 pub(super) fn difference(estimate: Option<Estimate>) -> String {
     match estimate {
         None => NONE.to_owned(),
@@ -50,7 +50,7 @@ fn signed(value: f64) -> String {
     }
 }
 
-/// How likely chance alone makes such a difference: `0.030`, under a head that says what it is.
+/// Formats a p-value without label: `0.030`.
 pub(super) fn p_value(p: Option<f64>) -> String {
     match p {
         None => NONE.to_owned(),
@@ -59,7 +59,7 @@ pub(super) fn p_value(p: Option<f64>) -> String {
     }
 }
 
-/// A count with its thousands apart: `12 345`, with a space that does not break.
+/// Formats a count with narrow no-break spaces between thousands: `12 345`.
 pub(super) fn count(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -72,25 +72,24 @@ pub(super) fn count(count: u64) -> String {
     out
 }
 
-/// A count with what is counted: `1 run`, `2 runs`.
+/// Formats a count with its noun: `1 run`, `2 runs`.
 pub(super) fn counted(n: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { more })
 }
 
-/// Some of all: `7/10`, or nothing when there are none.
+/// Formats a fraction: `7/10`; the placeholder if there are none.
 pub(super) fn share(some: u64, all: u64) -> String {
     if all == 0 { NONE.to_owned() } else { format!("{some}/{all}") }
 }
 
-/// What the columns of repeats are called. Where all groups have the same number of tries, it is
-/// said here once.
+/// Returns the headers of the repeat columns, with the number of repeats if all groups share it.
 pub(super) fn repeats_heads(groups: &[Group]) -> [String; 2] {
     let k = shared_tries(groups).map_or_else(|| "k".to_owned(), count);
     [format!("One of {k} passes"), format!("All {k} pass")]
 }
 
-/// How many tries a chance is about, where the head does not say it, and over which rows when some
-/// have fewer.
+/// Returns the number of repeats if the headers do not show it, and the number of rows if some have
+/// fewer repeats.
 pub(super) fn tries(repeats: Repeats, groups: &[Group]) -> Option<String> {
     let Repeats { k, rows, of, .. } = repeats;
     let tries = shared_tries(groups).is_none().then(|| format!("k = {k}"));
@@ -104,12 +103,12 @@ fn shared_tries(groups: &[Group]) -> Option<u64> {
     all.first().copied().filter(|_| all.len() == 1)
 }
 
-/// A task with the variation that is meant.
+/// Formats a task with its variation.
 pub(super) fn named(task: &str, variation: Option<&str>) -> String {
     variation.map_or_else(|| task.to_owned(), |variation| format!("{task} · {variation}"))
 }
 
-/// What a report is of: `48 runs of 12 tasks, with 2 systems and 3 models`.
+/// Describes the scope of a report: `48 runs of 12 tasks, with 2 systems and 3 models`.
 pub(super) fn who(page: &Page) -> String {
     let different = |of: fn(&Group) -> Option<&str>| {
         page.groups.iter().filter_map(of).collect::<BTreeSet<_>>().len()
@@ -131,8 +130,8 @@ pub(super) fn who(page: &Page) -> String {
     )
 }
 
-/// How many runs have a score, and what became of the others: `40 of 48; 3 ended in an error and
-/// are counted apart`.
+/// Describes the number of scored runs and the state of the others: `40 of 48; 3 ended in an error
+/// and are counted apart`.
 pub(super) fn standing(head: &Head) -> String {
     let Head { runs, scored, errors, not_ended, unscored, .. } = *head;
     let are = |n: u64, one: &str, more: &str| if n == 1 { one.to_owned() } else { more.to_owned() };
@@ -153,7 +152,7 @@ pub(super) fn standing(head: &Head) -> String {
     format!("{} of {}{}", count(scored), count(runs), told.collect::<String>())
 }
 
-/// How good a cell is.
+/// Rating of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tone {
     Right,
@@ -162,7 +161,8 @@ pub(super) enum Tone {
 }
 
 impl Tone {
-    /// Right when every run passed, as in the overview; where nothing decides that, by the score.
+    /// Right if every run passed, consistent with the overview; if no run has a pass decision, by
+    /// the score.
     pub(super) fn of(cell: &Cell) -> Option<Self> {
         let score = cell.score?;
         let (right, wrong) = if cell.decided > 0 {
@@ -179,7 +179,7 @@ impl Tone {
         })
     }
 
-    /// What says it without a colour.
+    /// Returns the sign that shows the rating without colour.
     pub(super) const fn sign(self) -> &'static str {
         match self {
             Self::Right => "✓",
@@ -189,14 +189,14 @@ impl Tone {
     }
 }
 
-/// What the signs mean.
+/// Legend of the signs.
 pub(super) const SIGNS: &str = "✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; where nothing decides what \
      passes, ✓ from 0.95 on. Beside it the mean score, and how many runs passed where there are several.";
 
 const RIGHT_FROM: f64 = 0.95;
 const WRONG_BELOW: f64 = 0.5;
 
-/// Dollars.
+/// Formats dollars.
 pub(super) fn money(dollars: f64) -> String {
     let digits = if dollars.abs() >= 100.0 {
         0
@@ -208,7 +208,7 @@ pub(super) fn money(dollars: f64) -> String {
     format!("${dollars:.digits$}")
 }
 
-/// A stretch of time.
+/// Formats a duration.
 pub(super) fn seconds(seconds: f64) -> String {
     if seconds < 60.0 {
         return format!("{} s", fixed(seconds, 1));
@@ -221,7 +221,7 @@ pub(super) fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Tokens, rounded where the last digits say nothing.
+/// Formats a number of tokens, rounded to a whole number.
 pub(super) fn tokens(tokens: f64) -> String {
     count(whole(tokens))
 }
@@ -235,7 +235,7 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// An amount of a run on average; told apart when not every run says it.
+/// Formats the mean of an amount; adds the number of runs if not every run records it.
 pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> String) -> String {
     match amount {
         None => NONE.to_owned(),
@@ -246,13 +246,13 @@ pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> Str
     }
 }
 
-/// An amount of all runs together; what is not known of some is only more.
+/// Formats the total of an amount; a lower bound if not every run records it.
 pub(super) fn total(amount: Amount, runs: u64, write: impl Fn(f64) -> String) -> String {
     let sum = write(amount.sum);
     if amount.known < runs { format!("at least {sum}") } else { sum }
 }
 
-/// What stands above the sums.
+/// Returns the caption of the summary table.
 pub(super) fn summary_caption(groups: &[Group]) -> String {
     let other = if groups.iter().any(|group| others(group) > 0) {
         " Other: runs that have not ended, ended without a score, or cannot be read."
@@ -264,13 +264,13 @@ pub(super) fn summary_caption(groups: &[Group]) -> String {
     )
 }
 
-/// How many runs have no score and did not fail: they have not ended, ended without one, or cannot
-/// be read.
+/// Returns the number of runs without a score and without an error: they have not ended, ended
+/// without a score, or cannot be read.
 pub(super) const fn others(group: &Group) -> u64 {
     group.not_ended + group.unscored
 }
 
-/// What went wrong, in words.
+/// Returns the words for a failure class.
 pub(super) fn class(class: FailureClass) -> &'static str {
     match class {
         FailureClass::WrongAnswer => "wrong answer",
@@ -283,7 +283,7 @@ pub(super) fn class(class: FailureClass) -> &'static str {
     }
 }
 
-/// A state, in words.
+/// Returns the words for a state.
 pub(super) fn state(state: RunState) -> &'static str {
     match state {
         RunState::Answered => "answered",
@@ -296,7 +296,7 @@ pub(super) fn state(state: RunState) -> &'static str {
     }
 }
 
-/// What a person says, in words.
+/// Returns the words for the verdict of a person.
 pub(super) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Right => "right",
@@ -305,8 +305,8 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What a person says of a run: the word, the score given in place of the automatic one, and the
-/// note. None when nobody says anything.
+/// Formats the review of a run: verdict, score given in place of the automatic one, and note.
+/// `None` without a review.
 pub(super) fn review(run: &RunLine) -> Option<String> {
     let word = run.verdict.map(|said| verdict(said).to_owned());
     let given = run.review_score.map(|given| format!("score {}", score(Some(given))));
@@ -323,13 +323,13 @@ pub(super) fn review(run: &RunLine) -> Option<String> {
     }
 }
 
-/// What an evaluator is stored to have said: its number or word, and what came of it.
+/// Formats a stored verdict: its number or word, and its result.
 pub(super) fn stored(said: &StoredSaid) -> String {
     let told = said.told();
     if told.is_empty() { NONE.to_owned() } else { one_line(&told).into_owned() }
 }
 
-/// What all evaluators are stored to have said of a run; none when nothing is stored.
+/// Formats all stored verdicts of a run; `None` if there are none.
 pub(super) fn all_stored(run: &RunLine) -> Option<String> {
     let each: Vec<String> = run
         .stored
@@ -339,12 +339,12 @@ pub(super) fn all_stored(run: &RunLine) -> Option<String> {
     (!each.is_empty()).then(|| each.join("; "))
 }
 
-/// How to read what is stored.
+/// Explanation of the stored verdicts.
 pub(super) const STORED: &str = "As stored in the files: nothing was judged again, and none of it is counted among the scores. Means are on \
      the scale of each evaluator, over the runs with a number; rates over the runs of which it says whether they pass. Errors and runs \
      without a result are in neither.";
 
-/// What evaluators are stored to have said, as a table.
+/// Builds the table of stored verdicts.
 pub(super) fn stored_table(page: &Page) -> Table {
     let head = [
         "Evaluator",
@@ -377,7 +377,7 @@ pub(super) fn stored_table(page: &Page) -> Table {
     }
 }
 
-/// Why a report is empty.
+/// Returns the reason why a report is empty.
 pub(super) fn nothing(filter: &str) -> &'static str {
     if filter.is_empty() { "No runs were found in this folder" } else { "No run passes the filter" }
 }

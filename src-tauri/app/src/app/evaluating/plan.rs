@@ -1,5 +1,4 @@
-//! What evaluating a data file comes to before anything is sent: what is left to ask, what is kept,
-//! and what it costs.
+//! Estimates an evaluation before anything is sent: remaining requests, stored replies and cost.
 use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
@@ -19,12 +18,12 @@ use touchstone_runner::target;
 use touchstone_scoring::azure::{Evaluation, Next, Table};
 
 impl App {
-    /// What a request comes to. Nothing is sent.
+    /// Returns the plan of a request from the page. Nothing is sent.
     pub fn plan_evaluating(&self, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
         self.plan_of(&self.of_page(request)?, request)
     }
 
-    /// The same for the command line.
+    /// Returns the plan of a request from the command line.
     pub fn plan_evaluating_file(&self, asked: &FileRequest) -> Result<EvaluatePlan, AppError> {
         self.plan_of(&of_file(asked)?, &asked.request)
     }
@@ -75,8 +74,8 @@ impl App {
         })
     }
 
-    /// Why it would not be begun, though it is known what it comes to. That something would be
-    /// replaced is told by itself.
+    /// Returns the reason why the evaluation would not start. A results file that would be replaced
+    /// is reported separately.
     fn refusal(
         &self,
         asked: &Asked,
@@ -94,7 +93,8 @@ impl App {
     }
 }
 
-/// Refuses what is mapped and nobody reads, unless something is there that was paid for with it.
+/// Unused mappings are errors, unless there are paid replies that were made with them; then they
+/// are returned as notes.
 pub(super) fn strays(
     asked: &Asked,
     wish: &Wish,
@@ -116,7 +116,7 @@ pub(super) fn strays(
     wish.strays(is_begun).map_err(bad)
 }
 
-/// Refuses a target that cannot be started, unless it said all that is needed before.
+/// Fails if the target cannot be started, unless its outputs are all stored.
 pub(super) fn startable(asked: &Asked, wish: &Wish, table: &Table) -> Result<(), AppError> {
     if asked.target.is_empty() {
         return Ok(());
@@ -130,7 +130,7 @@ pub(super) fn startable(asked: &Asked, wish: &Wish, table: &Table) -> Result<(),
     Err(bad(why).hint("Give --target a command that can be run here."))
 }
 
-/// What the target said of rows before; why it has to be asked, where it did not.
+/// Returns the stored target output of each row; an error for rows that are not stored.
 fn answered(wish: &Wish, table: &Table, target: &[String], kept: Option<&Kept>) -> Vec<Said> {
     let mut again = Again::default();
     let mut of = |row: usize| {
@@ -143,16 +143,16 @@ fn answered(wish: &Wish, table: &Table, target: &[String], kept: Option<&Kept>) 
         .collect()
 }
 
-/// What is left.
+/// Remaining and stored requests.
 #[derive(Default)]
 struct Owed {
-    /// Of the model that judges.
+    /// Remaining requests to the judge model.
     asks: Takes,
-    /// Of the one that gives vectors.
+    /// Remaining requests to the embedding model.
     embeds: Takes,
-    /// Replies that are kept.
+    /// Number of stored replies.
     known: u64,
-    /// Rounds of these in which nothing could be read.
+    /// Number of rounds with stored replies that could not be parsed.
     unread: u64,
 }
 
@@ -198,8 +198,8 @@ fn owed(
     owed
 }
 
-/// What is asked of each of so many rows that only the target knows yet: as sentences, and requests
-/// at least and at most in all.
+/// Estimates requests for rows whose inputs only the target provides: one sentence per evaluator,
+/// and the minimum and maximum total.
 fn each(wish: &Wish, rows: u64) -> (Vec<String>, (u64, u64)) {
     let (mut each, mut sum) = (Vec::new(), (0, 0));
     let paid = |one: &(usize, &Configured)| rows > 0 && one.1.pays();
@@ -217,7 +217,7 @@ fn each(wish: &Wish, rows: u64) -> (Vec<String>, (u64, u64)) {
     (each, sum)
 }
 
-/// Dollars at least and at most; none when the price of a model that is asked is not known.
+/// Returns the minimum and maximum cost in dollars; `None` if the price of a used model is unknown.
 fn cost(models: &Models, asks: Takes, embeds: Takes) -> Option<(f64, f64)> {
     let mut sum = None;
     for (model, takes) in [(&models.judge, asks), (&models.embedder, embeds)] {

@@ -1,6 +1,6 @@
-//! Rows of the runs of the open folder as a data file, made where the page's results are: another
-//! one is made where what they say has changed, and none is ever written over, because results may
-//! have been made of it.
+//! Writes the rows of runs in the open folder as a data file, in the results folder of the page. If
+//! their content changed, a new file is written; no file is overwritten, because results may have
+//! been made from it.
 use super::super::App;
 use super::super::data_files::LARGEST;
 use super::super::evaluation_file::{Choice, EvaluatorRows};
@@ -11,14 +11,14 @@ use touchstone_api::RowsMade;
 use touchstone_runner::disk::read;
 use touchstone_runner::publish::add;
 
-/// What the files are called.
+/// Base name of the files.
 const NAME: &str = "runs";
-/// Files that are tried before giving up.
+/// Maximum number of file names tried.
 const TRIES: usize = 1_000;
 
 impl App {
-    /// Writes the rows of the runs that pass a filter as a data file, as `messages --folder` does.
-    /// What is there already stays as it is.
+    /// Writes the rows of the runs that match a filter as a data file, like `messages --folder`.
+    /// Existing files are not changed.
     pub fn make_rows(&self, filter: &str) -> Result<RowsMade, AppError> {
         let open = self.opened()?;
         let (EvaluatorRows { lines, notes }, misread) = self.rows_up_to(
@@ -44,7 +44,7 @@ impl App {
     }
 }
 
-/// The first of the names that holds just this, or nothing yet.
+/// Writes the first free file name, or returns the one that already has this content.
 fn written(dir: &Path, text: &[u8]) -> Result<String, AppError> {
     for turn in 1..=TRIES {
         let number = if turn == 1 { String::new() } else { format!("-{turn}") };

@@ -1,5 +1,5 @@
-//! What was asked for is kept beside the replies until the results are there, so that it can be
-//! gone on with after the program ended.
+//! Stores the request of an evaluation beside its replies until the results are complete, so that
+//! it can be resumed after the program ended.
 use super::super::{App, OpenFolder};
 use super::{Asked, FOLDER, disk};
 use crate::error::AppError;
@@ -10,14 +10,13 @@ use touchstone_clock as clock;
 use touchstone_runner::evaluations;
 
 impl App {
-    /// What was begun in the open folder from the page and has no whole results, newest first; not
-    /// what is under way.
+    /// Returns evaluations started from the page in the open folder that have no complete results,
+    /// newest first, without running ones.
     pub fn unfinished_evaluations(&self) -> Result<Vec<EvaluateUnfinished>, AppError> {
         let open = self.opened()?;
         let under_way = self.evaluations_under_way(&open);
         let kept = evaluations::unfinished(&open.flow.roots.output_dir, FOLDER).map_err(disk)?;
-        // One of another version, or of somebody else's making, is nothing that could be gone on
-        // with.
+        // Requests of another version or of another program cannot be resumed.
         let known = kept.iter().filter_map(|text| serde_json::from_slice(text).ok());
         let mut left: Vec<EvaluateUnfinished> =
             known.filter(|one: &EvaluateUnfinished| !under_way.contains(&one.out)).collect();
@@ -25,14 +24,14 @@ impl App {
         Ok(left)
     }
 
-    /// The files of results, as they are shown, of what goes on in a folder.
+    /// Returns the displayed results files of running evaluations in a folder.
     fn evaluations_under_way(&self, open: &Arc<OpenFolder>) -> Vec<String> {
         self.inner.evaluations.all().iter().filter_map(|work| work.under_way(open)).collect()
     }
 }
 
-/// What is kept of a request of the page; of the command line nothing is. That something is bought
-/// again or replaced is said anew by whoever goes on.
+/// Serializes a request of the page for resuming; `None` for requests of the command line. `again`
+/// and `replace` are reset, because the user has to confirm them again on resuming.
 pub(super) fn to_keep(
     asked: &Asked,
     request: &EvaluateRequest,

@@ -1,5 +1,5 @@
-//! Who is asked about rows: the target, the model that judges, programs in the sandbox. What was
-//! paid for is kept before it is used.
+//! Requests of an evaluation: to the target, the judge model, and programs in the sandbox. Every
+//! paid reply is stored before it is used.
 use super::{Asking, Job, Work};
 use crate::app::begun::caught;
 use crate::app::judgings::{asked_model, turns};
@@ -20,7 +20,7 @@ use touchstone_scoring::azure::{self, Table};
 use touchstone_scoring::judges::Question;
 
 impl Work {
-    /// What the target says of each row, when there is one.
+    /// Calls the target for each row; `None` without a target.
     pub(super) async fn ask_target(
         self: &Arc<Self>,
         table: &Arc<Table>,
@@ -62,7 +62,8 @@ impl Work {
         Some(said)
     }
 
-    /// The same of one row; what it said before stays said. None when it was stopped.
+    /// Calls the target for one row, unless its output is stored. `None` if the evaluation was
+    /// stopped.
     async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<Said> {
         let Job { target, redactor, wish, .. } = &self.job;
         let journal = self.journal();
@@ -74,15 +75,15 @@ impl Work {
         let begun = clock::now_ms();
         let answer = match target::ask(target, asked.as_bytes(), &self.course.stops.hard).await {
             Ok(answer) => sheet::said(&answer).and_then(|value| {
-                // A target has the person's environment, which may hold more keys than are known
-                // here.
+                // The target runs with the environment of the user, which may hold keys unknown to
+                // this program.
                 let value = redactor.clean_value(value);
                 Ok((sheet::columns(wish, value.clone())?, value))
             }),
             Err(NoAnswer::Failed(why)) => return Some(Err(why)),
             Err(NoAnswer::Stopped) => return None,
         };
-        // Only what can be used is kept: everything else is asked again.
+        // Only usable outputs are stored; others are requested again.
         if let (Some(journal), Ok((_, value))) = (&journal, &answer) {
             let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
             let ran =
@@ -94,7 +95,8 @@ impl Work {
         Some(answer.map(|(columns, _)| columns))
     }
 
-    /// Asks the model, unless its reply is there already: what it says, and whether that was there.
+    /// Sends a question to the judge model, unless the reply is stored. Returns the reply and
+    /// whether it was stored.
     pub(super) async fn ask(
         &self,
         question: &Question,
@@ -113,7 +115,7 @@ impl Work {
         Ok((text, paid.journaled))
     }
 
-    /// Has the reply to a question count no more, so that it is asked once more.
+    /// Marks the stored reply to a question as forgotten, so that it is requested again.
     pub(super) fn forget(&self, question: &Question, mark: &str) -> Result<(), String> {
         let (journal, model) = (self.journal(), self.judge());
         let Some((journal, model)) = journal.zip(model) else { return Ok(()) };
@@ -126,7 +128,7 @@ impl Work {
         journal.note(Record::Forgotten { hash }).map_err(|why| why.to_string())
     }
 
-    /// Has texts turned into vectors, unless these are there already.
+    /// Requests the embeddings of texts, unless they are stored.
     pub(super) async fn embed(
         &self,
         texts: &[String; 2],
@@ -152,9 +154,9 @@ impl Work {
         Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
     }
 
-    /// Reads the programs of a person in the sandbox. What stands outside of their functions runs
-    /// then and may have no end: it is under the limits of a program, and any way to stop ends it
-    /// at once, because nothing was paid for yet.
+    /// Loads the programs of the user in the sandbox. Code outside of functions runs at this point
+    /// and may loop: it is subject to the limits of a program, and any stop request ends it at
+    /// once, because nothing has been paid for yet.
     pub(super) async fn read_programs(&self) -> Result<(), String> {
         let Some(tool) = &self.programs else { return Ok(()) };
         for (name, source) in self.job.wish.programs() {
@@ -175,7 +177,7 @@ impl Work {
         Ok(())
     }
 
-    /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
+    /// Runs a program of the user in the sandbox. Returns its grade, or the reason why it has none.
     pub(super) async fn grade(
         &self,
         name: &str,

@@ -1,6 +1,6 @@
-//! One evaluator on one row: its rounds, and in each of them one question after the other until
-//! there is a result. What could not be read before is asked once more where that is wished; whom
-//! it is asked is in `asking`.
+//! Runs one evaluator on one row: its rounds, each a sequence of questions until there is a result.
+//! Unreadable replies are requested again if that was requested. The requests themselves are in
+//! `asking`.
 use super::Work;
 use crate::evaluating::rounds::Round;
 use crate::evaluating::sheet::Sheet;
@@ -11,7 +11,7 @@ use touchstone_runner::drive::Unheard;
 use touchstone_scoring::azure::{Evaluation, Inputs, Next};
 use touchstone_scoring::judges::Question;
 
-/// Which round that is: the row, the evaluator, and its number from 0.
+/// Identifies a round: row, evaluator, and round number from 0.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     sheet: &'a Sheet,
@@ -20,18 +20,18 @@ struct Place<'a> {
     number: u32,
 }
 
-/// A round, and how it was come by.
+/// A round and the requests it took.
 #[derive(Default)]
 struct Sat {
     replies: Vec<String>,
-    /// Something was paid for now.
+    /// True if a request was paid for in this process.
     bought: bool,
-    /// The latest question, in each form in which it was asked.
+    /// The latest question, in each form in which it was sent.
     last: Vec<Question>,
 }
 
 impl Work {
-    /// One evaluator on one row, in all its rounds; none when it was stopped.
+    /// Runs all rounds of one evaluator on one row; `None` if the evaluation was stopped.
     pub(super) async fn unit(&self, sheet: &Sheet, row: usize, at: usize) -> Option<Vec<Round>> {
         let wish = &self.job.wish;
         let inputs = match sheet.inputs(wish, at, row) {
@@ -44,7 +44,7 @@ impl Work {
                 return None;
             }
             let round = self.round(&inputs, Place { sheet, row, at, number }).await?;
-            // All others would be paid for in vain.
+            // Further rounds would be paid for in vain.
             let is_open = round.is_open();
             rounds.push(round);
             if is_open {
@@ -54,7 +54,7 @@ impl Work {
         Some(rounds)
     }
 
-    /// One round; what was not read when it was paid for is asked once more where that is wished.
+    /// Runs one round. An unreadable stored reply is requested once more if that was requested.
     async fn round(&self, inputs: &Inputs, place: Place<'_>) -> Option<Round> {
         let (round, sat) = self.sit(inputs, place).await?;
         if self.job.again != EvaluateAgain::Unread || sat.bought || !round.is_unread() {
@@ -77,7 +77,7 @@ impl Work {
         let mut evaluation = Evaluation::new(evaluator, inputs, &wish.quirks);
         let mut sat = Sat::default();
         loop {
-            // Long texts take long to be measured, and others are waiting for the thread.
+            // Measuring long texts takes long and would block other tasks on this thread.
             let heard = match tokio::task::block_in_place(|| evaluation.next()) {
                 Next::Done(result) => {
                     let replies = std::mem::take(&mut sat.replies);

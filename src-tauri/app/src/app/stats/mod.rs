@@ -1,4 +1,4 @@
-//! Statistics, for whoever asks. Counts nothing: that is `scoring::standing`.
+//! Queries for statistics. Counts nothing itself: that is `scoring::standing`.
 mod filled;
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,8 @@ use touchstone_scoring::standing::{Column, Counted, Standing};
 use touchstone_store::query::ScoredRun;
 
 impl App {
-    /// What runs come to: each system with each model, and all of them against a baseline.
+    /// Returns the statistics of runs: each system with each model, and comparisons with a
+    /// baseline.
     pub fn stats(&self, request: &StatsRequest) -> Result<Stats, AppError> {
         let open = self.opened()?;
         let scorer = request.scorer.as_deref();
@@ -24,8 +25,8 @@ impl App {
     }
 }
 
-/// What these runs come to. A baseline that is not among them is an error, for comparing with
-/// another one would mislead.
+/// Returns the statistics of these runs. A baseline that is not among them is an error, because a
+/// comparison with another one would mislead.
 fn of(runs: &[ScoredRun], baseline: Option<&str>) -> Result<Stats, AppError> {
     let counted: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
     let baseline = baseline.map(|name| named(&counted, name)).transpose()?;
@@ -42,7 +43,7 @@ fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
     })
 }
 
-/// Refuses a baseline that none of these is.
+/// Fails if the baseline is not among the known ones.
 pub(super) fn known_baseline(
     known: impl Iterator<Item = String>,
     name: &str,

@@ -1,4 +1,4 @@
-//! What `App::stats` makes of runs.
+//! Tests of the statistics of runs.
 use super::of;
 use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, Stats};
 use touchstone_store::query::ScoredRun;
@@ -146,7 +146,7 @@ fn the_baseline_is_named_as_it_is_shown_and_must_be_there() {
     assert_eq!(of(&[], None).unwrap().baseline, None);
 }
 
-/// Nothing that is not known is written as a number, and no number that JSON does not have.
+/// Unknown values are null, and there are no numbers that JSON cannot represent.
 #[test]
 fn what_is_not_known_is_null() {
     let json =

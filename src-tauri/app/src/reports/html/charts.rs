@@ -1,21 +1,21 @@
-//! **Pure.** Charts of a report as SVG, with a text for those who do not see them. Colours are
-//! classes of the style sheet.
+//! **Pure.** Charts of a report as SVG with text alternatives. Colours are classes of the style
+//! sheet.
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
 use crate::reports::words::{self, Tone};
 use crate::visible::one_line;
 use maud::{Markup, html};
 
-/// Room for names left of a chart, and of the marks.
+/// Width of the name column (`NAMES`) and of the plot area (`MARKS`), and height of a line.
 const NAMES: f64 = 260.0;
 const MARKS: f64 = 460.0;
 const LINE: f64 = 26.0;
-/// Names are cut to what fits into their room.
+/// Maximum characters of a name, which fit into the name column.
 const NAME_CHARS: usize = 38;
-/// A heat map with more lines than this is not looked at but scrolled past: variations are taken
-/// together then, and tasks left to the table.
+/// Maximum number of lines of a heat map. Above it the variations of a task are merged; if that is
+/// not enough, only the table is shown.
 const MAX_LINES: usize = 400;
 
-/// Score with interval, one line for each group.
+/// Draws the mean score with interval, one line per group.
 pub(super) fn scores(groups: &[Group]) -> Markup {
     let scored: Vec<(&Group, Estimate)> =
         groups.iter().filter_map(|group| Some((group, group.score?))).collect();
@@ -43,7 +43,7 @@ pub(super) fn scores(groups: &[Group]) -> Markup {
     }
 }
 
-/// Mean cost of a run against mean score. Nothing when fewer than two groups say what they cost.
+/// Draws mean cost per run against mean score. `None` if fewer than two groups have both.
 pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
     let known: Vec<(&Group, f64, f64)> = groups
         .iter()
@@ -79,7 +79,7 @@ pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
     })
 }
 
-/// Round steps of an axis of dollars, and its end.
+/// Returns the round step of a cost axis, and its end.
 fn steps(most: f64) -> (f64, f64) {
     let rough = most / 4.0;
     let power = 10_f64.powf(rough.log10().floor());
@@ -91,7 +91,7 @@ fn steps(most: f64) -> (f64, f64) {
     (step, step * (most / step).ceil())
 }
 
-/// Dollars of an axis, with as many places as its steps need.
+/// Formats an axis label in dollars, with as many decimals as the step needs.
 fn plainly(dollars: f64, step: f64) -> String {
     let mut places = 0;
     while places < 9
@@ -103,7 +103,7 @@ fn plainly(dollars: f64, step: f64) -> String {
     format!("${dollars:.0$}", usize::try_from(places).unwrap_or(0))
 }
 
-/// Heights at which labels do not stand on each other, near those that are wanted.
+/// Moves labels down so that they do not overlap, starting from the wanted heights.
 fn apart(wanted: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..wanted.len()).collect();
     order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
@@ -116,8 +116,8 @@ fn apart(wanted: &[f64]) -> Vec<f64> {
     placed
 }
 
-/// Score of each variation in each group, as colours, and whether the variations of a task are one
-/// line. Nothing when there is nothing to compare, or too much to be looked at.
+/// Draws the score of each variation in each group as colours; the flag is true if the variations
+/// of a task were merged. `None` if there is nothing to compare or there are too many lines.
 pub(super) fn heat(groups: &[Group], tasks: &[TaskLine]) -> Option<(Markup, bool)> {
     let by_task = folded(tasks);
     let tasks = by_task.as_deref().unwrap_or(tasks);
@@ -127,12 +127,12 @@ pub(super) fn heat(groups: &[Group], tasks: &[TaskLine]) -> Option<(Markup, bool
     Some((drawn(groups, tasks), by_task.is_some()))
 }
 
-/// Whether there are too many tasks to be drawn, even with their variations together.
+/// Returns true if there are too many tasks to draw, even with merged variations.
 pub(super) fn is_too_long(tasks: &[TaskLine]) -> bool {
     folded(tasks).is_some_and(|tasks| tasks.len() > MAX_LINES)
 }
 
-/// One line for each task, when there are too many; each run counts the same.
+/// Merges the variations of each task if there are too many lines. Each run counts equally.
 fn folded(tasks: &[TaskLine]) -> Option<Vec<TaskLine>> {
     if tasks.len() <= MAX_LINES {
         return None;
@@ -197,12 +197,13 @@ fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
     }
 }
 
-/// The name of a task with its variation.
+/// Returns the name of a task with its variation.
 pub(super) fn name(task: &TaskLine) -> String {
     words::named(&task.task, task.variation.as_deref())
 }
 
-/// As in the table: right, partly right, and two shades of wrong.
+/// Returns the colour class, by the tones of the table: right, partly right, and two shades of
+/// wrong.
 fn shade(cell: &Cell) -> &'static str {
     match (Tone::of(cell), cell.score) {
         (Some(Tone::Right), _) => "h3",
@@ -213,7 +214,7 @@ fn shade(cell: &Cell) -> &'static str {
     }
 }
 
-/// What stands in a cell: its score, or why there is none.
+/// Returns the text of a cell: its score, or the reason why there is none.
 fn told(cell: &Cell) -> String {
     match cell.score {
         Some(_) => words::score(cell.score),
@@ -223,8 +224,7 @@ fn told(cell: &Cell) -> String {
     }
 }
 
-/// The end of a name says more than its beginning: that is where systems, models and variations
-/// differ.
+/// Shortens a name at its beginning: systems, models and variations differ at the end.
 fn short(name: &str) -> String {
     let name = one_line(name);
     let chars = name.chars().count();

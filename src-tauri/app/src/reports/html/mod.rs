@@ -1,6 +1,6 @@
-//! **Pure.** A report as one HTML page: opens anywhere without the network, needs no script, reads
-//! light and dark, prints. Everything that comes from files is escaped by the template; nothing is
-//! ever put in as it is but our own style sheet.
+//! **Pure.** Formats a report as one HTML page: works without the network and without scripts,
+//! supports light and dark themes, and prints. For security everything that comes from files is
+//! escaped by the template; the only raw insertion is the built-in style sheet.
 mod charts;
 mod tables;
 
@@ -9,12 +9,13 @@ use super::words;
 use crate::visible::one_line;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// The style sheet. The window allows it by its hash where it shows a preview.
+/// The style sheet. The application window allows it by its hash where it shows a preview.
 const STYLE: &str = include_str!("style.css");
-/// Its SHA-256 in base64, as content security policies want it; a test compares it.
+/// SHA-256 of the style sheet in base64, in the form of content security policies; a test compares
+/// it.
 const STYLE_HASH: &str = "sha256-hPwYeZaepD62IFiB5vc5s7+fdIAvd6qqI51LZHjzKCk=";
 
-/// Writes the page.
+/// Formats the page. Themes other than `light` and `dark` are ignored.
 pub(super) fn write(page: &Page, theme: Option<&str>) -> String {
     let theme = theme.filter(|theme| ["light", "dark"].contains(theme));
     html! {

@@ -1,4 +1,4 @@
-//! **Pure.** The tables of a report in HTML.
+//! **Pure.** Tables of a report in HTML.
 use super::charts;
 use crate::reports::notes;
 use crate::reports::page::{Cell, Estimate, Group, Page, Pair, Repeats, RunLine, Table, TaskLine};
@@ -6,7 +6,7 @@ use crate::reports::words::{self, NONE, Tone};
 use crate::visible::one_line;
 use maud::{Markup, html};
 
-/// Lines of a list that are in sight; the rest is folded.
+/// Number of list lines visible at first; the rest is folded.
 const IN_SIGHT: usize = 40;
 
 pub(super) fn groups(groups: &[Group]) -> Markup {
@@ -46,19 +46,20 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
     }
 }
 
-/// A value with its interval below it.
+/// Renders a value with its interval below it.
 fn ranged(estimate: Option<Estimate>) -> Markup {
     let value = words::score(estimate.map(|it| it.value));
     let range = estimate.and_then(|it| Some((it.low?, it.high?)));
     html! { (value) @if let Some((low, high)) = range { span.below { (words::range(low, high)) } } }
 }
 
-/// A table with what is said of it above, which stays in sight when the table is pushed sideways.
+/// Renders a table with its caption above. The caption stays visible when the table scrolls
+/// sideways.
 fn framed(caption: &str, table: &Markup) -> Markup {
     html! { p.caption { (caption) } div.scroll tabindex="0" { table aria-label=(caption) { (table) } } }
 }
 
-/// Words in rows and columns; the first of each row is its name.
+/// Renders a table of texts; the first cell of each row is its header.
 pub(super) fn of_words(table: &Table) -> Markup {
     html! {
         (framed(&one_line(&table.caption), &html! {
@@ -195,7 +196,7 @@ pub(super) fn runs(runs: &[RunLine]) -> Markup {
     }
 }
 
-/// A name that may go on in the next line where its parts end.
+/// Renders a name that may wrap after `/` and `_`.
 fn breakable(name: &str) -> Markup {
     let name = one_line(name);
     html! { @for part in name.split_inclusive(['/', '_']) { (part) wbr; } }
