@@ -5,19 +5,6 @@ use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
-use touchstone_store::catalog::Catalogs;
-use touchstone_store::conduct::{Change, LOST};
-use touchstone_store::flow::Flow;
-use touchstone_store::home::make_temporary;
-use touchstone_store::index::IndexError;
-use touchstone_store::limits::Limits;
-use touchstone_store::query::Lists;
-use touchstone_api::{
-    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status,
-    WatchMeans, Watching,
-};
-use touchstone_runner::http::keys::Keys;
-use touchstone_runner::setup::Setup;
 use bulletin::Bulletin;
 use data_files::Handed;
 use evaluations::Evaluations;
@@ -26,6 +13,19 @@ use launches::Launches;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
+use touchstone_api::{
+    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status,
+    WatchMeans, Watching,
+};
+use touchstone_runner::http::keys::Keys;
+use touchstone_runner::setup::Setup;
+use touchstone_store::catalog::Catalogs;
+use touchstone_store::conduct::{Change, LOST};
+use touchstone_store::flow::Flow;
+use touchstone_store::home::make_temporary;
+use touchstone_store::index::IndexError;
+use touchstone_store::limits::Limits;
+use touchstone_store::query::Lists;
 
 pub mod answers;
 mod begun;

@@ -1,7 +1,6 @@
 //! The user's copy of the sample data in the state directory, which keeps runs and changes out of
 //! the installed folder. Owns the copy and the files in it that came from the sample; all other
 //! files there belong to the user and are never touched.
-use touchstone_store::home::{create_private, make_private};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use rustix::fs::OFlags;
@@ -10,6 +9,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use touchstone_store::home::{create_private, make_private};
 
 /// Entries of the sample that are copied; the program that generates the sample is not.
 const COPIED: [&str; 5] = ["touchstone.yaml", "README.md", "tasks", "data", "results"];

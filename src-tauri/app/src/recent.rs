@@ -1,13 +1,13 @@
 //! List of recently opened folders, in a small file in the state directory. Owns that file only.
-use touchstone_clock as clock;
-use touchstone_store::home::make_private;
-use touchstone_api::RecentFolder;
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use touchstone_api::RecentFolder;
+use touchstone_clock as clock;
+use touchstone_store::home::make_private;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Maximum number of remembered folders.

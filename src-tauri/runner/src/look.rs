@@ -7,7 +7,7 @@ use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::names;
 
 /// Maximum bytes of a transcript that can be resumed.
-pub(crate) const MOST_BYTES: u64 = 256 << 20;
+pub const MOST_BYTES: u64 = 256 << 20;
 
 /// Bytes at the beginning of a file that suffice to detect its kind.
 const HEAD: usize = 64 << 10;

@@ -60,7 +60,7 @@ impl Secrets {
 }
 
 /// Collects the names in `${NAME}`.
-pub(crate) fn places(settings: &Value, names: &mut BTreeSet<String>) {
+pub fn places(settings: &Value, names: &mut BTreeSet<String>) {
     names.extend(named(settings.text().unwrap_or_default()).map(str::to_owned));
     settings.items().iter().for_each(|item| places(item, names));
     settings.entries().iter().for_each(|(_, value)| places(value, names));

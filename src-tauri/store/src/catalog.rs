@@ -1,9 +1,9 @@
 //! **Pure.** Searchable list of all tasks, built once per set of suites and queried often. Each
 //! search word is looked up in one text per task; ten thousand tasks take a few milliseconds.
 use super::suites::{Task, Tasks};
-use touchstone_api::{FacetValue, TaskPage, TaskRequest, TaskRow};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use touchstone_api::{FacetValue, TaskPage, TaskRequest, TaskRow};
 use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::suite::Prompts;
 
@@ -18,13 +18,13 @@ const VALUES: usize = 200;
 
 /// Cache of the newest catalog.
 #[derive(Debug, Default)]
-pub(crate) struct Catalogs {
+pub struct Catalogs {
     newest: Mutex<Option<Arc<Catalog>>>,
 }
 
 impl Catalogs {
     /// Returns the catalog of these tasks. Rebuilds it only when the tasks changed.
-    pub(crate) fn of(&self, tasks: &Arc<Tasks>) -> Arc<Catalog> {
+    pub fn of(&self, tasks: &Arc<Tasks>) -> Arc<Catalog> {
         let mut newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
         match newest.as_ref() {
             Some(known) if Arc::ptr_eq(&known.tasks, tasks) => Arc::clone(known),
@@ -35,7 +35,7 @@ impl Catalogs {
 
 /// All tasks, in listing order.
 #[derive(Debug)]
-pub(crate) struct Catalog {
+pub struct Catalog {
     tasks: Arc<Tasks>,
     entries: Vec<Entry>,
 }
@@ -55,7 +55,7 @@ impl Catalog {
     }
 
     /// Returns the page of tasks that match the request.
-    pub(crate) fn list(&self, request: &TaskRequest) -> TaskPage {
+    pub fn list(&self, request: &TaskRequest) -> TaskPage {
         let words = request.words.to_lowercase();
         let words: Vec<&str> = words.split_whitespace().collect();
         let finders: Vec<memchr::memmem::Finder<'_>> =
@@ -99,7 +99,7 @@ impl Catalog {
 }
 
 /// Builds the row of a task, with all its categories.
-pub(crate) fn row(task: &Task) -> TaskRow {
+pub fn row(task: &Task) -> TaskRow {
     let suite = &task.suite;
     let (set, categories, apis, ambiguous) = match &suite.query {
         Some(query) => {
@@ -155,7 +155,7 @@ fn shortened(mut row: TaskRow) -> TaskRow {
 }
 
 /// Prompts with the system they are for; tool calling first.
-pub(crate) fn prompts(prompts: &Prompts) -> impl Iterator<Item = (&'static str, &str)> {
+pub fn prompts(prompts: &Prompts) -> impl Iterator<Item = (&'static str, &str)> {
     [
         ("tool_calling", &prompts.tool_calling),
         ("tool_calling_python", &prompts.tool_calling_python),

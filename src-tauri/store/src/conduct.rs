@@ -18,12 +18,12 @@ use super::tally::Tally;
 use super::watch::Watch;
 use super::watching::{Identity, RootState};
 use super::{chores, load};
-use touchstone_clock as clock;
-use touchstone_api::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use touchstone_api::{Phase, WatchMeans, Watching};
+use touchstone_clock as clock;
 
 /// Delays before a new directory is listed again, for files that were created before it was
 /// watched.
@@ -32,7 +32,7 @@ const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)
 /// folder above them was renamed.
 const GLANCE: Duration = Duration::from_secs(1);
 /// Hint shown when roots have disappeared.
-pub(crate) const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
+pub const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
                     it is looked for every second.";
 /// Delay after the index could not be written.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);

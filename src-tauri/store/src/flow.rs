@@ -9,12 +9,12 @@ use super::live::{Live, Standing};
 use super::roots::{FileId, Roots};
 use super::scoring::write::Kept;
 use super::suites::{Shelf, Shelving};
-use touchstone_api::Phase;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use touchstone_api::Phase;
 
 /// Maximum time that the file watcher waits for the first listing.
 const LISTING: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ pub struct Flow {
 
 impl Flow {
     /// Opens the index and starts the threads.
-    pub(crate) fn start(
+    pub fn start(
         roots: Roots,
         cache_dir: &Path,
         limits: Limits,
@@ -100,7 +100,7 @@ impl Flow {
     }
 
     /// Requests a look at a file that was just written, without waiting for the file watcher.
-    pub(crate) fn look_at(&self, file: &FileId) {
+    pub fn look_at(&self, file: &FileId) {
         if let Some(path) = self.roots.path(file) {
             self.inbox.add(|hints: &mut Hints| {
                 hints.touched.insert(path);
@@ -109,12 +109,12 @@ impl Flow {
     }
 
     /// Passes on the current model identities, against which judgements are compared.
-    pub(crate) fn know_models(&self, marks: Marks) {
+    pub fn know_models(&self, marks: Marks) {
         self.inbox.add(|hints: &mut Hints| hints.marks = Some(Arc::new(marks)));
     }
 
     /// Stores the results of scorer programs. Returns false when that fails or times out.
-    pub(crate) fn keep_scores(&self, kept: Vec<Kept>, timeout: Duration) -> bool {
+    pub fn keep_scores(&self, kept: Vec<Kept>, timeout: Duration) -> bool {
         let (tell, told) = channel();
         self.inbox.add(|hints: &mut Hints| hints.kept.push((kept, tell)));
         told.recv_timeout(timeout).unwrap_or(false)
@@ -143,8 +143,8 @@ impl Drop for Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_api::WatchMeans;
     use fs_err as fs;
+    use touchstone_api::WatchMeans;
 
     const DEADLINE: Duration = Duration::from_secs(20);
     const RUN: &str = "conversation:\n- user_message: Hello\n";

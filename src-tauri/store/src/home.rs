@@ -211,13 +211,13 @@ impl Drop for Home {
 }
 
 /// Creates a folder with mode 0700, including missing parents. Existing folders stay unchanged.
-pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
+pub fn make_private(dir: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
 /// Creates a new folder in the system's temporary directory. Never reuses an existing one, which
 /// another user could have prepared.
-pub(crate) fn make_temporary() -> io::Result<PathBuf> {
+pub fn make_temporary() -> io::Result<PathBuf> {
     let (temporary, process) = (std::env::temp_dir(), std::process::id());
     for turn in 0..1_000 {
         let dir = temporary.join(format!("touchstone-{process}-{turn}"));
@@ -230,7 +230,7 @@ pub(crate) fn make_temporary() -> io::Result<PathBuf> {
 }
 
 /// Creates an empty file with mode 0600, replacing any existing file or folder.
-pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
+pub fn create_private(path: &Path) -> io::Result<fs::File> {
     if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
         discard(path)?;
     }
@@ -242,7 +242,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
 
 /// Removes a file or folder of the cache, regardless of its permissions. A missing path is not an
 /// error.
-pub(crate) fn discard(path: &Path) -> io::Result<()> {
+pub fn discard(path: &Path) -> io::Result<()> {
     let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
     if !meta.is_dir() {
         return fs::remove_file(path);
@@ -286,7 +286,7 @@ pub(crate) fn weight(path: &Path, depth: usize) -> u64 {
 
 /// Returns the removable folders of a cache: indexes that were moved aside, and unlocked indexes
 /// whose output directory no longer exists or that were extra folders.
-pub(crate) fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
+pub fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(cache_dir).into_iter().flatten().flatten() {
         let dir = entry.path();

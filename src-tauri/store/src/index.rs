@@ -345,7 +345,7 @@ pub(crate) fn meta(sql: &Connection, key: &str) -> Result<i64, IndexError> {
 }
 
 /// Returns true for errors that a rebuild of the index fixes.
-pub(crate) fn is_damage(error: &IndexError) -> bool {
+pub fn is_damage(error: &IndexError) -> bool {
     use rusqlite::ErrorCode::{
         CannotOpen, DatabaseCorrupt, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure,
         TypeMismatch,

@@ -10,12 +10,12 @@ use super::roots::{FileId, Root, Roots};
 use super::scoring::read::known;
 use super::scoring::write::word;
 use super::suites::Tasks;
-use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::panic::catch_unwind;
+use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
 use touchstone_formats::run::Run;
 use touchstone_formats::{ReadError, ReadErrorKind, offered};
@@ -27,18 +27,18 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Folder of the judgement files, below the output directory.
 pub(super) const FOLDER: &str = ".touchstone/judgements";
 /// Larger files are not read as judgements.
-pub(crate) const MOST: u64 = 64 << 20;
+pub const MOST: u64 = 64 << 20;
 
 /// Identities of the models in the workspace file, by model name.
-pub(crate) type Marks = HashMap<String, String>;
+pub type Marks = HashMap<String, String>;
 
 /// Returns a hash of the judge's inputs. Subjects with equal hashes look the same to the judge.
-pub(crate) fn inputs_mark(judge: &Judge, rules: Rules, subject: &Subject) -> String {
+pub fn inputs_mark(judge: &Judge, rules: Rules, subject: &Subject) -> String {
     format!("{:032x}", xxh3_128(judge.canon(subject, rules).as_bytes()))
 }
 
 /// Returns the judgement file of a run, given the path of the run below the output directory.
-pub(crate) fn file_of_path(run: &str) -> FileId {
+pub fn file_of_path(run: &str) -> FileId {
     FileId::new(Root::Output, format!("{FOLDER}/{}", judgement::file_of(run)))
 }
 
@@ -62,7 +62,7 @@ pub(super) fn keys_of(file: &FileId) -> Vec<String> {
 }
 
 /// Parses a judgement file. A panic of the parser is reported as a damaged file.
-pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
     catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
         let message = "The file could not be read: its content brought the reader to a stop.";
         Err(ReadError::new(ReadErrorKind::Syntax, message))
@@ -121,7 +121,7 @@ pub(super) fn kept(sheet: &Sheet) -> String {
 
 /// Judgement of one judge about a run, as stored in the index.
 #[derive(Deserialize)]
-pub(super) struct Kept<'a> {
+pub struct Kept<'a> {
     #[serde(borrow)]
     pub(super) judge: Cow<'a, str>,
     version: u32,
@@ -185,12 +185,12 @@ pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
 
 /// Returns the judge with this name: a built-in one, or one that the suite of these scorers
 /// defines.
-pub(crate) fn seat(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+pub fn seat(name: &str, scorers: &[Scorer]) -> Option<Seat> {
     judges::named(name).map(Seat::Known).or_else(|| own(name, scorers))
 }
 
 /// Returns the judge with this name that the suite of these scorers defines.
-pub(crate) fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+pub fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
     let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(judge, ..)| judge);
     judges.find(|judge| matches!(judge, Seat::Own(_)) && judge.name == name)
 }
@@ -198,7 +198,7 @@ pub(crate) fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
 /// Passing threshold for a judge with these rules and this model. Taken from a scorer that names
 /// this model or none; for a judge defined by the suite, from the judge itself, because no other
 /// source knows its threshold.
-pub(crate) fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
+pub fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
     let of_it = |scorer: &Scorer| {
         let (known, by, rule) = scorer.judge()?;
         let is_it = known.name == judge && rule == rules && by.is_none_or(|by| by == model);
@@ -407,7 +407,7 @@ fn told(judge: &Judge, score: f64) -> String {
 }
 
 /// Returns the reason why a judgement is outdated, or `None` when it is valid.
-pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
+pub fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
     if version != judge.version() {
         return Some(format!(
             "The words of the judge are others now: version {}, not {version}.",
@@ -419,7 +419,7 @@ pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Opt
 
 /// Returns a message when the model name stood for another model at the time of the judgement.
 /// `None` when it did not, or this is unknown.
-pub(crate) fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
+pub fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
     let now = marks.get(model)?;
     let other = then.is_some_and(|then| then != now);
     other.then(|| {

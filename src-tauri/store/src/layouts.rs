@@ -125,7 +125,7 @@ pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
 }
 
 /// Reads a complete run. `tag` is the tag that holds the answer, if the index recorded one.
-pub(crate) fn whole(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
+pub fn whole(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
     let mut run = as_they_are(files)?;
     if let Some(tag) = tag {
         run.take_tagged(tag);
@@ -152,31 +152,31 @@ fn as_they_are(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
 }
 
 /// Reads one run of a file with many, with its position and content hash.
-pub(crate) fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, Spot), ReadError> {
+pub fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, Spot), ReadError> {
     let many = collection::Collection::open(&file.shown(), bytes)?;
     let at = many.find(member).unwrap_or(usize::MAX);
     Ok((many.run(at)?, Spot { at, content: xxh3_64(many.bytes_of(at)) }))
 }
 
 /// Content hashes of the runs in a file, in file order; empty for other files.
-pub(crate) fn contents(bytes: &[u8]) -> Vec<u64> {
+pub fn contents(bytes: &[u8]) -> Vec<u64> {
     let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
     (0..many.len()).map(|at| xxh3_64(many.bytes_of(at))).collect()
 }
 
 /// Keys of the runs in a file, in file order; empty for other files.
-pub(crate) fn keys(bytes: &[u8]) -> Vec<String> {
+pub fn keys(bytes: &[u8]) -> Vec<String> {
     let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
     (0..many.len()).map(|at| many.key(at).to_owned()).collect()
 }
 
 /// Position of a run within a file of many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Spot {
+pub struct Spot {
     /// Index in the file, from 0.
-    pub(crate) at: usize,
+    pub at: usize,
     /// Hash of its text.
-    pub(crate) content: u64,
+    pub content: u64,
 }
 
 /// Run properties derived from the path.

@@ -3,19 +3,19 @@
 
 mod backlog;
 pub mod blob;
-pub(crate) mod catalog;
+pub mod catalog;
 mod chores;
 mod compact;
 pub mod conduct;
 mod enter;
 pub mod filter;
 pub mod flow;
-pub(crate) mod home;
+pub mod home;
 mod inbox;
 pub mod index;
 mod ingest;
-pub(crate) mod judgements;
-pub(crate) mod layouts;
+pub mod judgements;
+pub mod layouts;
 pub mod limits;
 pub mod live;
 mod load;
@@ -27,31 +27,31 @@ mod pace;
 pub mod query;
 mod reconcile;
 mod record;
-pub(crate) mod reviews;
+pub mod reviews;
 
 mod renewing;
 pub mod roots;
-pub(crate) mod scan;
+pub mod scan;
 pub mod scoring;
 mod seal;
 mod search;
 #[cfg(test)]
 mod shelf;
 pub mod snippet;
-pub(crate) mod stored;
+pub mod stored;
 pub mod suites;
 mod tally;
 mod trust;
 mod watch;
-pub(crate) mod watching;
+pub mod watching;
 mod words;
 
 /// Run id for a file, by its name and, for a file with many runs, the key of the member.
-pub(crate) fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
+pub fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
     reconcile::unit_of(file, false).key_of(member)
 }
 
 /// Run id for a file that holds a single run. Does not depend on the file's existence.
-pub(crate) fn run_id(file: &roots::FileId) -> String {
+pub fn run_id(file: &roots::FileId) -> String {
     reconcile::UnitId { file: file.clone(), group: false }.key()
 }

@@ -1,7 +1,7 @@
 //! Live status of the index, to read or to wait for.
-use touchstone_api::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans, Watching};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use touchstone_api::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans, Watching};
 
 /// Status of the index.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ pub struct Standing {
     /// The first page was served, or a caller waits for the disk to be read.
     pub(crate) stirred: bool,
     /// Number of index rebuilds since the folder was opened.
-    pub(crate) renewals: u64,
+    pub renewals: u64,
 }
 
 /// Durations of the first load, counted from opening the folder.

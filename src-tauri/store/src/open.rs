@@ -141,7 +141,7 @@ fn stamp_of(stat: &Stat) -> Stamp {
 }
 
 /// Describes an I/O error, without the path that fs-err adds.
-pub(crate) fn reason(error: &std::io::Error) -> String {
+pub fn reason(error: &std::io::Error) -> String {
     use std::io::ErrorKind;
     match error.kind() {
         ErrorKind::NotFound => "it is not there".to_owned(),

@@ -15,7 +15,6 @@ use super::open::Stamp;
 use super::reconcile::{Found, UnitId};
 use super::roots::{FileId, Root, Roots};
 use super::scan;
-use touchstone_api::{Problem, ProblemKind, RunRow};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,6 +22,7 @@ use std::panic::catch_unwind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use taken::Taken;
+use touchstone_api::{Problem, ProblemKind, RunRow};
 use touchstone_formats::collection;
 use touchstone_formats::review::{self, Sheet};
 use touchstone_formats::run::Kept;
@@ -33,7 +33,7 @@ use xxhash_rust::xxh3::xxh3_128;
 /// Folder of the reviews, below the output directory.
 const FOLDER: &str = ".touchstone/reviews";
 /// Larger files are not read as reviews.
-pub(crate) const MOST: u64 = 1 << 20;
+pub const MOST: u64 = 1 << 20;
 /// Number of files per transaction. Small, so that other changes on disk do not wait long.
 const BATCH: usize = 100;
 /// Hash substitute for a run without an answer.
@@ -76,7 +76,7 @@ impl Reviews {
 
 /// Hash of an answer. Answers that serialize equally have the same hash, regardless of the file
 /// around them.
-pub(crate) fn answer_mark(answer: Option<&Value>) -> String {
+pub fn answer_mark(answer: Option<&Value>) -> String {
     answer.map_or_else(
         || NO_ANSWER.to_owned(),
         |answer| format!("{:032x}", xxh3_128(json::write(answer, false).as_bytes())),
@@ -92,13 +92,13 @@ fn file_of(unit: &UnitId, member: Option<&str>) -> Option<FileId> {
 }
 
 /// Returns the review file for the name of a run.
-pub(crate) fn file_of_name(run: &str) -> FileId {
+pub fn file_of_name(run: &str) -> FileId {
     FileId::new(Root::Output, format!("{FOLDER}/{}", review::file_of(run)))
 }
 
 /// Base name for files about a run: its path below the output directory, with the member as its own
 /// path part.
-pub(crate) fn name_of(row: &RunRow) -> String {
+pub fn name_of(row: &RunRow) -> String {
     let member = row
         .member
         .as_ref()
@@ -107,7 +107,7 @@ pub(crate) fn name_of(row: &RunRow) -> String {
 }
 
 /// Returns the keys of the runs that a review file may belong to; the first existing one counts.
-pub(crate) fn keys_of(file: &FileId) -> Vec<String> {
+pub fn keys_of(file: &FileId) -> Vec<String> {
     let below = file.path.strip_prefix(FOLDER.as_bytes()).and_then(|path| path.strip_prefix(b"/"));
     let below = below.unwrap_or_default();
     let stem = below.strip_suffix(review::END.as_bytes()).unwrap_or(below);
@@ -120,7 +120,7 @@ pub(crate) fn keys_of(file: &FileId) -> Vec<String> {
 }
 
 /// Returns the problems of review files.
-pub(crate) fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, IndexError> {
+pub fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, IndexError> {
     let mut select = index.prepare_cached(
         "SELECT path, problem FROM reviews WHERE problem IS NOT NULL ORDER BY path",
     )?;
@@ -173,7 +173,7 @@ impl Wrong {
 }
 
 /// Parses a review file. A panic of the parser is reported as a damaged file.
-pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
+pub fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
     catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
         let message = "The file could not be read: its content brought the reader to a stop.";
         Err(ReadError::new(touchstone_formats::ReadErrorKind::Syntax, message))

@@ -79,7 +79,7 @@ pub(crate) fn survey_own(
 
 /// Returns true for names that are never results: hidden files, the application's own files, locks,
 /// and leftovers of editors and downloads.
-pub(crate) fn is_hidden(file: &FileId) -> bool {
+pub fn is_hidden(file: &FileId) -> bool {
     file.path.split(|b| *b == b'/').any(is_hidden_name)
 }
 

@@ -3,10 +3,10 @@
 //! A needle matches exactly its characters, ignoring case. If it starts with an ASCII letter or
 //! digit, it must match at the start of a word. The full-text index can answer the same rule, so
 //! results do not change when that index becomes complete.
-use touchstone_api::SnippetPiece;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
 use std::sync::LazyLock;
+use touchstone_api::SnippetPiece;
 
 /// Maximum length of a needle in bytes. Longer texts are not typed searches.
 pub const MAX_NEEDLE: usize = 1_000;

@@ -3,9 +3,9 @@
 use super::index::{IndexError, Reader};
 use super::query::RunSet;
 use super::reviews::beginning;
-use touchstone_api::{StoredResult, StoredSaid};
 use rusqlite::{Connection, Row, params};
 use std::collections::HashMap;
+use touchstone_api::{StoredResult, StoredSaid};
 use touchstone_formats::run::{Outline, Verdict};
 
 /// Maximum number of evaluators per run.
@@ -14,11 +14,11 @@ const MOST: usize = 500;
 const LONGEST: usize = 300;
 
 /// Imported verdicts by run id.
-pub(crate) type Stored = HashMap<String, Vec<StoredSaid>>;
+pub type Stored = HashMap<String, Vec<StoredSaid>>;
 
 /// Result of an evaluator. A verdict that neither passes nor fails and declares itself not
 /// applicable counts as no result.
-pub(crate) fn result(verdict: &Verdict) -> StoredResult {
+pub fn result(verdict: &Verdict) -> StoredResult {
     match (verdict.is_silent, &verdict.reason, verdict.passed) {
         (true, Some(_), _) => StoredResult::Error,
         (true, None, _) => StoredResult::None,
@@ -30,7 +30,7 @@ pub(crate) fn result(verdict: &Verdict) -> StoredResult {
 }
 
 /// Short form of a verdict.
-pub(crate) fn said(verdict: &Verdict) -> StoredSaid {
+pub fn said(verdict: &Verdict) -> StoredSaid {
     let short = |text: &String| text.chars().take(LONGEST).collect::<String>();
     StoredSaid {
         evaluator: verdict.evaluator.clone(),
@@ -43,7 +43,7 @@ pub(crate) fn said(verdict: &Verdict) -> StoredSaid {
 }
 
 /// Parses a finite number; `None` for other text.
-pub(crate) fn number(score: Option<&str>) -> Option<f64> {
+pub fn number(score: Option<&str>) -> Option<f64> {
     score?.parse::<f64>().ok().filter(|number| number.is_finite())
 }
 

@@ -5,10 +5,10 @@ use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
 use super::scoring::companions::{Companions, beside};
 use super::scoring::yardstick::Yardstick;
-use touchstone_api::{Problem, ProblemKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
+use touchstone_api::{Problem, ProblemKind};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::offered::{self, Offer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
@@ -98,7 +98,7 @@ pub struct Tasks {
     /// ambiguous names.
     queries: HashMap<String, Option<Arc<Task>>>,
     /// Errors of suites without tasks, by the name that the task would have.
-    pub(crate) broken: BTreeMap<String, String>,
+    pub broken: BTreeMap<String, String>,
 }
 
 impl Tasks {
@@ -115,7 +115,7 @@ impl Tasks {
 
     /// Returns all names of a task: its id, then the folder that contains only its suite, set and
     /// id of its query, and its title.
-    pub(crate) fn names_of(&self, task: &suite::Task) -> Vec<String> {
+    pub fn names_of(&self, task: &suite::Task) -> Vec<String> {
         let is_same = |known: &Option<Arc<Task>>| {
             known.as_ref().is_some_and(|known| known.suite.id == task.id)
         };
@@ -723,7 +723,7 @@ fn task_id(file: &FileId) -> String {
 }
 
 /// Problem of an unreadable suite or workspace file; `file` is the display path.
-pub(crate) fn problem(file: String, error: ReadError) -> Problem {
+pub fn problem(file: String, error: ReadError) -> Problem {
     Problem {
         kind: ProblemKind::SuiteError,
         file,

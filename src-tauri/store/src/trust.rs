@@ -1,8 +1,8 @@
 //! **Pure.** Verdicts of people, the automatic scorer, judges and imported evaluators about the
 //! same runs, and the agreement of each pair of raters. The categories are defined in
 //! `scoring::trust`.
-use touchstone_api::{Agreement, Rater, Trust};
 use std::collections::BTreeMap;
+use touchstone_api::{Agreement, Rater, Trust};
 use touchstone_scoring::trust::{Says, Tally};
 
 /// Maximum number of raters.

@@ -4,13 +4,13 @@ use super::conduct::Shared;
 use super::roots::{FileId, Root};
 use super::scan::{self, Survey};
 use super::{load, open};
-use touchstone_api::Watching;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::SystemTime;
+use touchstone_api::Watching;
 
 /// Inode and creation time of a directory. Inode numbers are reused for new directories.
 pub(crate) type Identity = (u64, Option<SystemTime>);
@@ -42,7 +42,7 @@ fn is_mounted(dir: &Path) -> bool {
 }
 
 /// Message for a root that cannot be listed.
-pub(crate) fn lost(dir: &Path, error: &io::Error) -> String {
+pub fn lost(dir: &Path, error: &io::Error) -> String {
     let dir = dir.display();
     match error.kind() {
         ErrorKind::NotFound => {

@@ -1,11 +1,11 @@
 //! Event bus: notifies subscribers of stale data. The first event is delivered at once; following
 //! ones are merged and delivered at most forty times per second.
-use touchstone_clock as clock;
-use touchstone_api::{AppEvent, Stale};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use touchstone_api::{AppEvent, Stale};
+use touchstone_clock as clock;
 
 /// Minimum time between two deliveries.
 const PAUSE: Duration = Duration::from_millis(25);

@@ -1,17 +1,17 @@
 //! Results on query sets of `StableToolBench`, beside published results.
 use super::App;
 use super::reporting::{cut_for_preview, noted};
-use touchstone_clock as clock;
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::page::Table;
 use crate::reports::queries::{self, Given, QueryRun};
 use crate::reports::{result_file, tables};
+use touchstone_api::{Misread, Published, PublishedRequest, Report, ReportRequest};
+use touchstone_clock as clock;
+use touchstone_formats::stabletoolbench::Query;
 use touchstone_store::index::{IndexError, Reader};
 use touchstone_store::query::{Lists, ScoredRun};
 use touchstone_store::suites::Tasks;
-use touchstone_api::{Misread, Published, PublishedRequest, Report, ReportRequest};
-use touchstone_formats::stabletoolbench::Query;
 
 /// Scorer that decides whether an answer solves its query.
 pub(super) const SOPR: &str = "judge:sopr";

@@ -1,9 +1,9 @@
 //! Judge options of suites: model, rounds, and pass threshold. If suites differ, nothing is
 //! guessed.
-use touchstone_store::suites::Tasks;
 use touchstone_api::RunRow;
 use touchstone_scoring::judges::{Rules, Seat};
 use touchstone_scoring::scorers::Scorer;
+use touchstone_store::suites::Tasks;
 
 /// Judge options of one scorer.
 #[derive(Debug, Clone, PartialEq, Default)]

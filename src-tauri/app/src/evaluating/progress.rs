@@ -1,6 +1,6 @@
 //! **Pure.** Progress of an evaluation: finished and failed rows with reasons.
-use touchstone_api::{EvaluateMetric, EvaluateTrouble};
 use std::collections::BTreeMap;
+use touchstone_api::{EvaluateMetric, EvaluateTrouble};
 
 /// Maximum number of failures that are listed.
 const SHOWN: usize = 50;

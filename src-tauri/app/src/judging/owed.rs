@@ -1,8 +1,8 @@
 //! **Pure.** Determines the missing rounds of a judgement, estimates their cost, and records
 //! completed rounds.
-use touchstone_api::RunState;
 use std::collections::HashMap;
 use std::sync::Arc;
+use touchstone_api::RunState;
 use touchstone_formats::judgement::{Judgement, Round, Sheet};
 use touchstone_scoring::judges::{Judge, Next, Rules, Seat, Sitting, Subject};
 

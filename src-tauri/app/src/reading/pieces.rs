@@ -1,7 +1,7 @@
 //! **Pure.** Cuts texts to a budget and into pieces. Every cut is between two characters.
-use touchstone_api::TextPiece;
 use std::borrow::Cow;
 use std::ops::Range;
+use touchstone_api::TextPiece;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 

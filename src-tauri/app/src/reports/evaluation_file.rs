@@ -1,13 +1,13 @@
 //! **Pure.** Converts runs to rows of the file that `evaluate()` of azure-ai-evaluation writes: the
 //! inputs of each run, and the results of its evaluators.
-use touchstone_store::query::ScoredRun;
-use touchstone_api::{Judged, RunState, ScoreStanding};
 use std::collections::HashMap;
+use touchstone_api::{Judged, RunState, ScoreStanding};
 use touchstone_formats::azure::Row;
 use touchstone_formats::collection::{Form, beside_what_was_said, form_of};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::{About, Scale};
+use touchstone_store::query::ScoredRun;
 
 /// Prefix of the ids of built-in evaluators.
 const IDS: &str = "azureai://built-in/evaluators/";

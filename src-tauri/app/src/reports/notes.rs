@@ -1,8 +1,8 @@
 //! **Pure.** Notes for the reader of a report: the number of runs without a score and the reasons,
 //! and reviews that contradict scores.
-use touchstone_store::query::ScoredRun;
-use touchstone_api::{RunState, ScoreStanding, Verdict};
 use std::collections::BTreeMap;
+use touchstone_api::{RunState, ScoreStanding, Verdict};
+use touchstone_store::query::ScoredRun;
 
 /// Maximum number of reasons listed; the rest is summed up, because every unreadable file may have
 /// a reason of its own.

@@ -1,7 +1,7 @@
 //! **Pure.** The content of a report, independent of the format, so that all formats agree. The
 //! numbers come from `scoring`; nothing is counted here.
-use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, StoredSaid, Verdict};
 use serde::Serialize;
+use touchstone_api::{FailureClass, Lineage, RunState, ScoreStanding, StoredSaid, Verdict};
 
 /// A report.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -1,15 +1,15 @@
 //! **Pure.** Results of query sets: sums up runs with the functions of `scoring`, and sets them
 //! beside published results.
-use touchstone_store::query::ScoredRun;
+use std::collections::BTreeMap;
 use touchstone_api::{
     OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QuerySet, QueryShare,
     QuerySummary, RunState, ScoreStanding,
 };
-use std::collections::BTreeMap;
 use touchstone_scoring::stabletoolbench::{
     self as counted, Evaluation, Figure, SETS, Standing, Summary,
 };
 use touchstone_scoring::standing::{Estimate, Passes};
+use touchstone_store::query::ScoredRun;
 
 /// A run of a query.
 #[derive(Debug, Clone, PartialEq)]

@@ -31,7 +31,7 @@ impl ApiKey {
     }
 
     /// Returns the key itself: only for its header, and for redaction.
-    pub(crate) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 

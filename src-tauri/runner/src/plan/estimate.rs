@@ -1,6 +1,6 @@
 //! **Pure.** Estimate of a launch's requests, tokens and cost, from past runs of the same tasks.
-use touchstone_api::Estimate;
 use std::collections::HashMap;
+use touchstone_api::Estimate;
 use touchstone_formats::names::Coordinates;
 
 /// Past run.

@@ -2,9 +2,9 @@
 //! because one grouping per key would take eight passes.
 use crate::filter::{KEYS, Key, typed};
 use crate::index::{IndexError, Reader};
-use touchstone_api::{Facet, FacetValue, Facets};
 use rusqlite::Row;
 use std::collections::HashMap;
+use touchstone_api::{Facet, FacetValue, Facets};
 
 /// Maximum number of values per key; the most frequent are kept.
 const MAX_VALUES: usize = 200;

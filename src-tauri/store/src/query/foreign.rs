@@ -2,32 +2,32 @@
 //! would assign.
 use super::{IndexError, Reader};
 use crate::filter::state_named;
-use touchstone_api::RunState;
 use rusqlite::OptionalExtension as _;
+use touchstone_api::RunState;
 
 /// Run in a read-only layout: a benchmark folder, a raw answer, or one of many runs in a file.
 #[derive(Debug)]
-pub(crate) struct ForeignRun {
+pub struct ForeignRun {
     /// Task as named by the run: an id, or the folder of a suite.
-    pub(crate) task: String,
+    pub task: String,
     /// System; the method in answers of StableToolBench.
-    pub(crate) system: String,
+    pub system: String,
     /// Model.
-    pub(crate) model: String,
+    pub model: String,
     /// Variation, from 0, for layouts that number them.
-    pub(crate) variation: Option<u32>,
+    pub variation: Option<u32>,
     /// Name of the variation, for layouts that name them.
-    pub(crate) variation_name: Option<String>,
+    pub variation_name: Option<String>,
     /// Repeat, from 1.
-    pub(crate) repeat: u32,
+    pub repeat: u32,
     /// Display path.
-    pub(crate) path: String,
+    pub path: String,
     /// State.
-    pub(crate) state: RunState,
+    pub state: RunState,
 }
 
 /// Returns all foreign runs with a task, a system and a model.
-pub(crate) fn foreign_runs(index: &Reader<'_>) -> Result<Vec<ForeignRun>, IndexError> {
+pub fn foreign_runs(index: &Reader<'_>) -> Result<Vec<ForeignRun>, IndexError> {
     const FOREIGN: &str = "SELECT task, system, model, variation, variation_name, repeat, path, state FROM runs \
          WHERE (member IS NOT NULL OR layout IN ('benchmark_folder', 'raw_answer')) AND task IS NOT NULL AND model IS NOT NULL \
          AND system IS NOT NULL ORDER BY path";
@@ -48,7 +48,7 @@ pub(crate) fn foreign_runs(index: &Reader<'_>) -> Result<Vec<ForeignRun>, IndexE
 }
 
 /// Returns the id of the run with this path.
-pub(crate) fn run_at(index: &Reader<'_>, path: &str) -> Result<Option<String>, IndexError> {
+pub fn run_at(index: &Reader<'_>, path: &str) -> Result<Option<String>, IndexError> {
     Ok(index
         .prepare_cached("SELECT key FROM runs WHERE path = ?")?
         .query_row([path], |row| row.get(0))

@@ -17,7 +17,7 @@ mod scored;
 mod tests;
 mod trust;
 
-pub(crate) use foreign::{ForeignRun, foreign_runs, run_at};
+pub use foreign::{ForeignRun, foreign_runs, run_at};
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
@@ -28,15 +28,15 @@ use super::roots::FileId;
 use super::search::{self, Texts};
 use super::stored::{self, Stored};
 use super::suites::Shelf;
-use touchstone_api::{
-    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow,
-    RunsAround, ScoreDetail, Sort, Span,
-};
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use touchstone_api::{
+    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow,
+    RunsAround, ScoreDetail, Sort, Span,
+};
 
 /// Maximum number of runs before and after a run in [`Lists::around`].
 pub const MOST_AROUND: usize = 2_000;
@@ -188,7 +188,7 @@ impl Lists {
     }
 
     /// Returns the imported verdicts about the runs that pass a filter.
-    pub(crate) fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
+    pub fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
         let passing = self.set(index, &Asked::new(Filter::parse(filter).0.for_statistics()))?;
         stored::of(index, &passing)
     }
@@ -308,18 +308,18 @@ impl Lists {
 }
 
 /// Returns the tokens of a filter that could not be parsed.
-pub(crate) fn misread(filter: &str) -> Vec<Misread> {
+pub fn misread(filter: &str) -> Vec<Misread> {
     Filter::parse(filter).1
 }
 
 /// Returns the runs that pass a filter; empty when it is invalid.
-pub(crate) fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+pub fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0))
 }
 
 /// Like [`runs_that_pass`], without forks and continued runs unless the filter uses the key
 /// `forked`.
-pub(crate) fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+pub fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0.for_statistics()))
 }
 
@@ -358,12 +358,12 @@ fn row_of(index: &Reader<'_>, id: i64) -> Result<RunRow, IndexError> {
 }
 
 /// Reads the row of a run by its public id.
-pub(crate) fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>, IndexError> {
+pub fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>, IndexError> {
     Ok(index.prepare_cached(row::BY_KEY)?.query_row([key], row::read_row).optional()?)
 }
 
 /// Reads the rows of all runs of a task by one system with one model.
-pub(crate) fn rows_of(
+pub fn rows_of(
     index: &Reader<'_>,
     task: &str,
     system: &str,
@@ -375,7 +375,7 @@ pub(crate) fn rows_of(
 }
 
 /// Returns the paths of forks whose files are named like repeats.
-pub(crate) fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, IndexError> {
+pub fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, IndexError> {
     const FORKS: &str =
         "SELECT path FROM runs WHERE forked_from IS NOT NULL AND fork = 0 AND member IS NULL";
     let mut query = index.prepare_cached(FORKS)?;
@@ -383,11 +383,7 @@ pub(crate) fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<Strin
 }
 
 /// Returns the origin of a run and its forks, ordered by path. At most `most` forks are listed.
-pub(crate) fn lineage(
-    index: &Reader<'_>,
-    row: &RunRow,
-    most: usize,
-) -> Result<RunLineage, IndexError> {
+pub fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLineage, IndexError> {
     const ORIGIN: &str = "SELECT key, path FROM runs WHERE path = ? AND member IS NULL";
     const FORKS: &str =
         "SELECT key, path, forked_step FROM runs WHERE forked_from = ? ORDER BY path";
@@ -410,7 +406,7 @@ pub(crate) fn lineage(
 pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
 
 /// Returns the effort of the completed runs of some tasks.
-pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
+pub fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
     const TOOK: &str = "SELECT system, model, turns, tokens, cost FROM runs \
                         WHERE task = ? AND member IS NULL AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
     let mut query = index.prepare_cached(TOOK)?;
@@ -436,11 +432,7 @@ pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Too
 /// Returns true when the file was indexed in its current version and is an answered run. False for
 /// runs that were cut off before they were closed, and for runs without a duration, because these
 /// may be incomplete.
-pub(crate) fn is_answered(
-    index: &Reader<'_>,
-    file: &FileId,
-    stamp: &Stamp,
-) -> Result<bool, IndexError> {
+pub fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
     const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.unit = f.unit WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
                         AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' \
                         AND NOT r.unfinished AND r.seconds IS NOT NULL AND r.lineage IS NULL";

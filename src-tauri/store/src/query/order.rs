@@ -2,8 +2,8 @@
 //! directions, and ties are ordered by path in both directions, so descending order reverses groups
 //! of equal values, not single rows.
 use crate::index::{IndexError, Reader};
-use touchstone_api::{Column, Sort};
 use rusqlite::types::{Value, ValueRef};
+use touchstone_api::{Column, Sort};
 
 /// Statement for a column: the id and the ordering value, answered by one covering index. Paths are
 /// unique.

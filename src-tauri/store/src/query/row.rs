@@ -1,8 +1,8 @@
 //! Reads a row of the index into a row of the list.
 use crate::filter::state_named;
-use touchstone_api::{RunRow, RunState, StoredCount};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
+use touchstone_api::{RunRow, RunState, StoredCount};
 
 /// Columns read by [`read_row`], in order.
 macro_rules! select {

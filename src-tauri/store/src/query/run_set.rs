@@ -2,7 +2,7 @@
 
 /// Set of runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct RunSet {
+pub struct RunSet {
     bits: Vec<u64>,
 }
 
@@ -31,7 +31,7 @@ impl RunSet {
     }
 
     /// Iterates over the ids in ascending order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
+    pub fn iter(&self) -> impl Iterator<Item = i64> {
         let words = (0i64..).zip(self.bits.iter().copied());
         words.flat_map(|(word, bits)| {
             (0..64).filter(move |bit| bits & (1 << bit) != 0).map(move |bit| word * 64 + bit)

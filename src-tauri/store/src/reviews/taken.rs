@@ -6,8 +6,8 @@ use super::super::open::{self, Refused, Stamp};
 use super::super::reconcile::Found;
 use super::super::roots::{FileId, Roots};
 use super::{MOST, Wrong, is_judged, read};
-use touchstone_clock as clock;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use touchstone_clock as clock;
 use touchstone_formats::review::{self, Review};
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -13,22 +13,22 @@ use touchstone_scoring::scorers::{Need, Scorer};
 
 /// Request to a scorer program; shared by all runs with the same answer.
 #[derive(Debug, Clone)]
-pub(crate) struct Awaited {
+pub struct Awaited {
     /// Hash of the request.
-    pub(crate) ask: i64,
+    pub ask: i64,
     /// Scorer with its options.
-    pub(crate) scorer: Scorer,
+    pub scorer: Scorer,
     /// Program file.
-    pub(crate) program: FileId,
+    pub program: FileId,
     /// Expected answer.
-    pub(crate) expected: Arc<Value>,
+    pub expected: Arc<Value>,
     /// Answer as JSON, with numbers as written.
-    pub(crate) answer: String,
+    pub answer: String,
 }
 
 /// Returns up to `most` pending requests of the wanted runs, after the given one. Also returns the
 /// position to continue from, if there may be more.
-pub(crate) fn awaited(
+pub fn awaited(
     index: &Reader<'_>,
     (tasks, roots): (&Tasks, &Roots),
     wanted: &RunSet,

@@ -1,11 +1,11 @@
 //! Files that suites refer to: gold answers, scorer programs, and lists of query ids. Reads each
 //! file once and detects changes.
-use touchstone_clock as clock;
 use crate::look::is_settled;
 use crate::open::{self, Stamp};
 use crate::roots::{FileId, Roots};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use touchstone_clock as clock;
 use touchstone_formats::stabletoolbench::filter::Ids;
 use touchstone_formats::suite::ground_truth;
 use touchstone_formats::value::Value;

@@ -2,8 +2,8 @@
 //! class. A scorer that panics gets a failed score, and the others continue.
 use super::yardstick::{Panel, Yardstick};
 use crate::suites::Tasks;
-use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use touchstone_api::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_formats::answer;
 use touchstone_formats::run::{Kept, Told};
 use touchstone_formats::suite::Task;
@@ -15,12 +15,15 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// Identity of a run, as far as it determines the scoring spec.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Place<'a> {
-    pub(crate) task: Option<&'a str>,
-    pub(crate) variation: Option<u32>,
-    pub(crate) variation_name: Option<&'a str>,
+pub struct Place<'a> {
+    /// Id of the task.
+    pub task: Option<&'a str>,
+    /// Index of the variation, where the run names one.
+    pub variation: Option<u32>,
+    /// Name of the variation, where the run names one.
+    pub variation_name: Option<&'a str>,
     /// True for systems that call tools.
-    pub(crate) calls_tools: bool,
+    pub calls_tools: bool,
 }
 
 /// Data of a run that scorers use.
@@ -48,12 +51,13 @@ pub(crate) struct Measured {
 
 /// Score of one scorer.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Score {
-    pub(crate) says: RunScore,
+pub struct Score {
+    /// The score, in the form that pages show.
+    pub says: RunScore,
     /// Pending request to a program or a judge.
     pub(crate) ask: Option<Ask>,
     /// Failure class of the run according to this scorer.
-    pub(crate) class: Option<FailureClass>,
+    pub class: Option<FailureClass>,
 }
 
 /// Pending request to a program or a judge.
@@ -68,15 +72,16 @@ pub(crate) struct Ask {
 
 /// Scoring spec of a run with its task.
 #[derive(Clone, Copy)]
-pub(crate) struct Against<'a> {
+pub struct Against<'a> {
     pub(crate) task: &'a Task,
-    pub(crate) yardstick: &'a Yardstick,
+    /// Scorers of the task.
+    pub yardstick: &'a Yardstick,
     pub(crate) panel: &'a Panel,
 }
 
 impl<'a> Place<'a> {
     /// Returns the scoring spec of the run. `None` when its task or its variation is unknown.
-    pub(crate) fn against(&self, tasks: &'a Tasks) -> Option<Against<'a>> {
+    pub fn against(&self, tasks: &'a Tasks) -> Option<Against<'a>> {
         let task = tasks.get(self.task?)?;
         let at = task.variation(self.variation, self.variation_name)?;
         let yardstick = task.yardsticks.get(at)?;
@@ -299,7 +304,7 @@ fn needs(
 }
 
 /// Hash of a request to a program: the program, the expected output and the answer.
-pub(crate) fn ask(program: u64, expected: &str, answer: &str) -> i64 {
+pub fn ask(program: u64, expected: &str, answer: &str) -> i64 {
     xxh3_64(format!("{program:x} {} {expected} {answer}", expected.len()).as_bytes()).cast_signed()
 }
 

@@ -6,9 +6,9 @@ use crate::blob::TextBlob;
 use crate::index::{IndexError, Reader};
 use crate::record;
 use crate::suites::Tasks;
-use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde::de::DeserializeOwned;
+use touchstone_api::{FailureClass, RunScore, RunScores, ScoreStanding};
 use touchstone_scoring::scorers::Scorer;
 
 /// Run fields that determine its scores.
@@ -96,7 +96,7 @@ impl Known {
 }
 
 /// Returns all scores of a run. `None` when the run does not exist. Reviews are not included.
-pub(crate) fn scores(
+pub fn scores(
     index: &Reader<'_>,
     tasks: &Tasks,
     key: &str,
@@ -131,7 +131,7 @@ fn score(row: &Row<'_>) -> rusqlite::Result<RunScore> {
 
 /// Scores a run with the given scorers, which its suite need not name. Empty when its task is
 /// unknown. Programs are not run; their stored results are used. `texts` is reused between runs.
-pub(crate) fn measured_by(
+pub fn measured_by(
     index: &Reader<'_>,
     tasks: &Tasks,
     key: &str,

@@ -4,9 +4,9 @@ use super::held::{self, Sought};
 use super::measure::{Ask, Measured, Score};
 use crate::index::IndexError;
 use crate::look::Row;
-use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
+use touchstone_api::{FailureClass, ScoreDetail, ScoreStanding};
 use touchstone_formats::run::Told;
 
 /// Columns of `runs` that hold the score.
@@ -91,15 +91,15 @@ pub(crate) fn fill(sql: &Connection, scores: &mut [Score]) -> Result<(), IndexEr
 
 /// Result of a scorer program. Each run that shares the request applies its own passing threshold.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Kept {
+pub struct Kept {
     /// Hash of the request.
-    pub(crate) ask: i64,
+    pub ask: i64,
     /// Score from 0 to 1; `None` when the program failed.
-    pub(crate) score: Option<f64>,
+    pub score: Option<f64>,
     /// Reason as a sentence.
-    pub(crate) reason: String,
+    pub reason: String,
     /// Additional values.
-    pub(crate) detail: Vec<ScoreDetail>,
+    pub detail: Vec<ScoreDetail>,
 }
 
 impl Kept {

@@ -22,7 +22,7 @@ pub struct Yardstick {
     /// Expected output as JSON that Python can read, for scorer programs.
     pub(crate) expected_text: String,
     /// Tools offered by the query, for tasks of `StableToolBench`.
-    pub(crate) offered: Option<Offered>,
+    pub offered: Option<Offered>,
     named: Panel,
     /// Scorers for runs of benchmark folders, if the suite names none.
     published: Option<Panel>,

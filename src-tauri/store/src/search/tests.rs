@@ -2,8 +2,8 @@
 //! index.
 use crate::query::Lists;
 use crate::shelf::{Book, Shelf, paths, request};
-use touchstone_api::{Column, Snippet, Span};
 use proptest::prelude::*;
+use touchstone_api::{Column, Snippet, Span};
 
 fn book(path: &str, texts: &[&str]) -> Book {
     let items =

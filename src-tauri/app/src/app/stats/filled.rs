@@ -1,16 +1,16 @@
 //! **Pure.** Converts statistics to the types of the API.
-use touchstone_store::query::ScoredRun;
+use std::collections::{BTreeMap, BTreeSet};
 use touchstone_api::{
     FailureClass, Stats, StatsAmount, StatsBetter, StatsCell, StatsClass, StatsComparison,
     StatsDoubt, StatsEffect, StatsEnds, StatsEstimate, StatsGroup, StatsKey, StatsPairedPasses,
     StatsPasses, StatsRow, StatsTries, StatsUnpaired,
 };
-use std::collections::{BTreeMap, BTreeSet};
 use touchstone_scoring::standing::{
     AtK, Cell, DoubtKind, Effect, Group, METHOD, Means, PairedPassing, Pairing, Row, RowKey,
     Standing, Why, sentences,
 };
 use touchstone_scoring::stats::{Amounts, Interval, Tendency};
+use touchstone_store::query::ScoredRun;
 
 pub(super) fn stats(standing: &Standing<'_>, runs: &[ScoredRun]) -> Stats {
     let groups: Vec<StatsGroup> = standing.groups.iter().map(|it| group(it, runs)).collect();

@@ -1,13 +1,13 @@
 //! Pool of idle connections to an SQLite file, which saves opening the file and reading its schema
 //! for each query. Owns the conditions for reuse: the connection behaves like a new one, and the
 //! file is unchanged since it was opened.
-use touchstone_clock as clock;
 use rusqlite::Connection;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use touchstone_clock as clock;
 
 /// Maximum number of idle connections; each keeps pages of the file in memory.
 const MOST: usize = 4;
