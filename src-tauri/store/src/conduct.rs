@@ -268,13 +268,16 @@ impl Conductor {
         Ok(())
     }
 
-    /// Rebuilds the index when its files were removed or replaced.
+    /// Rebuilds the index when its files were removed, replaced or changed by another program.
     fn check_index(&mut self) {
         if Instant::now() < self.next_check {
+            if self.writer.has_committed() {
+                self.writer.is_changed_by_others();
+            }
             return;
         }
         self.next_check = Instant::now() + BETWEEN_CHECKS;
-        if !self.shared.index.is_there() {
+        if self.writer.is_changed_by_others() || !self.shared.index.is_there() {
             self.recover(&IndexError::Gone);
         }
     }

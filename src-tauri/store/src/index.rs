@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// Increased with every change of `schema.sql` or of the stored content. An index of another
@@ -32,8 +32,8 @@ pub enum IndexError {
     /// The file was made by another version, or is not an index.
     #[error("the index was not made by this version")]
     Foreign,
-    /// The files were removed or replaced while open.
-    #[error("the index was removed or replaced while it was open; it is being made anew")]
+    /// The files were removed, replaced or changed by another program while open.
+    #[error("the index was removed, replaced or changed while it was open; it is being made anew")]
     Gone,
 }
 
@@ -91,7 +91,12 @@ pub(crate) struct Writer {
     pub(crate) dir: PathBuf,
     /// True when the index was empty at the start.
     pub(crate) fresh: bool,
+    commits: Arc<AtomicU64>,
+    seen: Option<(u64, Stamps)>,
 }
+
+/// Size and last change of the files that hold the data of the database.
+type Stamps = [Option<(u64, i64, i64)>; 2];
 
 impl Index {
     /// Opens the index of an output directory. Creates an empty one if there is none or it cannot
@@ -272,7 +277,45 @@ impl Writer {
         let mut blob = BlobWriter::create(dir, 1)?;
         put_sums(&sql, &blob)?;
         blob.kept();
-        Ok(Self { sql, blob, dir: dir.to_owned(), fresh: true })
+        Self::new(sql, blob, dir, true)
+    }
+
+    fn new(
+        mut sql: Connection,
+        blob: BlobWriter,
+        dir: &Path,
+        fresh: bool,
+    ) -> Result<Self, IndexError> {
+        let commits = Arc::new(AtomicU64::new(0));
+        let count = Arc::clone(&commits);
+        sql.commit_hook(Some(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            false
+        }))?;
+        Ok(Self { sql, blob, dir: dir.to_owned(), fresh, commits, seen: None })
+    }
+
+    /// Returns true when the files of the database were written since the previous call, but not
+    /// by this writer. SQLite notices such changes only where they break its structure.
+    pub(crate) fn is_changed_by_others(&mut self) -> bool {
+        if !self.sql.is_autocommit() {
+            self.seen = None;
+            return false;
+        }
+        let commits = self.commits.load(Ordering::Relaxed);
+        let stamps = [DATABASE[0], DATABASE[1]].map(|name| {
+            let meta = fs::symlink_metadata(self.dir.join(name)).ok()?;
+            Some((meta.len(), meta.mtime(), meta.mtime_nsec()))
+        });
+        let is_changed = self.seen.is_some_and(|(at, old)| at == commits && old != stamps);
+        self.seen = Some((commits, stamps));
+        is_changed
+    }
+
+    /// Returns true when this writer has committed since `is_changed_by_others` was called.
+    pub(crate) fn has_committed(&self) -> bool {
+        let commits = self.commits.load(Ordering::Relaxed);
+        self.seen.is_none_or(|(at, _)| at != commits)
     }
 
     fn open(dir: &Path) -> Result<Self, IndexError> {
@@ -284,7 +327,7 @@ impl Writer {
             return Err(IndexError::Foreign);
         }
         let blob = BlobWriter::resume(dir, meta(&sql, "blob")?, &text_of(&sql, dir)?)?;
-        Ok(Self { sql, blob, dir: dir.to_owned(), fresh: false })
+        Self::new(sql, blob, dir, false)
     }
 
     /// Returns true when the files on disk are intact. Takes about as long as reading them once.
@@ -389,7 +432,9 @@ pub fn is_damage(error: &IndexError) -> bool {
 
 fn connect(dir: &Path, flags: OpenFlags) -> Result<Connection, IndexError> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let sql = Connection::open_with_flags(dir.join("index.db"), flags)?;
+    // One process at a time uses an index (see `home`), so what SQLite shares between connections
+    // stays in this process. In a mapped file it would end the process when the file is cut.
+    let sql = Connection::open_with_flags_and_vfs(dir.join("index.db"), flags, c"unix-excl")?;
     sql.busy_timeout(Duration::from_secs(5))?;
     sql.set_prepared_statement_cache_capacity(64);
     Ok(sql)
@@ -416,6 +461,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write as _;
 
     fn opened(cache: &Path) -> (Index, Writer) {
         Index::open(cache, Path::new("/runs")).unwrap()
@@ -440,6 +486,39 @@ mod tests {
         assert_eq!(index.reader().unwrap().generation(), 7);
         index.trust::<()>(Err(IndexError::Gone)).unwrap_err();
         assert!(index.is_doubted());
+    }
+
+    #[test]
+    fn bytes_that_another_program_changes_are_noticed_and_own_changes_are_not() {
+        let home = tempfile::tempdir().unwrap();
+        let (index, mut writer) = opened(home.path());
+        let set = |writer: &Writer, value: i64| {
+            let sql = "UPDATE meta SET value = ? WHERE key = 'generation'";
+            writer.sql.execute(sql, [value]).unwrap()
+        };
+        set(&writer, 1);
+        assert!(!writer.is_changed_by_others(), "nothing is known yet");
+        assert!(!writer.is_changed_by_others());
+        set(&writer, 2);
+        assert!(writer.has_committed());
+        assert!(!writer.is_changed_by_others());
+        assert_eq!(index.reader().unwrap().generation(), 2);
+        assert!(!writer.is_changed_by_others(), "reading changes nothing");
+        writer.sql.execute_batch("PRAGMA wal_checkpoint(TRUNCATE); BEGIN IMMEDIATE").unwrap();
+        set(&writer, 3);
+        assert!(!writer.is_changed_by_others(), "a transaction may write at any time");
+        writer.sql.execute_batch("COMMIT").unwrap();
+        for file in ["index.db", "index.db-wal"] {
+            assert!(!writer.is_changed_by_others());
+            let path = writer.dir.join(file);
+            let written = fs::metadata(&path).unwrap().modified().unwrap();
+            // Dates of files are as coarse as the ticks of the kernel.
+            while fs::metadata(&path).unwrap().modified().unwrap() == written {
+                fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(b"x").unwrap();
+            }
+            assert!(writer.is_changed_by_others(), "{file}");
+        }
+        assert!(!writer.dir.join("index.db-shm").exists(), "nothing is mapped that others may cut");
     }
 
     #[test]
