@@ -129,7 +129,7 @@ fn line((id, (response, truth)): (usize, &(String, String))) -> String {
     serde_json::json!({ "id": id, "response": response, "ground_truth": truth }).to_string()
 }
 
-/// Measures the package on these pairs, with the six metrics that its published figures are for.
+/// Measures the package on these pairs, with the six metrics that the package's own figures cover.
 fn peer(lines: &[String]) -> Result<f64, String> {
     let python = std::env::var_os("TOUCHSTONE_METRICS_PYTHON")
         .ok_or("TOUCHSTONE_METRICS_PYTHON is not set")?;

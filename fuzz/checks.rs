@@ -45,7 +45,7 @@ pub(crate) fn suite(bytes: &[u8]) {
 }
 
 /// Reads any bytes as a transcript. Nothing panics, the fast and the full YAML parser agree, the
-/// outline agrees with the complete run, and a transcript survives writing and reading unchanged.
+/// outline agrees with the complete run, and a YAML value survives writing and reading unchanged.
 pub(crate) fn yaml_transcript(bytes: &[u8]) {
     let outline = transcript::outline(bytes);
     assert_eq!(outline, transcript::read(bytes).map(|run| run.outline()));
