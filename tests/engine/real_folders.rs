@@ -112,7 +112,7 @@ fn runs_of_a_benchmark_folder_are_scored_against_the_files_their_tasks_name() {
                 Some(true)
             ),
             row("claude/tool_calling/retrieval/last_3_run_2", RunState::Error, None, None),
-            // Rows in reverse order.
+            // An answer in reverse order.
             row(
                 "claude/tool_calling_python/retrieval/last_3_run_1",
                 RunState::Answered,
